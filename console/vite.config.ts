@@ -1,5 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { readMessagesPlugin } from "./read-messages-plugin.ts";
 import { routeLinesPlugin } from "./route-lines-plugin.ts";
 
 /** `npm run dev` here proxies calls to a gateway: the one on its usual port, or the one that SLUICE_GATEWAY names. */
@@ -11,7 +12,11 @@ const gateway = process.env["SLUICE_GATEWAY"] ?? "http://127.0.0.1:8787";
  * runs before everything else (`main.tsx`) must stay apart from both.
  */
 const chunks = [
-  { name: "early", test: /preload-helper|[\\/]src[\\/]browser[\\/]/, priority: 3 },
+  {
+    name: "early",
+    test: /preload-helper|[\\/]src[\\/](?:browser[\\/]|language[\\/](?:words|chosen|languages))/,
+    priority: 3,
+  },
   { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
   // Few pages check what they are given; nobody else is to wait for it.
   { name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 2 },
@@ -20,7 +25,7 @@ const chunks = [
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), routeLinesPlugin()],
+  plugins: [react(), routeLinesPlugin(), readMessagesPlugin()],
   build: {
     target: "es2022",
     // Nothing may be inlined as a data: URL; the pages are served under a policy that refuses it.

@@ -12,6 +12,9 @@ import "./styles/serving.css";
 import { forbidMadeCode } from "./browser/no-made-code.ts";
 import { announceStyleNonce, styleNonce } from "./browser/style-nonce.ts";
 import { guardMarkup } from "./browser/trusted-types.ts";
+import { language } from "./language/chosen.ts";
+import type { Language } from "./language/languages.ts";
+import { useTranslation } from "./language/words.ts";
 
 guardMarkup();
 forbidMadeCode();
@@ -19,6 +22,13 @@ const nonce = styleNonce();
 announceStyleNonce(nonce);
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no place for the console.");
+
+/** English comes with the page; another language is loaded before anything is drawn. */
+const others: Readonly<Record<Exclude<Language, "en">, () => Promise<void>>> = {
+  "zh-CN": async () => useTranslation((await import("./language/zh-CN/index.ts")).zhCN),
+};
+if (language !== "en") await others[language]();
+document.documentElement.lang = language;
 
 // Only now: libraries look around when they are loaded, and must find the page as it stays.
 const { startConsole } = await import("./start.tsx");

@@ -1,11 +1,12 @@
 import { createTheme } from "@mantine/core";
+import { t } from "./language/areas/components.ts";
 
 const control = { defaultProps: { size: "sm" } };
 
 /** Its head is no banner of the page, and its cross has a name. */
 const dialog = {
   attributes: { header: { role: "presentation" } },
-  closeButtonProps: { "aria-label": "Close" },
+  closeButtonProps: { "aria-label": t("components.close") },
 };
 
 /**

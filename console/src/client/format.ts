@@ -1,4 +1,7 @@
-const whole = new Intl.NumberFormat();
+import { t } from "../language/areas/formats.ts";
+import { locale } from "../language/chosen.ts";
+
+const whole = new Intl.NumberFormat(locale);
 
 export function formatCount(count: number): string {
   return whole.format(count);
@@ -8,7 +11,7 @@ export function formatCount(count: number): string {
 export function formatUsd(usd: number): string {
   // The ledger counts in billionths.
   const digits = usd === 0 || usd >= 1 ? 2 : usd < 0.000_001 ? 9 : 6;
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(locale, {
     style: "currency",
     currency: "USD",
     minimumFractionDigits: 2,
@@ -17,23 +20,30 @@ export function formatUsd(usd: number): string {
 }
 
 export function formatMs(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  if (ms < 10_000) return `${Math.round(ms)} ms`;
-  return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 10) return t("formats.ms", { count: tenths.format(ms) });
+  if (ms < 10_000) return t("formats.ms", { count: plain.format(Math.round(ms)) });
+  return t("formats.s", { count: tenths.format(ms / 1_000) });
 }
+
+const tenths = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  useGrouping: false,
+});
+const plain = new Intl.NumberFormat(locale, { useGrouping: false });
 
 /** 1,234 · 12.3k · 4.5M: for tiles and axes, where the exact figure stands in a title. */
 export function formatCompact(count: number): string {
   return compact.format(count);
 }
 
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 
 /** For tiles and axes: two digits after the point, compact above ten thousand. */
 export function formatUsdShort(usd: number): string {
   if (usd !== 0 && Math.abs(usd) < 0.01) return formatUsd(usd);
   const big = Math.abs(usd) >= 10_000;
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(locale, {
     style: "currency",
     currency: "USD",
     ...(big ? { notation: "compact", maximumFractionDigits: 1 } : {}),
@@ -50,14 +60,14 @@ const figureSpace = "\u2007";
  */
 export function formatUsdAligned(usd: number): string {
   const least = 10 ** -alignedDigits;
-  if (usd > 0 && usd < least / 2) return `< ${formatUsd(least)}`;
+  if (usd > 0 && usd < least / 2) return t("formats.less", { amount: formatUsd(least) });
   const text = formatUsd(usd >= 1 || usd === 0 ? usd : Math.max(least, Math.round(usd / least) * least));
   const [, places = ""] = /[.,](\d+)\D*$/.exec(text) ?? [];
   return text + figureSpace.repeat(Math.max(0, alignedDigits - places.length));
 }
 
 export function formatShare(share: number): string {
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(locale, {
     style: "percent",
     maximumFractionDigits: share > 0 && share < 0.1 ? 1 : 0,
   }).format(share);
@@ -72,27 +82,35 @@ export function formatBytes(bytes: number): string {
     size /= 1_000;
     unit += 1;
   }
-  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${byteUnits[unit] ?? "TB"}`;
+  const count = unit === 0 || size >= 100 ? plain.format(Math.round(size)) : tenths.format(size);
+  return `${count} ${byteUnits[unit] ?? "TB"}`;
 }
 
 /** Length of time in words: 850 ms, 1.2 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
 export function formatDuration(ms: number): string {
   if (ms < 60_000) return formatMs(ms);
   const seconds = Math.round(ms / 1_000);
-  const pair = (big: number, bigUnit: string, small: number, smallUnit: string) =>
-    small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
-  if (seconds < 3_600) return pair(Math.floor(seconds / 60), "min", seconds % 60, "s");
+  if (seconds < 3_600) return pair([Math.floor(seconds / 60), "minutes"], [seconds % 60, "s"]);
   const minutes = Math.round(seconds / 60);
-  if (minutes < 1_440) return pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  if (minutes < 1_440) return pair([Math.floor(minutes / 60), "hours"], [minutes % 60, "minutes"]);
   const hours = Math.round(minutes / 60);
-  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
+  return pair([Math.floor(hours / 24), "days"], [hours % 24, "hours"]);
+}
+
+type Length = readonly [count: number, unit: "s" | "minutes" | "hours" | "days"];
+
+function pair(big: Length, small: Length): string {
+  const told = ([count, unit]: Length) => t(`formats.${unit}`, { count: plain.format(count) });
+  return small[0] === 0 ? told(big) : t("formats.pair", { big: told(big), small: told(small) });
 }
 
 /** As much of a duration as is known: two digits. */
 export function formatNearDuration(ms: number): string {
   const size = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, ms))) - 1);
   const near = Math.round(ms / size) * size;
-  return `≈ ${near >= 1_000 && near < 60_000 ? `${near / 1_000} s` : formatDuration(near)}`;
+  const length =
+    near >= 1_000 && near < 60_000 ? t("formats.s", { count: plain.format(near / 1_000) }) : formatDuration(near);
+  return t("formats.near", { length });
 }
 
 const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -108,15 +126,15 @@ const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 export function formatRelative(at: number, nowMs: number): string {
   const away = at - nowMs;
   const size = Math.abs(away);
-  if (size < 5_000) return "just now";
+  if (size < 5_000) return t("formats.justNow");
   const found = relativeUnits.findLast(([, unitMs]) => size >= unitMs * 0.95) ?? relativeUnits[0];
   const [unit, unitMs] = found ?? ["second", 1_000];
-  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }).format(
-    Math.round(away / unitMs),
-    unit,
-  );
+  return whenShort.format(Math.round(away / unitMs), unit);
 }
 
 export function formatMoment(at: number): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }).format(at);
+  return moments.format(at);
 }
+
+const whenShort = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });

@@ -1,6 +1,7 @@
 import { Group, NumberInput, Select } from "@mantine/core";
 import type { BudgetConfig } from "@sluice/contract";
 import { useState } from "react";
+import { t } from "../language/areas/components.ts";
 
 interface BudgetFormProps {
   readonly value: BudgetConfig | null;
@@ -10,15 +11,15 @@ interface BudgetFormProps {
 }
 
 const periods = [
-  { value: "day", label: "per day" },
-  { value: "week", label: "per week" },
-  { value: "month", label: "per month" },
-  { value: "total", label: "in total" },
+  { value: "day", label: t("components.perDay") },
+  { value: "week", label: t("components.perWeek") },
+  { value: "month", label: t("components.perMonth") },
+  { value: "total", label: t("components.inTotal") },
 ] as const;
 type Period = BudgetConfig["period"];
 
 /** The most that may be spent in a period. Empty: no budget of its own. */
-export function BudgetForm({ value, onChange, disabled = false, label = "Budget" }: BudgetFormProps) {
+export function BudgetForm({ value, onChange, disabled = false, label = t("components.budget") }: BudgetFormProps) {
   // Chosen before an amount is: kept here until there is a budget to hold it.
   const [period, setPeriod] = useState<Period>(value?.period ?? "month");
   const current = value?.period ?? period;
@@ -26,7 +27,7 @@ export function BudgetForm({ value, onChange, disabled = false, label = "Budget"
     <Group gap="xs" align="flex-end" wrap="nowrap">
       <NumberInput
         label={label}
-        placeholder="no budget"
+        placeholder={t("components.noBudget")}
         prefix="$"
         min={0}
         max={9_000_000}
@@ -40,7 +41,7 @@ export function BudgetForm({ value, onChange, disabled = false, label = "Budget"
         onChange={(usd) => onChange(typeof usd === "number" ? { ...value, usd, period: current } : null)}
       />
       <Select
-        aria-label="Period of the budget"
+        aria-label={t("components.periodOfTheBudget")}
         w={{ base: 125, xs: 160 }}
         data={[...periods]}
         allowDeselect={false}

@@ -1,6 +1,7 @@
 import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import { formatCount, formatMoment } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import type { ChartProps } from "./chart-props.ts";
 
 const Drawn = lazy(() => import("./chart-drawn.tsx"));
@@ -26,7 +27,7 @@ export function Chart(props: ChartProps) {
         </>
       )}
       <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
-        {asTable ? "Show as chart" : "Show as table"}
+        {asTable ? t("components.showAsChart") : t("components.showAsTable")}
       </button>
     </figure>
   );
@@ -35,11 +36,11 @@ export function Chart(props: ChartProps) {
 function ChartTable({ label, at, series, format = formatCount }: ChartProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="chart-table" tabIndex={0} aria-label={`${label}, as a table`}>
+    <section className="chart-table" tabIndex={0} aria-label={t("components.asATable", { label })}>
       <table className="plain-table">
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{t("components.time")}</th>
             {series.map((each) => (
               <th key={each.id} scope="col">
                 {each.label}

@@ -1,3 +1,4 @@
+import { t } from "../language/areas/components.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 interface CodeBlockProps {
@@ -25,7 +26,7 @@ export function CodeBlock({ code, label, copy, wrap = false, maxHeight }: CodeBl
         <pre>{code}</pre>
       </section>
       <div className="code-copy">
-        <CopyButton value={copy ?? code} label={`Copy ${label}`} />
+        <CopyButton value={copy ?? code} label={t("components.copy", { label })} />
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 import { Button, type ButtonProps, Code, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, useState } from "react";
+import { t } from "../language/areas/components.ts";
 
 interface ConfirmProps {
   readonly title: string;
@@ -94,7 +95,7 @@ function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<Confirm
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t("components.cancel")}
           </Button>
           <Button type="submit" color="red" disabled={!ready} loading={doing}>
             {verb}

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, CopyButton as Copy, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { t } from "../language/areas/components.ts";
 
 interface CopyButtonProps {
   readonly value: string;
@@ -11,7 +12,7 @@ interface CopyButtonProps {
 
 const shownMs = 2_000;
 
-export function CopyButton({ value, label = "Copy", wide = false }: CopyButtonProps) {
+export function CopyButton({ value, label = t("components.copy2"), wide = false }: CopyButtonProps) {
   return (
     <Copy value={value} timeout={shownMs}>
       {({ copied, copy }) =>
@@ -22,16 +23,16 @@ export function CopyButton({ value, label = "Copy", wide = false }: CopyButtonPr
             onClick={copy}
             aria-live="polite"
           >
-            {copied ? "Copied" : label}
+            {copied ? t("components.copied") : label}
           </Button>
         ) : (
-          <Tooltip label={copied ? "Copied" : label}>
+          <Tooltip label={copied ? t("components.copied") : label}>
             <ActionIcon
               variant="subtle"
               color="gray"
               size="sm"
               onClick={copy}
-              aria-label={copied ? "Copied" : label}
+              aria-label={copied ? t("components.copied") : label}
               className="above-row"
             >
               {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}

@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
 import { formatCount } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
@@ -80,7 +81,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           onMore={() => setPages(pages + 1)}
         />
       )}
-      {rows.stale && <Loader size="xs" className="table-stale" aria-label="Loading" />}
+      {rows.stale && <Loader size="xs" className="table-stale" aria-label={t("components.loading")} />}
     </div>
   );
 }
@@ -101,11 +102,11 @@ function PageFoot({ shown, all, open, onMore }: PageFootProps) {
       <span aria-live="polite">
         {shown < all || open
           ? `${formatCount(shown)} of ${open ? "more than " : ""}${formatCount(all)}`
-          : `${formatCount(all)} in all`}
+          : t("components.inAll", { all: formatCount(all) })}
       </span>
       {shown < all && (
         <Button variant="default" size="compact-sm" onClick={onMore}>
-          Show more
+          {t("components.showMore")}
         </Button>
       )}
     </div>

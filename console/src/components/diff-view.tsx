@@ -1,4 +1,5 @@
 import { Text } from "@mantine/core";
+import { t } from "../language/areas/components.ts";
 import { type Change, changesBetween } from "./changes.ts";
 
 interface DiffViewProps {
@@ -13,7 +14,7 @@ export function DiffView({ before, after, label }: DiffViewProps) {
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing changed.
+        {t("components.nothingChanged")}
       </Text>
     );
   }
@@ -22,9 +23,9 @@ export function DiffView({ before, after, label }: DiffViewProps) {
       <table className="plain-table">
         <thead className="unseen">
           <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
+            <th scope="col">{t("components.field")}</th>
+            <th scope="col">{t("components.before")}</th>
+            <th scope="col">{t("components.after")}</th>
           </tr>
         </thead>
         <tbody>
@@ -40,7 +41,7 @@ export function DiffView({ before, after, label }: DiffViewProps) {
 function ChangeRow({ change: { path, before, after } }: { readonly change: Change }) {
   return (
     <tr>
-      <th scope="row">{path === "" ? "value" : path}</th>
+      <th scope="row">{path === "" ? t("components.value") : path}</th>
       <td>{before === undefined ? null : <del>{JSON.stringify(before)}</del>}</td>
       <td>{after === undefined ? null : <ins>{JSON.stringify(after)}</ins>}</td>
     </tr>

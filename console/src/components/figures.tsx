@@ -11,6 +11,7 @@ import {
   formatUsdAligned,
   formatUsdShort,
 } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 
 /** What stands where there is no figure. Readers hear the word, eyes see the dash. */
 export function Nothing({ word = "none" }: { readonly word?: string }) {
@@ -31,7 +32,7 @@ interface MoneyProps {
 }
 
 export function Money({ usd, short = false, aligned = false }: MoneyProps) {
-  if (usd === null) return <Nothing word="no cost" />;
+  if (usd === null) return <Nothing word={t("components.noCost")} />;
   if (aligned) {
     return (
       <span className="tabular aligned-money" title={formatUsd(usd)}>
@@ -71,7 +72,7 @@ export function NearDuration({ ms }: { readonly ms: number | null }) {
   return ms === null ? (
     <Nothing />
   ) : (
-    <span className="tabular" title="Read from spans of time: the true figure is near.">
+    <span className="tabular" title={t("components.readFromSpansOfTime")}>
       {formatNearDuration(ms)}
     </span>
   );

@@ -1,5 +1,6 @@
 import { Button, Group, Select } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../language/areas/components.ts";
 import { useUrlChange, useUrlSearch } from "../routes/search.ts";
 
 interface FilterChoice {
@@ -49,7 +50,7 @@ export function FilterBar({ filters = [], children, alsoClears = ["search"] }: F
         ))}
         {set.length > 0 && (
           <Button variant="subtle" onClick={() => change(Object.fromEntries(set.map((name) => [name, ""])))}>
-            Clear
+            {t("components.clear")}
           </Button>
         )}
       </Group>

@@ -1,6 +1,7 @@
 import { Button, Drawer, Group, Stack } from "@mantine/core";
 import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import type { Problem } from "../client/problem.ts";
+import { t } from "../language/areas/components.ts";
 import { ProblemAlert } from "./problem-alert.tsx";
 
 interface FormDrawerProps {
@@ -49,7 +50,7 @@ export function FormDrawer(props: FormDrawerProps) {
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
             <Button variant="default" onClick={onClose}>
-              {locked ? "Close" : "Cancel"}
+              {locked ? t("components.close") : t("components.cancel")}
             </Button>
             {!locked && (
               <Button type="submit" loading={saving} disabled={blocked !== null}>

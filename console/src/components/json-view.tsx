@@ -1,3 +1,4 @@
+import { t } from "../language/areas/components.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 interface JsonViewProps {
@@ -18,7 +19,7 @@ export function JsonView({ value, label, open = 2 }: JsonViewProps) {
         <Node value={value} open={open} />
       </section>
       <div className="code-copy">
-        <CopyButton value={JSON.stringify(value, null, 2) ?? ""} label={`Copy ${label}`} />
+        <CopyButton value={JSON.stringify(value, null, 2) ?? ""} label={t("components.copy", { label })} />
       </div>
     </div>
   );
@@ -54,7 +55,9 @@ function Leaf({ value }: { readonly value: unknown }) {
   const text = JSON.stringify(value) ?? "undefined";
   return (
     <span className="json-leaf" data-type={value === null ? "null" : typeof value}>
-      {text.length > textMax ? `${text.slice(0, textMax)}… (${text.length} characters)` : text}
+      {text.length > textMax
+        ? t("components.characters", { slice: text.slice(0, textMax), length: text.length })
+        : text}
     </span>
   );
 }

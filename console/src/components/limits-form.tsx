@@ -1,5 +1,6 @@
 import { NumberInput, Select, SimpleGrid } from "@mantine/core";
 import type { LimitsConfig } from "@sluice/contract";
+import { t } from "../language/areas/components.ts";
 
 interface LimitsFormProps {
   readonly value: LimitsConfig;
@@ -12,9 +13,9 @@ interface LimitsFormProps {
 }
 
 const kinds = [
-  { name: "rpm", label: "Requests per minute" },
-  { name: "tpm", label: "Tokens per minute" },
-  { name: "concurrency", label: "At the same time" },
+  { name: "rpm", label: t("components.requestsPerMinute") },
+  { name: "tpm", label: t("components.tokensPerMinute") },
+  { name: "concurrency", label: t("components.atTheSameTime") },
 ] as const;
 
 /** Rate and concurrency limits. An empty field is no limit of its own; wider ones hold all the same. */
@@ -25,7 +26,11 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
         <NumberInput
           key={name}
           label={label}
-          placeholder={wider?.[name] === undefined ? "no limit" : `${wider[name].toLocaleString()} from above`}
+          placeholder={
+            wider?.[name] === undefined
+              ? t("components.noLimit")
+              : t("components.fromAbove", { localeString: wider[name].toLocaleString() })
+          }
           min={1}
           max={1_000_000_000_000}
           allowDecimal={false}
@@ -39,12 +44,12 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
       ))}
       {withFail && (
         <Select
-          label="Counters out of reach"
+          label={t("components.countersOutOfReach")}
           data={[
-            { value: "open", label: "Let calls through" },
-            { value: "closed", label: "Refuse calls" },
+            { value: "open", label: t("components.letCallsThrough") },
+            { value: "closed", label: t("components.refuseCalls") },
           ]}
-          placeholder="as the installation says"
+          placeholder={t("components.asTheInstallationSays")}
           clearable
           disabled={disabled}
           value={value.fail ?? null}

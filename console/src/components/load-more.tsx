@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useIntersection } from "@mantine/hooks";
 import { useEffect } from "react";
 import type { Rows } from "../api/use-pages.ts";
+import { t } from "../language/areas/components.ts";
 
 const bySelfMax = 500;
 
@@ -18,7 +19,7 @@ export function LoadMore<Row>({ rows, byHand = false }: { readonly rows: Rows<Ro
   return (
     <div ref={ref} className="table-more">
       <Button variant="default" onClick={more} loading={loadingMore}>
-        Load more
+        {t("components.loadMore")}
       </Button>
     </div>
   );

@@ -1,15 +1,16 @@
 import { Alert, Tooltip } from "@mantine/core";
 import { IconLock } from "@tabler/icons-react";
+import { t } from "../language/areas/components.ts";
 
 /** The lock beside the name of something that the config file owns. Nothing for what the console owns. */
 export function ManagedByFile({ by }: { readonly by: "file" | "console" }) {
   if (by !== "file") return null;
   return (
-    <Tooltip label="The config file owns this. Change it there; here it is read-only.">
+    <Tooltip label={t("components.theConfigFileOwnsThis")}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the explanation must be reachable by keyboard. */}
       <span className="managed above-row" tabIndex={0}>
         <IconLock size={12} aria-hidden />
-        config file
+        {t("components.configFile")}
       </span>
     </Tooltip>
   );
@@ -20,7 +21,7 @@ export function ManagedByFileNote({ by }: { readonly by: "file" | "console" }) {
   if (by !== "file") return null;
   return (
     <Alert variant="light" color="gray" icon={<IconLock size={16} />}>
-      The config file owns this, so it is read-only here. Change it in the file; the gateway reads it again by itself.
+      {t("components.theConfigFileOwnsThis2")}
     </Alert>
   );
 }

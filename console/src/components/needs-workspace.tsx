@@ -1,6 +1,7 @@
 import { Select } from "@mantine/core";
 import { IconBuilding } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { t } from "../language/areas/components.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { EmptyState } from "./empty-state.tsx";
@@ -18,19 +19,19 @@ export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
   if (slug !== null) return children(slug);
   if (none) {
     return (
-      <EmptyState icon={<IconBuilding />} title="You belong to no workspace yet">
-        {why} Ask an administrator, or the owner of a workspace, for an invitation.
+      <EmptyState icon={<IconBuilding />} title={t("components.youBelongToNoWorkspace")}>
+        {t("components.askAnAdministratorOrThe", { why })}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconBuilding />}
-      title="Choose a workspace"
+      title={t("components.chooseAWorkspace")}
       action={
         <Select
-          aria-label="Workspace"
-          placeholder="Choose a workspace"
+          aria-label={t("components.workspace")}
+          placeholder={t("components.chooseAWorkspace")}
           searchable
           data={choices.map((each) => ({ value: each.slug, label: each.name }))}
           value={null}

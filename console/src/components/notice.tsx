@@ -1,6 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import { hideNotification, showNotification } from "@mantine/notifications";
 import type { Problem } from "../client/problem.ts";
+import { t } from "../language/areas/components.ts";
 
 const shortMs = 4_000;
 const longMs = 10_000;
@@ -42,7 +43,7 @@ export function noticeUndo(message: string, onUndo: () => void): void {
             onUndo();
           }}
         >
-          Undo
+          {t("components.undo")}
         </Button>
       </Group>
     ),

@@ -2,6 +2,7 @@ import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { t } from "../language/areas/components.ts";
 
 interface Crumb {
   readonly label: string;
@@ -23,13 +24,13 @@ export interface PageFrameProps {
 
 /** The head of every page, and its body below. */
 export function PageFrame({ title, badges, description, actions, crumbs, children }: PageFrameProps) {
-  useDocumentTitle(`${title} · Sluice`);
+  useDocumentTitle(t("components.sluice", { title }));
   return (
     <Stack gap="lg" className="page">
       <header className="page-head">
         <div className="page-words">
           {crumbs !== undefined && crumbs.length > 0 && (
-            <nav aria-label="Breadcrumbs">
+            <nav aria-label={t("components.breadcrumbs")}>
               <Breadcrumbs separator="/" separatorMargin={6} className="page-crumbs">
                 {crumbs.map((crumb) => (
                   <Anchor key={crumb.label} size="xs" renderRoot={(props) => <Link {...crumb.link} {...props} />}>

@@ -1,5 +1,6 @@
 import { MultiSelect } from "@mantine/core";
 import { useCall } from "../api/use-call.ts";
+import { t } from "../language/areas/components.ts";
 import { useSession } from "../session/session-context.tsx";
 
 interface PassThroughFieldProps {
@@ -17,13 +18,9 @@ export function PassThroughField({ value, onChange, disabled = false, error }: P
   const known = providers.data?.data.map(({ id }) => id) ?? [];
   return (
     <MultiSelect
-      label="Pass-through"
-      description={
-        mayGrant
-          ? "Providers whose own API may be used whole, files and trainings too: with the account's key, whatever the models. Workspace, group and key must each name one."
-          : "Providers whose own API may be used whole. Only administrators grant it."
-      }
-      placeholder={value.length === 0 ? "none" : ""}
+      label={t("components.passThrough")}
+      description={mayGrant ? t("components.providersWhoseOwnApiMay") : t("components.providersWhoseOwnApiMay2")}
+      placeholder={value.length === 0 ? t("components.none") : ""}
       data={[...new Set([...known, ...value])].toSorted()}
       value={[...value]}
       onChange={onChange}

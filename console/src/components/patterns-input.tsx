@@ -1,5 +1,6 @@
 import { TagsInput, Text } from "@mantine/core";
 import { useCall } from "../api/use-call.ts";
+import { t } from "../language/areas/components.ts";
 
 interface PatternsInputProps {
   readonly value: readonly string[];
@@ -17,7 +18,7 @@ const lettersMax = 256;
 export function PatternsInput({
   value,
   onChange,
-  label = "Models",
+  label = t("components.models"),
   description,
   disabled = false,
   error,
@@ -29,8 +30,8 @@ export function PatternsInput({
     <div>
       <TagsInput
         label={label}
-        description={description ?? "Names, or patterns with *: gpt-*, claude-*, or * for all."}
-        placeholder={value.length === 0 ? "no model may be called" : ""}
+        description={description ?? t("components.namesOrPatternsWithGpt")}
+        placeholder={value.length === 0 ? t("components.noModelMayBeCalled") : ""}
         data={["*", ...names]}
         value={[...value]}
         onChange={(next) =>
@@ -46,7 +47,8 @@ export function PatternsInput({
       />
       {models.data !== undefined && (
         <Text size="xs" c="dimmed" mt={4} aria-live="polite">
-          {through === 1 ? "1 model" : `${through} models`} of {names.length} let through.
+          {through === 1 ? t("components.n1Model") : t("components.models2", { through })} of {names.length} let
+          through.
         </Text>
       )}
     </div>

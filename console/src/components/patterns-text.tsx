@@ -1,4 +1,5 @@
 import { Code, Group, Text } from "@mantine/core";
+import { t } from "../language/areas/components.ts";
 
 interface PatternsTextProps {
   readonly patterns: readonly string[];
@@ -8,8 +9,8 @@ interface PatternsTextProps {
 
 /** Patterns of models to read, not to change. */
 export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
-  if (patterns.length === 0) return <>None</>;
-  if (patterns.length === 1 && patterns[0] === "*") return <>All</>;
+  if (patterns.length === 0) return <>{t("components.none2")}</>;
+  if (patterns.length === 1 && patterns[0] === "*") return <>{t("components.all")}</>;
   const more = patterns.slice(shown);
   return (
     <Group gap={4} className="patterns">
@@ -20,7 +21,7 @@ export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
       ))}
       {more.length > 0 && (
         <Text size="xs" c="dimmed" component="span" title={more.join(", ")}>
-          and {more.length} more
+          {t("components.andMore", { length: more.length })}
         </Text>
       )}
     </Group>

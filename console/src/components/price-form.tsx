@@ -7,6 +7,7 @@ import {
   type UsageUnit,
   usageTable,
 } from "@sluice/contract";
+import { t } from "../language/areas/components.ts";
 import { PriceInput } from "./price-input.tsx";
 import { PriceLongContext } from "./price-long-context.tsx";
 import { PriceVariants } from "./price-variants.tsx";
@@ -25,8 +26,8 @@ const fields = usageTable.flatMap(({ price, priceLabel, by, unit, types }) =>
 );
 
 function unitWords(by: PricedBy, unit: UsageUnit): string {
-  if (by === "one") return `per ${unit}`;
-  return unit === "call" ? `per ${by}` : `per ${by} ${unit}s`;
+  if (by === "one") return t("components.per", { unit });
+  return unit === "call" ? t("components.per2", { by }) : t("components.perS", { by, unit });
 }
 
 /** What a model costs, in US dollars. An empty field is not charged by its own price (see the units beside it). */
@@ -40,7 +41,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
             key={name}
             label={label}
             unit={unit}
-            empty="not priced"
+            empty={t("components.notPriced")}
             disabled={disabled}
             value={value[name]}
             onChange={(usd) => onChange(withPrice(value, name, usd))}
@@ -69,7 +70,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
       )}
       {Object.keys(value).length === 0 && (
         <Text size="xs" c="dimmed">
-          Without a price, calls of this model cost nothing and no budget counts them.
+          {t("components.withoutAPriceCallsOf")}
         </Text>
       )}
     </Stack>

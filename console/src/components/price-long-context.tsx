@@ -1,6 +1,7 @@
 import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { t } from "../language/areas/components.ts";
 import { PriceInput } from "./price-input.tsx";
 
 type LongContext = NonNullable<PriceConfig["long_context"]>;
@@ -13,11 +14,11 @@ interface PriceLongContextProps {
 }
 
 const fields: readonly { readonly name: LongContextPrice; readonly label: string }[] = [
-  { name: "input", label: "Input" },
-  { name: "output", label: "Output" },
-  { name: "cache_read", label: "Cached input" },
-  { name: "cache_write_5m", label: "Cache write, 5 minutes" },
-  { name: "cache_write_1h", label: "Cache write, 1 hour" },
+  { name: "input", label: t("components.input") },
+  { name: "output", label: t("components.output") },
+  { name: "cache_read", label: t("components.cachedInput") },
+  { name: "cache_write_5m", label: t("components.cacheWrite5Minutes") },
+  { name: "cache_write_1h", label: t("components.cacheWrite1Hour") },
 ];
 const usualThreshold = 200_000;
 
@@ -32,16 +33,16 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
         className="fit"
         onClick={() => onChange({ above: usualThreshold })}
       >
-        Add a long-context price
+        {t("components.addALongContextPrice")}
       </Button>
     );
   }
   return (
-    <Fieldset legend="Long context">
+    <Fieldset legend={t("components.longContext")}>
       <Stack gap="sm">
         <NumberInput
-          label="Above"
-          description="input tokens of one request, cached ones included"
+          label={t("components.above")}
+          description={t("components.inputTokensOfOneRequest")}
           min={1}
           max={1_000_000_000}
           allowDecimal={false}
@@ -55,8 +56,8 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
             <PriceInput
               key={name}
               label={label}
-              unit="per million tokens"
-              empty="as usual"
+              unit={t("components.perMillionTokens")}
+              empty={t("components.asUsual")}
               disabled={disabled}
               value={value[name]}
               onChange={(usd) => onChange(withPrice(value, name, usd))}
@@ -71,7 +72,7 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
             disabled={disabled}
             onClick={() => onChange(null)}
           >
-            Remove long-context price
+            {t("components.removeLongContextPrice")}
           </Button>
         </Group>
       </Stack>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { t } from "../language/areas/components.ts";
 
 type Variant = NonNullable<PriceConfig["variants"]>[number];
 
@@ -17,21 +18,21 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
   const change = (place: number, variant: Variant) =>
     onChange(value.map((each, index) => (index === place ? variant : each)));
   return (
-    <Fieldset legend="Other prices by resolution and sound">
+    <Fieldset legend={t("components.otherPricesByResolutionAnd")}>
       <Stack gap="xs">
         {value.map((variant, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name; its place is what it is known by.
           <Group key={place} gap="xs" align="flex-end">
             <TextInput
-              label="Resolution"
-              placeholder="any"
+              label={t("components.resolution")}
+              placeholder={t("components.any")}
               w={90}
               disabled={disabled}
               value={variant.resolution ?? ""}
               onChange={(event) => change(place, set(variant, "resolution", event.currentTarget.value || null))}
             />
             <Select
-              label="Sound"
+              label={t("components.sound")}
               w={110}
               data={[
                 { value: "any", label: "any" },
@@ -46,13 +47,13 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
               }
             />
             <Usd
-              label="Per second"
+              label={t("components.perSecond")}
               value={variant.video}
               disabled={disabled}
               onChange={(usd) => change(place, set(variant, "video", usd))}
             />
             <Usd
-              label="Per million tokens"
+              label={t("components.perMillionTokens2")}
               value={variant.output}
               disabled={disabled}
               onChange={(usd) => change(place, set(variant, "output", usd))}
@@ -76,7 +77,7 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
           onClick={() => onChange([...value, {}])}
           className="fit"
         >
-          Add a price
+          {t("components.addAPrice")}
         </Button>
       </Stack>
     </Fieldset>

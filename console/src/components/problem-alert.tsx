@@ -1,5 +1,6 @@
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import type { Problem } from "../client/problem.ts";
+import { t } from "../language/areas/components.ts";
 
 interface ProblemAlertProps {
   readonly problem: Problem;
@@ -15,7 +16,7 @@ export function ProblemAlert({ problem, onRetry }: ProblemAlertProps) {
         <Group gap="xs">
           {onRetry !== undefined && (
             <Button size="xs" variant="default" onClick={onRetry}>
-              Try again
+              {t("components.tryAgain")}
             </Button>
           )}
           <Text size="xs" c="dimmed" component="span">

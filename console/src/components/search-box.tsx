@@ -2,6 +2,7 @@ import { CloseButton, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
+import { t } from "../language/areas/components.ts";
 import { useUrlText } from "../routes/search.ts";
 
 interface SearchBoxProps {
@@ -46,7 +47,7 @@ export function SearchBox({ label, placeholder = label, name = "search" }: Searc
         text === "" ? null : (
           <CloseButton
             size="sm"
-            aria-label="Clear the search"
+            aria-label={t("components.clearTheSearch")}
             onClick={() => {
               change("");
               keepLater.flush();

@@ -1,6 +1,7 @@
 import { Alert, Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { IconEyeOff } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
+import { t } from "../language/areas/components.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
@@ -50,25 +51,25 @@ function SecretBody({ secret, what, children, onward, onClose }: SecretBodyProps
   const [stored, setStored] = useState(false);
   return (
     <Stack gap="md">
-      <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title="Shown this once">
-        We keep only a digest of it. Copy it to where it is used, or into a password store, now.
+      <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title={t("components.shownThisOnce")}>
+        {t("components.weKeepOnlyADigest")}
       </Alert>
       <CodeBlock code={secret} label={what} wrap />
       {children}
       <Checkbox
-        label="I have stored it"
+        label={t("components.iHaveStoredIt")}
         checked={stored}
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <CopyButton value={secret} label={`Copy ${what}`} wide />
+        <CopyButton value={secret} label={t("components.copy3", { what })} wide />
         {onward !== undefined && (
           <Button variant="default" disabled={!stored} onClick={onward.go}>
             {onward.label}
           </Button>
         )}
         <Button disabled={!stored} onClick={onClose}>
-          Done
+          {t("components.done")}
         </Button>
       </Group>
     </Stack>

@@ -2,6 +2,7 @@ import { Paper, Skeleton } from "@mantine/core";
 import { IconTrendingDown, IconTrendingUp } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { formatShare } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import { Sparkline } from "./sparkline.tsx";
 
 interface StatProps {
@@ -51,7 +52,7 @@ const hardlyAny = 0.005;
 function Change({ now, before, better }: ChangeProps) {
   if (now === null || before === null || before === 0) return null;
   const share = now / before - 1;
-  if (Math.abs(share) < hardlyAny) return <span>as before</span>;
+  if (Math.abs(share) < hardlyAny) return <span>{t("components.asBefore")}</span>;
   const up = share > 0;
   const tone = better === "neither" ? undefined : up === (better === "more") ? "good" : "bad";
   const Mark = up ? IconTrendingUp : IconTrendingDown;
@@ -60,7 +61,7 @@ function Change({ now, before, better }: ChangeProps) {
       <Mark size={14} aria-hidden />
       {up ? "+" : "−"}
       {formatShare(Math.abs(share))}
-      <span className="unseen"> against the time before</span>
+      <span className="unseen">{t("components.againstTheTimeBefore")}</span>
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Group, Popover, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { formatMoment } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import { useUrlChange } from "../routes/search.ts";
 import { type RangeName, rangeLengths, useTimeRange } from "./use-time-range.ts";
 
@@ -21,7 +22,7 @@ export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName 
   return (
     <Group gap={4} wrap="nowrap" className="time-range">
       <SegmentedControl
-        aria-label="Time"
+        aria-label={t("components.time")}
         data={[...words]}
         value={range.name ?? ""}
         onChange={(name) => change({ range: name in rangeLengths ? name : "", from: "", to: "" })}
@@ -29,7 +30,7 @@ export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName 
       <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md">
         <Popover.Target>
           <Button variant={range.name === null ? "light" : "default"} onClick={() => setOpened((before) => !before)}>
-            {range.name === null ? `${formatMoment(range.from)} – ${formatMoment(range.to)}` : "Custom"}
+            {range.name === null ? `${formatMoment(range.from)} – ${formatMoment(range.to)}` : t("components.custom")}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
@@ -67,23 +68,23 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
       <Stack gap="xs">
         <TextInput
           type="datetime-local"
-          label="From"
+          label={t("components.from")}
           value={start}
           onChange={(event) => setStart(event.currentTarget.value)}
         />
         <TextInput
           type="datetime-local"
-          label="To"
+          label={t("components.to")}
           value={end}
           onChange={(event) => setEnd(event.currentTarget.value)}
         />
         {!good && (
           <Text size="xs" c="red" role="alert">
-            The time must begin before it ends.
+            {t("components.theTimeMustBeginBefore")}
           </Text>
         )}
         <Button type="submit" disabled={!good}>
-          Show
+          {t("components.show")}
         </Button>
       </Stack>
     </form>

@@ -1,4 +1,5 @@
 import { formatDuration } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import type { Tone } from "./status-badge.tsx";
 
 export interface Span {
@@ -57,7 +58,9 @@ export function Waterfall({ label, spans }: WaterfallProps) {
             </div>
             {span.marks !== undefined && span.marks.length > 0 && (
               <div className="waterfall-notes">
-                {span.marks.map((mark) => `${mark.label} after ${formatDuration(mark.atMs)}`).join(" · ")}
+                {span.marks
+                  .map((mark) => t("components.after2", { label: mark.label, atMs: formatDuration(mark.atMs) }))
+                  .join(" · ")}
               </div>
             )}
           </li>

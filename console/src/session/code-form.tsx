@@ -1,6 +1,7 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { ProblemAlert } from "../components/problem-alert.tsx";
+import { t } from "../language/areas/session.ts";
 import { giveBackupCode, giveCode } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";
 
@@ -32,14 +33,10 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">
-          {backup
-            ? "Give one of the backup codes that were shown when two-factor sign-in was set up. Each works once."
-            : "Give the six digits that your authenticator app shows for Sluice now."}
-        </Text>
+        <Text size="sm">{backup ? t("session.giveOneOfTheBackup") : t("session.giveTheSixDigitsThat")}</Text>
         <TextInput
           key={backup ? "backup" : "code"}
-          label={backup ? "Backup code" : "Code"}
+          label={backup ? t("session.backupCode") : t("session.code")}
           autoComplete={backup ? "off" : "one-time-code"}
           inputMode={backup ? "text" : "numeric"}
           spellCheck={false}
@@ -53,19 +50,19 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
         {problem !== null && <ProblemAlert problem={problem} />}
         {over ? (
           <Button size="sm" onClick={onBack}>
-            Begin again
+            {t("session.beginAgain")}
           </Button>
         ) : (
           <Button type="submit" size="sm" loading={doing}>
-            Sign in
+            {t("session.signIn")}
           </Button>
         )}
         <Group justify="space-between">
           <Anchor component="button" type="button" size="sm" onClick={other}>
-            {backup ? "Use the app instead" : "Use a backup code"}
+            {backup ? t("session.useTheAppInstead") : t("session.useABackupCode")}
           </Anchor>
           <Anchor component="button" type="button" size="sm" onClick={onBack}>
-            Begin again
+            {t("session.beginAgain")}
           </Anchor>
         </Group>
       </Stack>

@@ -1,4 +1,5 @@
 import { PasswordInput } from "@mantine/core";
+import { t } from "../language/areas/session.ts";
 
 const passwordLengthMin = 12;
 const passwordLengthMax = 256;
@@ -23,30 +24,30 @@ export function passwordReady({ password, again }: NewPasswordValue): boolean {
 }
 
 /** A new password, twice. */
-export function NewPassword({ value, onChange, tried, label = "Password" }: NewPasswordProps) {
+export function NewPassword({ value, onChange, tried, label = t("session.password") }: NewPasswordProps) {
   const missing = passwordLengthMin - value.password.length;
   const differs = missing <= 0 && value.password !== value.again;
   return (
     <>
       <PasswordInput
         label={label}
-        description={`At least ${passwordLengthMin} characters. A few words are easier to keep than signs.`}
+        description={t("session.atLeastCharactersAFew", { passwordLengthMin })}
         autoComplete="new-password"
         required
         withAsterisk={false}
         maxLength={passwordLengthMax}
         value={value.password}
-        error={tried && missing > 0 ? `${missing} more characters are needed.` : null}
+        error={tried && missing > 0 ? t("session.moreCharactersAreNeeded", { missing }) : null}
         onChange={(event) => onChange({ ...value, password: event.currentTarget.value })}
       />
       <PasswordInput
-        label={`${label} again`}
+        label={t("session.again", { label })}
         autoComplete="new-password"
         required
         withAsterisk={false}
         maxLength={passwordLengthMax}
         value={value.again}
-        error={tried && differs ? "The two passwords differ." : null}
+        error={tried && differs ? t("session.theTwoPasswordsDiffer") : null}
         onChange={(event) => onChange({ ...value, again: event.currentTarget.value })}
       />
     </>

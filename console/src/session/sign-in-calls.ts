@@ -1,6 +1,7 @@
 import { browserSupportsWebAuthn, startAuthentication, WebAuthnError } from "@simplewebauthn/browser";
 import { sendJson } from "../client/call.ts";
 import { Problem } from "../client/problem.ts";
+import { t } from "../language/areas/session.ts";
 
 /** Sign-in's own calls that anybody may make. What they answer is the gateway's; a wrong word is a Problem. */
 export function post(path: string, body: object): Promise<unknown> {
@@ -53,7 +54,7 @@ export async function signInElsewhere(provider: string, page: string): Promise<v
 export function goElsewhere(url: string): void {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
-    throw new Problem("unexpected", "The sign-in page of this account has no address that can be opened.");
+    throw new Problem("unexpected", t("session.theSignInPageOf"));
   }
   location.assign(target.href);
 }
@@ -61,19 +62,16 @@ export function goElsewhere(url: string): void {
 /** What the browser says about a passkey that did not work, in words that help. */
 export function passkeyProblem(thrown: unknown): unknown {
   if (thrown instanceof WebAuthnError && thrown.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
-    return new Problem("passkey_known", "This device or password manager holds a passkey for this console already.");
+    return new Problem("passkey_known", t("session.thisDeviceOrPasswordManager"));
   }
   if (thrown instanceof Error && (thrown.name === "NotAllowedError" || thrown.name === "AbortError")) {
-    return new Problem("passkey_dismissed", "No passkey was used: the dialog was closed, or took too long.");
+    return new Problem("passkey_dismissed", t("session.noPasskeyWasUsedThe"));
   }
   if (thrown instanceof Error && thrown.name === "SecurityError") {
-    return new Problem(
-      "passkey_address",
-      "Passkeys work only where the console is opened by its name, over https or on localhost.",
-    );
+    return new Problem("passkey_address", t("session.passkeysWorkOnlyWhereThe"));
   }
-  if (thrown instanceof Error && thrown.name.endsWith("Error") && !(thrown instanceof Problem)) {
-    return new Problem("passkey_failed", `The browser could not use a passkey: ${thrown.message}`);
+  if (thrown instanceof Error && thrown.name.endsWith(t("session.error")) && !(thrown instanceof Problem)) {
+    return new Problem("passkey_failed", t("session.theBrowserCouldNotUse", { message: thrown.message }));
   }
   return thrown;
 }

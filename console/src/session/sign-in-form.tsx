@@ -3,6 +3,7 @@ import type { SessionAnswer } from "@sluice/contract";
 import { IconFingerprint } from "@tabler/icons-react";
 import { type FormEvent, useRef, useState } from "react";
 import { ProblemAlert } from "../components/problem-alert.tsx";
+import { t } from "../language/areas/session.ts";
 import { CodeForm } from "./code-form.tsx";
 import { passkeysWork, signInElsewhere, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";
@@ -28,7 +29,7 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
   return (
     <Stack gap="md">
       {methods.password && <PasswordForm email={email ?? null} onDone={onDone} onCode={() => setStep("code")} />}
-      {methods.password && elsewhere && <Divider label="or" />}
+      {methods.password && elsewhere && <Divider label={t("session.or")} />}
       {other.problem !== null && <ProblemAlert problem={other.problem} />}
       {passkey && (
         <Button
@@ -40,7 +41,7 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
             if (await other.run(signInWithPasskey)) onDone();
           }}
         >
-          Use a passkey
+          {t("session.useAPasskey")}
         </Button>
       )}
       {methods.oidc.map((account) => (
@@ -51,12 +52,10 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
           disabled={other.doing}
           onClick={() => void other.run(() => signInElsewhere(account.id, page))}
         >
-          Continue with {account.name}
+          {t("session.continueWith", { name: account.name })}
         </Button>
       ))}
-      {!methods.password && !elsewhere && (
-        <Text size="sm">This browser knows none of the ways in that the gateway offers. Try another browser.</Text>
-      )}
+      {!methods.password && !elsewhere && <Text size="sm">{t("session.thisBrowserKnowsNoneOf")}</Text>}
     </Stack>
   );
 }
@@ -88,7 +87,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         <TextInput
-          label="E-mail address"
+          label={t("session.eMailAddress")}
           type="email"
           name="email"
           autoComplete="username"
@@ -102,7 +101,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
         />
         <PasswordInput
           ref={field}
-          label="Password"
+          label={t("session.password")}
           name="password"
           autoComplete="current-password"
           required
@@ -114,7 +113,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
         />
         {problem !== null && <ProblemAlert problem={problem} />}
         <Button type="submit" size="sm" loading={doing}>
-          Sign in
+          {t("session.signIn")}
         </Button>
       </Stack>
     </form>

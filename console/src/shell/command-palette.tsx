@@ -3,6 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { t } from "../language/areas/shell.ts";
 import type { Command } from "./command.ts";
 import { useCommands } from "./use-commands.ts";
 
@@ -54,15 +55,15 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
       centered={false}
       padding={0}
       size="lg"
-      aria-label="Find anything"
+      aria-label={t("shell.findAnything")}
     >
       <TextInput
         data-autofocus
         className="palette-input"
         variant="unstyled"
         size="md"
-        placeholder="Find a page, key, model, workspace or request id"
-        aria-label="Find a page, key, model, workspace or request id"
+        placeholder={t("shell.findAPageKeyModel")}
+        aria-label={t("shell.findAPageKeyModel")}
         role="combobox"
         aria-expanded
         aria-controls={id}
@@ -71,7 +72,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         spellCheck={false}
         maxLength={256}
         leftSection={<IconSearch size={17} aria-hidden />}
-        rightSection={loading ? <Loader size="xs" aria-label="Looking" /> : null}
+        rightSection={loading ? <Loader size="xs" aria-label={t("shell.looking")} /> : null}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -83,7 +84,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         }}
         onKeyDown={onKeyDown}
       />
-      <div id={id} ref={list} role="listbox" aria-label="Results" className="palette-list">
+      <div id={id} ref={list} role="listbox" aria-label={t("shell.results")} className="palette-list">
         {commands.map((command, index) => (
           <Choice
             key={command.id}
@@ -95,7 +96,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
             onRun={() => run(command)}
           />
         ))}
-        {commands.length === 0 && <div className="palette-none">Nothing is called like that.</div>}
+        {commands.length === 0 && <div className="palette-none">{t("shell.nothingIsCalledLikeThat")}</div>}
       </div>
     </Modal>
   );

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useClient } from "../api/call-context.tsx";
 import { callKey } from "../api/use-call.ts";
+import { t } from "../language/areas/shell.ts";
 import { consoleBase, herePage } from "../session/next-page.ts";
 import { useSession } from "../session/session-context.tsx";
 import { SignInForm } from "../session/sign-in-form.tsx";
@@ -24,7 +25,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
     void queries.invalidateQueries({ queryKey: ["session.show"] });
   };
   return (
-    <Modal opened onClose={leave} title="Sign in again" size="sm">
+    <Modal opened onClose={leave} title={t("shell.signInAgain")} size="sm">
       <Stack gap="md">
         <Text size="sm">
           This needs a sign-in from the last few minutes.

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { t } from "../language/areas/shell.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { visibleGroups } from "./page-list.ts";
 
@@ -6,7 +7,7 @@ import { visibleGroups } from "./page-list.ts";
 export function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { may } = useWorkspace();
   return (
-    <nav aria-label="Pages" className="navigation">
+    <nav aria-label={t("shell.pages")} className="navigation">
       {visibleGroups(may).map((group) => (
         <div key={group.label ?? "first"} className="navigation-group">
           {group.label !== null && <div className="navigation-label">{group.label}</div>}

@@ -14,6 +14,7 @@ import {
   IconSettings,
   type TablerIcon,
 } from "@tabler/icons-react";
+import { t } from "../language/areas/shell.ts";
 
 interface PageEntry {
   readonly to:
@@ -47,34 +48,34 @@ export const pageGroups: readonly PageGroup[] = [
   {
     label: null,
     pages: [
-      { to: "/", label: "Overview", icon: IconHome, needs: "signed-in", letter: "h" },
-      { to: "/playground", label: "Playground", icon: IconMessages, needs: "member", letter: "p" },
+      { to: "/", label: t("shell.overview"), icon: IconHome, needs: "signed-in", letter: "h" },
+      { to: "/playground", label: t("shell.playground"), icon: IconMessages, needs: "member", letter: "p" },
     ],
   },
   {
-    label: "Use",
+    label: t("shell.use"),
     pages: [
-      { to: "/keys", label: "API keys", icon: IconKey, needs: "viewer", letter: "k" },
-      { to: "/requests", label: "Requests", icon: IconActivity, needs: "viewer", letter: "r" },
-      { to: "/tasks", label: "Video tasks", icon: IconMovie, needs: "viewer", letter: "v" },
-      { to: "/assets", label: "Assets", icon: IconLibraryPhoto, needs: "viewer", letter: "a" },
-      { to: "/limits", label: "Limits", icon: IconGauge, needs: "viewer", letter: "l" },
+      { to: "/keys", label: t("shell.apiKeys"), icon: IconKey, needs: "viewer", letter: "k" },
+      { to: "/requests", label: t("shell.requests"), icon: IconActivity, needs: "viewer", letter: "r" },
+      { to: "/tasks", label: t("shell.videoTasks"), icon: IconMovie, needs: "viewer", letter: "v" },
+      { to: "/assets", label: t("shell.assets"), icon: IconLibraryPhoto, needs: "viewer", letter: "a" },
+      { to: "/limits", label: t("shell.limits"), icon: IconGauge, needs: "viewer", letter: "l" },
     ],
   },
   {
-    label: "Serve",
+    label: t("shell.serve"),
     pages: [
-      { to: "/models", label: "Models", icon: IconBox, needs: "viewer", letter: "m" },
-      { to: "/providers", label: "Providers", icon: IconPlugConnected, needs: "administrator", letter: "o" },
+      { to: "/models", label: t("shell.models"), icon: IconBox, needs: "viewer", letter: "m" },
+      { to: "/providers", label: t("shell.providers"), icon: IconPlugConnected, needs: "administrator", letter: "o" },
     ],
   },
   {
-    label: "Manage",
+    label: t("shell.manage"),
     pages: [
-      { to: "/workspaces", label: "Workspaces", icon: IconBuilding, needs: "viewer", letter: "w" },
-      { to: "/audit", label: "Audit log", icon: IconHistory, needs: "admin", letter: "u" },
+      { to: "/workspaces", label: t("shell.workspaces"), icon: IconBuilding, needs: "viewer", letter: "w" },
+      { to: "/audit", label: t("shell.auditLog"), icon: IconHistory, needs: "admin", letter: "u" },
       // Whoever is no administrator has their admin tokens there.
-      { to: "/settings", label: "Settings", icon: IconSettings, needs: "viewer", letter: "s" },
+      { to: "/settings", label: t("shell.settings"), icon: IconSettings, needs: "viewer", letter: "s" },
     ],
   },
 ];
@@ -88,11 +89,11 @@ export function visibleGroups(may: (need: Need) => boolean): readonly PageGroup[
 
 /** The tabs of the settings page, by what stands behind `?tab=`. Whoever is no administrator has only the tokens. */
 export const settingsTabs = [
-  { id: "general", label: "General" },
+  { id: "general", label: t("shell.general") },
   { id: "sign-in", label: "Sign-in" },
-  { id: "users", label: "Users" },
-  { id: "tokens", label: "Admin tokens" },
-  { id: "config", label: "Config file" },
-  { id: "backup", label: "Backup" },
-  { id: "system", label: "System" },
+  { id: "users", label: t("shell.users") },
+  { id: "tokens", label: t("shell.adminTokens") },
+  { id: "config", label: t("shell.configFile") },
+  { id: "backup", label: t("shell.backup") },
+  { id: "system", label: t("shell.system") },
 ] as const;

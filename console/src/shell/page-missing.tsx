@@ -3,16 +3,17 @@ import { IconMapQuestion } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../components/empty-state.tsx";
 import { PageFrame } from "../components/page-frame.tsx";
+import { t } from "../language/areas/shell.ts";
 
 export function PageMissing() {
   return (
-    <PageFrame title="No such page">
+    <PageFrame title={t("shell.noSuchPage")}>
       <EmptyState
         icon={<IconMapQuestion />}
-        title="There is nothing at this address"
-        action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Go to the first page</Button>}
+        title={t("shell.thereIsNothingAtThis")}
+        action={<Button renderRoot={(props) => <Link to="/" {...props} />}>{t("shell.goToTheFirstPage")}</Button>}
       >
-        The address may be mistyped, or the page has moved.
+        {t("shell.theAddressMayBeMistyped")}
       </EmptyState>
     </PageFrame>
   );

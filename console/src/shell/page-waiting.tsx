@@ -1,9 +1,10 @@
 import { Center, Loader } from "@mantine/core";
+import { t } from "../language/areas/shell.ts";
 
 export function PageWaiting() {
   return (
     <Center py="xl">
-      <Loader size="sm" aria-label="Loading" role="status" />
+      <Loader size="sm" aria-label={t("shell.loading")} role="status" />
     </Center>
   );
 }

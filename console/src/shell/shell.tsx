@@ -2,6 +2,7 @@ import { Drawer, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link, useLocation } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
@@ -25,7 +26,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <div className="shell">
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
-        Skip to content
+        {t("shell.skipToContent")}
       </button>
       <aside className="side-bar">
         <Brand />
@@ -55,8 +56,8 @@ function Brand() {
   return (
     <Link to="/" className="brand">
       <img src={mark} alt="" width={26} height={26} />
-      <span className="brand-name">Sluice</span>
-      <VisuallyHidden>version</VisuallyHidden>
+      <span className="brand-name">{t("shell.sluice")}</span>
+      <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
       <span className="brand-version">{answer.version}</span>
     </Link>
   );

@@ -1,4 +1,5 @@
 import { Kbd, Modal, Table } from "@mantine/core";
+import { t } from "../language/areas/shell.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { visibleGroups } from "./page-list.ts";
 import { commandKey } from "./use-shortcuts.ts";
@@ -6,17 +7,17 @@ import { commandKey } from "./use-shortcuts.ts";
 export default function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const { may } = useWorkspace();
   const general: readonly (readonly [readonly string[], string])[] = [
-    [[commandKey(), "K"], "Find a page, key, model or request"],
-    [["/"], "Go to the search of the page"],
-    [["↑", "↓"], "Go from row to row in a list, Enter opens"],
-    [["Esc"], "Close what is open"],
-    [["?"], "Show this"],
+    [[commandKey(), "K"], t("shell.findAPageKeyModel2")],
+    [["/"], t("shell.goToTheSearchOf")],
+    [["↑", "↓"], t("shell.goFromRowToRow")],
+    [[t("shell.esc")], t("shell.closeWhatIsOpen")],
+    [["?"], t("shell.showThis")],
   ];
   const jumps = visibleGroups(may)
     .flatMap((group) => group.pages)
-    .map((page) => [["g", page.letter], `Go to ${page.label}`] as const);
+    .map((page) => [["g", page.letter], t("shell.goTo", { label: page.label })] as const);
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" size="md">
+    <Modal opened onClose={onClose} title={t("shell.keyboardShortcuts")} size="md">
       <Table>
         <Table.Tbody>
           {[...general, ...jumps].map(([keys, words]) => (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 
 /** The quiet page around sign-in, set-up and invitations: the mark, one card, nothing to wander off to. */
@@ -7,7 +8,7 @@ export function SignInFrame({ children }: { readonly children: ReactNode }) {
     <div className="sign-in-frame">
       <header className="sign-in-brand">
         <img src={mark} alt="" width={36} height={36} />
-        <span>Sluice</span>
+        <span>{t("shell.sluice")}</span>
       </header>
       <main id="content" className="sign-in-main">
         {children}

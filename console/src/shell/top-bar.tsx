@@ -1,5 +1,6 @@
 import { ActionIcon, Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconBook, IconHelp, IconMenu2, IconSearch } from "@tabler/icons-react";
+import { t } from "../language/areas/shell.ts";
 import { commandKey } from "./use-shortcuts.ts";
 import { UserMenu } from "./user-menu.tsx";
 import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
@@ -19,20 +20,20 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
         size="lg"
         className="narrow-only"
         onClick={onMenu}
-        aria-label="Open the menu"
+        aria-label={t("shell.openTheMenu")}
       >
         <IconMenu2 size={20} />
       </ActionIcon>
       <WorkspaceSwitcher />
       <UnstyledButton className="palette-button" onClick={onPalette}>
         <IconSearch size={15} aria-hidden />
-        <span className="palette-words">Find a page, key, model or request</span>
+        <span className="palette-words">{t("shell.findAPageKeyModel2")}</span>
         <Kbd size="xs" className="palette-keys" aria-hidden>
           {commandKey()} K
         </Kbd>
       </UnstyledButton>
       <div className="top-bar-end">
-        <Tooltip label="API reference">
+        <Tooltip label={t("shell.apiReference")}>
           <ActionIcon
             component="a"
             href="/docs"
@@ -41,19 +42,19 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
             variant="subtle"
             color="gray"
             size="lg"
-            aria-label="API reference"
+            aria-label={t("shell.apiReference")}
             className="wide-only"
           >
             <IconBook size={18} stroke={1.6} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="Keyboard shortcuts (?)">
+        <Tooltip label={t("shell.keyboardShortcuts2")}>
           <ActionIcon
             variant="subtle"
             color="gray"
             size="lg"
             onClick={onHelp}
-            aria-label="Keyboard shortcuts"
+            aria-label={t("shell.keyboardShortcuts")}
             className="wide-only"
           >
             <IconHelp size={18} stroke={1.6} />

@@ -14,6 +14,7 @@ import {
 import type { LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useCall } from "../api/use-call.ts";
+import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
 import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
@@ -53,7 +54,7 @@ export function useCommands(
     const keysFound = ((worth ? keys.data?.data : null) ?? []).map(
       (key): Command => ({
         id: `key-${key.id}`,
-        group: "API keys",
+        group: t("shell.apiKeys"),
         label: key.name,
         detail: `${key.workspace.slug} · …${key.last_four}`,
         icon: IconKey,
@@ -63,7 +64,7 @@ export function useCommands(
     const modelsFound = ((worth ? models.data?.data : null) ?? []).map(
       (model): Command => ({
         id: `model-${model.name}`,
-        group: "Models",
+        group: t("shell.models"),
         label: model.name,
         detail: model.type,
         icon: IconBox,
@@ -73,7 +74,7 @@ export function useCommands(
     const providersFound = ((worth ? providers.data?.data : null) ?? []).map(
       (provider): Command => ({
         id: `provider-${provider.id}`,
-        group: "Providers",
+        group: t("shell.providers"),
         label: provider.id,
         detail: provider.kind,
         icon: IconPlugConnected,
@@ -83,7 +84,7 @@ export function useCommands(
     const workspacesFound = workspaces.map(
       (each): Command => ({
         id: `workspace-${each.id}`,
-        group: "Switch workspace",
+        group: t("shell.switchWorkspace"),
         label: each.name,
         detail: each.slug,
         icon: IconBuilding,
@@ -106,7 +107,7 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
     return [
       ...pages.map(({ to, label, icon }) => ({
         id: to,
-        group: "Pages",
+        group: t("shell.pages"),
         label,
         detail: null,
         icon,
@@ -115,16 +116,16 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
       ...settingsPages(workspace.may("administrator")),
       {
         id: "/profile",
-        group: "Pages",
-        label: "Profile and sign-in",
+        group: t("shell.pages"),
+        label: t("shell.profileAndSignIn"),
         detail: null,
         icon: IconUser,
         link: { to: "/profile" },
       },
       {
         id: "docs",
-        group: "Pages",
-        label: "API reference",
+        group: t("shell.pages"),
+        label: t("shell.apiReference"),
         detail: null,
         icon: IconBook,
         link: {},
@@ -132,8 +133,8 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
       },
       {
         id: "scheme",
-        group: "Do",
-        label: `Use ${other} colours`,
+        group: t("shell.do"),
+        label: t("shell.useColours", { other }),
         detail: null,
         icon: other === "dark" ? IconMoon : IconSun,
         link: {},
@@ -145,14 +146,21 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
 
 /** A request's id leads to it; an attempt's is looked for in the list. */
 function requestCommands(text: string): readonly Command[] {
-  const entry = { group: "Requests", detail: text, icon: IconActivity };
+  const entry = { group: t("shell.requests"), detail: text, icon: IconActivity };
   if (/^req_\w{8,}$/.test(text)) {
     return [
-      { ...entry, id: "request", label: "Open request", link: { to: "/requests/$request", params: { request: text } } },
+      {
+        ...entry,
+        id: "request",
+        label: t("shell.openRequest"),
+        link: { to: "/requests/$request", params: { request: text } },
+      },
     ];
   }
   if (/^att_\w{4,}$/.test(text)) {
-    return [{ ...entry, id: "attempt", label: "Find attempt", link: { to: "/requests", search: { search: text } } }];
+    return [
+      { ...entry, id: "attempt", label: t("shell.findAttempt"), link: { to: "/requests", search: { search: text } } },
+    ];
   }
   return [];
 }
@@ -162,8 +170,8 @@ function settingsPages(administrator: boolean): readonly Command[] {
     .filter(({ id }) => administrator || id === "tokens")
     .map(({ id, label }) => ({
       id: `settings-${id}`,
-      group: "Settings",
-      label: `Settings: ${label}`,
+      group: t("shell.settings"),
+      label: t("shell.settings2", { label }),
       detail: null,
       icon: IconSettings,
       link: { to: "/settings", search: { tab: id } } as LinkProps,

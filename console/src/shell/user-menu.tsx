@@ -1,13 +1,14 @@
 import { Avatar, Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { IconBook, IconLogout, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useSignOut } from "../session/use-sign-out.ts";
 
 const schemes = [
-  { value: "light", label: "Light" },
-  { value: "dark", label: "Dark" },
-  { value: "auto", label: "Auto" },
+  { value: "light", label: t("shell.light") },
+  { value: "dark", label: t("shell.dark") },
+  { value: "auto", label: t("shell.auto") },
 ] as const;
 
 export function UserMenu() {
@@ -19,7 +20,7 @@ export function UserMenu() {
       <Menu.Target>
         <UnstyledButton className="user-button">
           <Avatar size={28} radius="xl" name={user.name} color="cyan" variant="light" />
-          <span className="unseen">Account of {user.name}</span>
+          <span className="unseen">{t("shell.accountOf", { name: user.name })}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
@@ -32,21 +33,21 @@ export function UserMenu() {
           </Text>
           {user.administrator && (
             <Text size="xs" c="dimmed">
-              Administrator
+              {t("shell.administrator")}
             </Text>
           )}
         </div>
         <Menu.Divider />
         <Menu.Item leftSection={<IconUser size={15} />} renderRoot={(props) => <Link to="/profile" {...props} />}>
-          Profile and sign-in
+          {t("shell.profileAndSignIn")}
         </Menu.Item>
         <Menu.Item leftSection={<IconBook size={15} />} component="a" href="/docs" target="_blank" rel="noreferrer">
-          API reference
+          {t("shell.apiReference")}
         </Menu.Item>
         <div className="user-scheme">
           <SegmentedControl
             fullWidth
-            aria-label="Colours"
+            aria-label={t("shell.colours")}
             data={[...schemes]}
             value={colorScheme}
             onChange={(scheme) => {
@@ -57,7 +58,7 @@ export function UserMenu() {
         </div>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void signOut()}>
-          Sign out
+          {t("shell.signOut")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -2,6 +2,7 @@ import { Combobox, InputBase, ScrollArea, useCombobox } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconBuilding, IconCheck, IconSelector } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
@@ -26,7 +27,7 @@ export function WorkspaceSwitcher() {
   });
   const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(asked.toLowerCase()));
   const name = choices.find((each) => each.slug === workspace.slug)?.name ?? workspace.slug;
-  const label = workspace.none ? "No workspace" : (name ?? "All workspaces");
+  const label = workspace.none ? t("shell.noWorkspace") : (name ?? t("shell.allWorkspaces"));
   if (workspace.none || (!user.administrator && choices.length <= 1)) {
     return (
       <div className="workspace-name">
@@ -51,7 +52,7 @@ export function WorkspaceSwitcher() {
           type="button"
           pointer
           className="workspace-switcher"
-          aria-label={`Workspace: ${label}`}
+          aria-label={t("shell.workspace", { label })}
           leftSection={<IconBuilding size={15} aria-hidden />}
           rightSection={<IconSelector size={14} aria-hidden />}
           rightSectionPointerEvents="none"
@@ -65,8 +66,8 @@ export function WorkspaceSwitcher() {
           <Combobox.Search
             value={search}
             onChange={(event) => setSearch(event.currentTarget.value)}
-            placeholder="Find a workspace"
-            aria-label="Find a workspace"
+            placeholder={t("shell.findAWorkspace")}
+            aria-label={t("shell.findAWorkspace")}
           />
         )}
         <Combobox.Options>
@@ -83,7 +84,7 @@ export function WorkspaceSwitcher() {
                 chosen={each.slug === workspace.slug}
               />
             ))}
-            {shown.length === 0 && <Combobox.Empty>No workspace is called like that.</Combobox.Empty>}
+            {shown.length === 0 && <Combobox.Empty>{t("shell.noWorkspaceIsCalledLike")}</Combobox.Empty>}
           </ScrollArea.Autosize>
         </Combobox.Options>
       </Combobox.Dropdown>
@@ -103,7 +104,7 @@ function Choice({ value, name, slug, chosen }: ChoiceProps) {
     <Combobox.Option value={value} active={chosen} className="workspace-choice">
       <span className="cut">{name}</span>
       {slug !== undefined && slug !== name && <code>{slug}</code>}
-      {chosen && <IconCheck size={14} aria-label="chosen" />}
+      {chosen && <IconCheck size={14} aria-label={t("shell.chosen")} />}
     </Combobox.Option>
   );
 }

@@ -2,6 +2,7 @@ import { Alert, Text } from "@mantine/core";
 import type { AccessCheck, AccessReason, Need } from "@sluice/contract";
 import { IconArrowRight } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
+import { t } from "../../language/areas/access.ts";
 import { useSession } from "../../session/session-context.tsx";
 
 interface AccessChangeProps {
@@ -24,7 +25,7 @@ export function AccessChange({ check, workspace, group }: AccessChangeProps) {
   if (advice === null) return null;
   const { words, verb, link, needs } = advice;
   return (
-    <Alert variant="light" color="gray" title="To change it">
+    <Alert variant="light" color="gray" title={t("access.toChangeIt")}>
       <Text size="sm">{words}</Text>
       {may(needs, workspace) ? (
         <Link {...link} className="text-link access-way">
@@ -33,7 +34,7 @@ export function AccessChange({ check, workspace, group }: AccessChangeProps) {
         </Link>
       ) : (
         <Text size="sm" mt={4}>
-          {needs === "administrator" ? "Only an administrator can." : `Somebody who is ${needs} of the workspace can.`}
+          {needs === "administrator" ? t("access.onlyAnAdministratorCan") : t("access.somebodyWhoIsOfThe", { needs })}
         </Text>
       )}
     </Alert>
@@ -59,51 +60,56 @@ function adviceFor({ reason, key, model }: AccessCheck, workspace: string, group
   });
   const ways: Readonly<Partial<Record<AccessReason, Advice>>> = {
     workspace_disabled: {
-      words: "Enable the workspace again.",
-      verb: "Open the workspace",
+      words: t("access.enableTheWorkspaceAgain"),
+      verb: t("access.openTheWorkspace"),
       link: toWorkspace,
       needs: "administrator",
     },
     workspace_models: {
-      words: `Add ${model}, or a pattern that takes it in, to the models of the workspace. Group and key must let it through as well.`,
-      verb: "Change the workspace",
+      words: t("access.addOrAPatternThat", { model }),
+      verb: t("access.changeTheWorkspace"),
       link: toWorkspace,
       needs: "administrator",
     },
     group_models: {
-      words: `Add ${model}, or a pattern that takes it in, to the models of the group, or move the key to another group.`,
-      verb: "Change the group",
+      words: t("access.addOrAPatternThat2", { model }),
+      verb: t("access.changeTheGroup"),
       link: toGroup,
       needs: "admin",
     },
     key_models: {
-      words: `Add ${model}, or a pattern that takes it in, to the models of the key, or let it call all that its group may.`,
-      verb: "Change the key",
+      words: t("access.addOrAPatternThat3", { model }),
+      verb: t("access.changeTheKey"),
       link: toKey({ edit: "1" }),
       needs: "member",
     },
-    key_disabled: { words: "Enable the key again.", verb: "Open the key", link: toKey({}), needs: "member" },
+    key_disabled: {
+      words: t("access.enableTheKeyAgain"),
+      verb: t("access.openTheKey"),
+      link: toKey({}),
+      needs: "member",
+    },
     key_expired: {
-      words: "Give the key a later end, or none.",
-      verb: "Change the key",
+      words: t("access.giveTheKeyALater"),
+      verb: t("access.changeTheKey"),
       link: toKey({ edit: "1" }),
       needs: "member",
     },
     key_revoked: {
-      words: "A revoked key stays revoked. Make another one.",
+      words: t("access.aRevokedKeyStaysRevoked"),
       verb: "Make a key",
       link: { to: "/keys", search: { ...search, create: "1" } },
       needs: "member",
     },
     key_without_secret: {
-      words: "Give the key a secret by rotating it.",
-      verb: "Open the key",
+      words: t("access.giveTheKeyASecret"),
+      verb: t("access.openTheKey"),
       link: toKey({}),
       needs: "member",
     },
     no_deployment: {
-      words: "Add a deployment to the model, or enable one.",
-      verb: "Open the model",
+      words: t("access.addADeploymentToThe"),
+      verb: t("access.openTheModel"),
       link: { to: "/models/$model", params: { model }, search },
       needs: "administrator",
     },

@@ -2,6 +2,7 @@ import { Drawer, Skeleton, Stack, Text } from "@mantine/core";
 import type { AccessCheck } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/access.ts";
 import { AccessChange } from "./access-change.tsx";
 import { AccessSteps } from "./access-steps.tsx";
 import { ReasonBadge } from "./reason-badge.tsx";
@@ -25,7 +26,7 @@ interface AccessPanelProps {
 /** Why one key may or may not call one model, step by step, and where to change it. */
 export function AccessPanel({ workspace, question, group, onClose }: AccessPanelProps) {
   return (
-    <Drawer opened={question !== null} onClose={onClose} title="Why or why not" size="md">
+    <Drawer opened={question !== null} onClose={onClose} title={t("access.whyOrWhyNot")} size="md">
       {question !== null && <Answer workspace={workspace} question={question} group={group} />}
     </Drawer>
   );
@@ -69,13 +70,13 @@ function Fallbacks({ check }: { readonly check: AccessCheck }) {
   return (
     <div>
       <Text size="sm" fw={500} mb={4}>
-        When this model fails
+        {t("access.whenThisModelFails")}
       </Text>
       <ul className="plain-list">
         {check.fallbacks.map(({ model, allowed }) => (
           <li key={model}>
             <Text size="sm" component="span" className="break">
-              {model}: {allowed ? "is tried next" : "is left out, the key may not call it"}
+              {model}: {allowed ? t("access.isTriedNext") : t("access.isLeftOutTheKey")}
             </Text>
           </li>
         ))}

@@ -3,6 +3,7 @@ import type { AccessCheck } from "@sluice/contract";
 import { IconCircleCheck, IconCircleMinus, IconCircleX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { PatternsText } from "../../components/patterns-text.tsx";
+import { t } from "../../language/areas/access.ts";
 import { kindOf, reasonWords } from "./reason-words.ts";
 
 type Step = AccessCheck["steps"][number];
@@ -16,7 +17,7 @@ export function AccessSteps({ check }: { readonly check: AccessCheck }) {
         <PatternStep key={step.scope} step={step} model={check.model} />
       ))}
       {kind === "state" && (
-        <StepLine mark="no" title="State">
+        <StepLine mark="no" title={t("access.state")}>
           {reasonWords[check.reason].sentence}
         </StepLine>
       )}
@@ -30,7 +31,7 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
   if (patterns === null) {
     return (
       <StepLine mark="none" title={step.label}>
-        Has no patterns of its own, so what its group may call is let through.
+        {t("access.hasNoPatternsOfIts")}
       </StepLine>
     );
   }
@@ -38,7 +39,7 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
     <StepLine mark={step.allowed ? "yes" : "no"} title={step.label}>
       {matched === null ? (
         <>
-          <span className="break">None of its patterns takes in {model}:</span>
+          <span className="break">{t("access.noneOfItsPatternsTakes", { model })}</span>
           <PatternsText patterns={patterns} shown={20} />
         </>
       ) : (
@@ -54,20 +55,20 @@ function Availability({ check: { deployments, reason } }: { readonly check: Acce
   // A model that the workspace may not call tells nothing of itself, not even whether it is there.
   if (deployments === 0 && reason !== "no_deployment") return null;
   return (
-    <StepLine mark={deployments === 0 ? "no" : "yes"} title="What serves it">
+    <StepLine mark={deployments === 0 ? "no" : "yes"} title={t("access.whatServesIt")}>
       {deployments === 0
-        ? "No enabled deployment."
+        ? t("access.noEnabledDeployment")
         : deployments === 1
-          ? "1 enabled deployment."
-          : `${deployments} enabled deployments.`}
+          ? t("access.n1EnabledDeployment")
+          : t("access.enabledDeployments", { deployments })}
     </StepLine>
   );
 }
 
 const marks = {
-  yes: { icon: IconCircleCheck, word: "Yes", tone: "good" },
-  no: { icon: IconCircleX, word: "No", tone: "bad" },
-  none: { icon: IconCircleMinus, word: "Says nothing", tone: undefined },
+  yes: { icon: IconCircleCheck, word: t("access.yes"), tone: "good" },
+  no: { icon: IconCircleX, word: t("access.no"), tone: "bad" },
+  none: { icon: IconCircleMinus, word: t("access.saysNothing"), tone: undefined },
 } as const;
 
 interface StepLineProps {

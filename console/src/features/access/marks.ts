@@ -1,4 +1,5 @@
 import type { AccessReason } from "@sluice/contract";
+import { t } from "../../language/areas/access.ts";
 
 /** How a cell of the matrix looks: a sign and a tone, told apart without colour as well. */
 export type Mark = "yes" | "workspace" | "group" | "key" | "out" | "unserved";
@@ -21,10 +22,10 @@ export function markOf(reason: AccessReason): Mark {
 }
 
 export const markWords: Readonly<Record<Mark, string>> = {
-  yes: "May call it",
-  workspace: "Held back by the workspace",
-  group: "Held back by the group",
+  yes: t("access.mayCallIt"),
+  workspace: t("access.heldBackByTheWorkspace"),
+  group: t("access.heldBackByTheGroup"),
   key: "Held back by the key itself",
-  out: "Key or workspace is out of use",
-  unserved: "Given, but nothing serves it",
+  out: t("access.keyOrWorkspaceIsOut"),
+  unserved: t("access.givenButNothingServesIt"),
 };

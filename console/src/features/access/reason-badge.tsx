@@ -1,5 +1,6 @@
 import type { AccessReason } from "@sluice/contract";
 import { StatusBadge, type Tone } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/access.ts";
 import { kindOf, type ReasonKind, reasonWords } from "./reason-words.ts";
 
 const tones: Readonly<Record<ReasonKind, Tone>> = { yes: "good", patterns: "off", state: "warn", availability: "bad" };
@@ -10,7 +11,7 @@ export function ReasonBadge({ reason }: { readonly reason: AccessReason }) {
     <StatusBadge
       status={reason}
       tone={tones[kindOf(reason)]}
-      label={reason === "yes" ? short : `No: ${lower(short)}`}
+      label={reason === "yes" ? short : t("access.no2", { short: lower(short) })}
     />
   );
 }

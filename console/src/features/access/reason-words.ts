@@ -1,20 +1,21 @@
 import type { AccessReason } from "@sluice/contract";
+import { t } from "../../language/areas/access.ts";
 
 /** Why a key may or may not call a model: in one word for a mark, and in a sentence. */
 export const reasonWords: Readonly<Record<AccessReason, { readonly short: string; readonly sentence: string }>> = {
-  yes: { short: "Yes", sentence: "The key may call it." },
+  yes: { short: t("access.yes"), sentence: t("access.theKeyMayCallIt") },
   workspace_disabled: {
-    short: "Workspace disabled",
-    sentence: "The workspace is disabled, so none of its keys opens.",
+    short: t("access.workspaceDisabled"),
+    sentence: t("access.theWorkspaceIsDisabledSo"),
   },
-  workspace_models: { short: "Workspace", sentence: "The workspace does not let this model through." },
-  group_models: { short: "Group", sentence: "The key's group does not let this model through." },
-  key_models: { short: "Key", sentence: "The key itself does not let this model through." },
-  key_disabled: { short: "Key disabled", sentence: "The key is disabled." },
-  key_expired: { short: "Key expired", sentence: "The key has expired." },
-  key_revoked: { short: "Key revoked", sentence: "The key was revoked." },
-  key_without_secret: { short: "No secret", sentence: "The key has no secret yet, so nobody can use it." },
-  no_deployment: { short: "No deployment", sentence: "Access is given, but no enabled deployment serves this model." },
+  workspace_models: { short: t("access.workspace"), sentence: t("access.theWorkspaceDoesNotLet") },
+  group_models: { short: t("access.group"), sentence: t("access.theKeysGroupDoesNot") },
+  key_models: { short: t("access.key"), sentence: t("access.theKeyItselfDoesNot") },
+  key_disabled: { short: t("access.keyDisabled"), sentence: t("access.theKeyIsDisabled") },
+  key_expired: { short: t("access.keyExpired"), sentence: t("access.theKeyHasExpired") },
+  key_revoked: { short: t("access.keyRevoked"), sentence: t("access.theKeyWasRevoked") },
+  key_without_secret: { short: t("access.noSecret"), sentence: t("access.theKeyHasNoSecret") },
+  no_deployment: { short: t("access.noDeployment"), sentence: t("access.accessIsGivenButNo") },
 };
 
 /** What decides, for a mark's look: the model's patterns, the state of the key or the workspace, or what serves it. */

@@ -1,5 +1,6 @@
 import { SegmentedControl, Select, Text, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { t } from "../../language/areas/assets.ts";
 import { AsKeyDialog } from "./as-key-form.tsx";
 import type { AssetGroup } from "./asset-group.ts";
 import { assetTypes, typeOfAddress } from "./asset-types.ts";
@@ -46,12 +47,12 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
   return (
     <AsKeyDialog
       slug={slug}
-      title="Add an asset"
+      title={t("assets.addAnAsset")}
       opened={opened}
       onClose={onClose}
       path="/v1/assets"
-      verb="Add asset"
-      done="Asset added. It is checked now."
+      verb={t("assets.addAsset")}
+      done={t("assets.assetAddedItIsChecked")}
       invalidates={["assets.list"]}
       body={body}
       fields={["url", "asset_type", "name", "group_id", "platform"]}
@@ -60,12 +61,8 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
       {(problemOf) => (
         <>
           <TextInput
-            label="Address"
-            description={
-              platform === "local"
-                ? "Public, http or https. The gateway fetches it once and keeps the bytes."
-                : "Public, http or https. The provider's library fetches it."
-            }
+            label={t("assets.address")}
+            description={platform === "local" ? t("assets.publicHttpOrHttpsThe") : t("assets.publicHttpOrHttpsThe2")}
             placeholder="https://example.com/hero.png"
             type="url"
             data-autofocus
@@ -77,10 +74,10 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
           />
           <div>
             <Text size="sm" fw={500} mb={2} component="div">
-              Type
+              {t("assets.type")}
             </Text>
             <SegmentedControl
-              aria-label="Type"
+              aria-label={t("assets.type")}
               fullWidth
               data={[...assetTypes]}
               value={type}
@@ -93,15 +90,15 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
             )}
           </div>
           <TextInput
-            label="Name"
-            placeholder="hero"
+            label={t("assets.name")}
+            placeholder={t("assets.hero")}
             maxLength={64}
             value={draft.name}
             error={problemOf("name")}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <Select
-            label="Group"
+            label={t("assets.group")}
             data={groups.map((each) => ({ value: each.id, label: `${each.name} (${platformName(each.platform)})` }))}
             value={draft.group === "" ? null : draft.group}
             onChange={(next) => set({ group: next ?? "" })}

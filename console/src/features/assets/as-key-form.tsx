@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { asProblem, type Problem } from "../../client/problem.ts";
 import { noticeDone } from "../../components/notice.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/assets.ts";
 import { askAs, useKeyCall } from "../media/key-call.ts";
 import { KeySelect } from "../media/key-select.tsx";
 import { NoKey } from "../media/no-key.tsx";
@@ -64,16 +65,22 @@ function AsKeyForm(props: AsKeyFormProps) {
     }
   };
   if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
-  if (keys !== null && key === null) return <NoKey slug={slug} what="Material is added as a key." onMade={choose} />;
+  if (keys !== null && key === null) return <NoKey slug={slug} what={t("assets.materialIsAddedAsA")} onMade={choose} />;
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
         {children((param) => (problem?.param === param ? problem.message : null))}
-        <KeySelect slug={slug} value={key} onChange={choose} label="As key" description="Any active key will do." />
+        <KeySelect
+          slug={slug}
+          value={key}
+          onChange={choose}
+          label={t("assets.asKey")}
+          description={t("assets.anyActiveKeyWillDo")}
+        />
         {problem !== null && !fields.includes(problem.param ?? "") && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t("assets.cancel")}
           </Button>
           <Button type="submit" loading={sending} disabled={body === null || key === null}>
             {verb}

@@ -1,6 +1,7 @@
 import type { ConsoleAsset } from "@sluice/contract";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/assets.ts";
 import { AssetView } from "../media/asset-view.tsx";
 
 interface AssetCardProps {
@@ -24,7 +25,9 @@ export function AssetCard({ slug, asset, group, onOpen }: AssetCardProps) {
           <StatusBadge status={asset.status} />
           <span className="cut">{group ?? asset.asset_type}</span>
           <span className="asset-actions">
-            {asset.status === "Active" && <CopyButton value={`asset://${asset.id}`} label="Copy asset:// address" />}
+            {asset.status === "Active" && (
+              <CopyButton value={`asset://${asset.id}`} label={t("assets.copyAssetAddress")} />
+            )}
           </span>
         </div>
         {asset.error !== null && (

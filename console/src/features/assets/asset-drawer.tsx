@@ -6,6 +6,7 @@ import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { Bytes, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/assets.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AssetView } from "../media/asset-view.tsx";
 import type { AssetGroup } from "./asset-group.ts";
@@ -35,7 +36,11 @@ export function AssetDrawer({ slug, asset, group, onClose }: AssetDrawerProps) {
 
 function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonly asset: ConsoleAsset }) {
   const { may } = useSession();
-  const remove = useAct("assets.remove", { invalidates: ["assets.list"], done: "Asset removed.", onDone: onClose });
+  const remove = useAct("assets.remove", {
+    invalidates: ["assets.list"],
+    done: t("assets.assetRemoved"),
+    onDone: onClose,
+  });
   const address = `asset://${asset.id}`;
   const active = asset.status === "Active";
   return (
@@ -45,7 +50,7 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
       </div>
       {!asset.has_content && active && (
         <Text size="xs" c="dimmed">
-          Its bytes are in the library of {platformName(asset.platform)}, so there is nothing to be seen here.
+          {t("assets.itsBytesAreInThe", { platform: platformName(asset.platform) })}
         </Text>
       )}
       {asset.error !== null && (
@@ -56,25 +61,25 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
         </Alert>
       )}
       <dl className="facts-list">
-        <dt>State</dt>
+        <dt>{t("assets.state")}</dt>
         <dd>
           <StatusBadge status={asset.status} />
         </dd>
-        <dt>Refer to it as</dt>
+        <dt>{t("assets.referToItAs")}</dt>
         <dd>
-          <CopyText value={address} label="Copy asset:// address" />
+          <CopyText value={address} label={t("assets.copyAssetAddress")} />
         </dd>
-        <dt>Type</dt>
+        <dt>{t("assets.type")}</dt>
         <dd>{[asset.asset_type, asset.content_type].filter((each) => each !== null).join(", ")}</dd>
-        <dt>Size</dt>
+        <dt>{t("assets.size")}</dt>
         <dd>
           <Bytes value={asset.size_bytes} />
         </dd>
-        <dt>Group</dt>
+        <dt>{t("assets.group")}</dt>
         <dd>
           {group?.name ?? asset.group_id}, {platformName(asset.platform)}
         </dd>
-        <dt>Added</dt>
+        <dt>{t("assets.added")}</dt>
         <dd>
           <When at={asset.created_at} />
         </dd>
@@ -82,12 +87,11 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
       {may("member", slug) && (
         <Group justify="flex-end" gap="xs">
           <ConfirmButton
-            title="Remove this asset?"
-            verb="Remove asset"
+            title={t("assets.removeThisAsset")}
+            verb={t("assets.removeAsset")}
             onConfirm={() => remove.mutateAsync({ params: { workspace: slug, asset: asset.id } })}
           >
-            Requests that refer to it are refused from then on. Videos under way are not touched. It is removed here and
-            in the library where it lives, and cannot be brought back.
+            {t("assets.requestsThatReferToIt")}
           </ConfirmButton>
           {active && <UseInVideo slug={slug} asset={asset} />}
         </Group>
@@ -108,7 +112,7 @@ function UseInVideo({ slug, asset }: { readonly slug: string; readonly asset: Co
           <Link to="/playground" search={{ workspace: slug, type: "video", ...reference }} {...props} />
         )}
       >
-        Use as reference
+        {t("assets.useAsReference")}
       </Button>
       {asset.asset_type === "Image" && (
         <Button
@@ -116,7 +120,7 @@ function UseInVideo({ slug, asset }: { readonly slug: string; readonly asset: Co
             <Link to="/playground" search={{ workspace: slug, type: "video", image: address }} {...props} />
           )}
         >
-          Use as first frame
+          {t("assets.useAsFirstFrame")}
         </Button>
       )}
     </>

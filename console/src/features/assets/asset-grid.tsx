@@ -6,6 +6,7 @@ import type { Rows } from "../../api/use-pages.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/assets.ts";
 import { AssetCard } from "./asset-card.tsx";
 import type { AssetGroup } from "./asset-group.ts";
 
@@ -24,8 +25,8 @@ export function AssetGrid({ slug, assets, groups, onOpen, add }: AssetGridProps)
   }
   if (assets.rows.length === 0 && assets.more === null) {
     return (
-      <EmptyState icon={<IconLibraryPhoto />} title="Nothing in here yet" action={add}>
-        Add a picture, a video or a sound by its public address. It is checked first, and can be used once it is active.
+      <EmptyState icon={<IconLibraryPhoto />} title={t("assets.nothingInHereYet")} action={add}>
+        {t("assets.addAPictureAVideo")}
       </EmptyState>
     );
   }

@@ -5,6 +5,7 @@ import { usePages } from "../../api/use-pages.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/assets.ts";
 import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AddAsset } from "./add-asset.tsx";
@@ -44,12 +45,12 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
       leftSection={<IconFolderPlus size={14} aria-hidden />}
       onClick={() => change({ create: "group" })}
     >
-      Make group
+      {t("assets.makeGroup")}
     </Button>
   );
   const addAsset = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ create: "asset" })}>
-      Add asset
+      {t("assets.addAsset")}
     </Button>
   );
 
@@ -57,14 +58,13 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
     <>
       {groups.rows !== null && groups.rows.length === 0 ? (
         <div className="table-empty">
-          <EmptyState icon={<IconLibraryPhoto />} title="No material yet" action={mayChange && makeGroup}>
-            A face, a product, a voice: give it once and refer to it in every video. Material stands in groups. Make the
-            first, then add pictures, videos or sounds by their public address.
+          <EmptyState icon={<IconLibraryPhoto />} title={t("assets.noMaterialYet")} action={mayChange && makeGroup}>
+            {t("assets.aFaceAProductA")}
           </EmptyState>
         </div>
       ) : (
         <div className="assets-grid">
-          <Section title="Groups" actions={mayChange && makeGroup} flush>
+          <Section title={t("assets.groups")} actions={mayChange && makeGroup} flush>
             {groups.problem !== null && groups.rows === null ? (
               <ProblemAlert problem={groups.problem} onRetry={groups.reload} />
             ) : (
@@ -72,10 +72,10 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
             )}
           </Section>
           <Section
-            title={chosen?.name ?? "All assets"}
+            title={chosen?.name ?? t("assets.allAssets")}
             description={
               chosen === null
-                ? "The newest first."
+                ? t("assets.theNewestFirst")
                 : [platformName(chosen.platform), chosen.description].filter((each) => each !== "").join(". ")
             }
             actions={

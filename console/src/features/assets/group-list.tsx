@@ -1,6 +1,7 @@
 import { Skeleton, UnstyledButton } from "@mantine/core";
 import type { Rows } from "../../api/use-pages.ts";
 import { LoadMore } from "../../components/load-more.tsx";
+import { t } from "../../language/areas/assets.ts";
 import type { AssetGroup } from "./asset-group.ts";
 import { platformName } from "./platforms.ts";
 
@@ -14,10 +15,10 @@ interface GroupListProps {
 export function GroupList({ groups, chosen, onChoose }: GroupListProps) {
   if (groups.rows === null) return <Skeleton height={120} mx="md" mb="md" w="auto" />;
   return (
-    <ul className="group-list" aria-label="Asset groups">
+    <ul className="group-list" aria-label={t("assets.assetGroups")}>
       <li>
         <UnstyledButton className="group-choice" aria-current={chosen === ""} onClick={() => onChoose("")}>
-          <span>All assets</span>
+          <span>{t("assets.allAssets")}</span>
         </UnstyledButton>
       </li>
       {groups.rows.map((group) => (

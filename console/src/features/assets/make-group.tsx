@@ -1,5 +1,6 @@
 import { Radio, Stack, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { t } from "../../language/areas/assets.ts";
 import { AsKeyDialog } from "./as-key-form.tsx";
 import { platforms } from "./platforms.ts";
 
@@ -22,12 +23,12 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
   return (
     <AsKeyDialog
       slug={slug}
-      title="Make an asset group"
+      title={t("assets.makeAnAssetGroup")}
       opened={opened}
       onClose={onClose}
       path="/v1/asset-groups"
-      verb="Make group"
-      done="Group made."
+      verb={t("assets.makeGroup")}
+      done={t("assets.groupMade")}
       invalidates={["assetGroups.list"]}
       body={name === "" ? null : { platform: draft.platform, name, description: draft.description.trim() }}
       fields={["name", "description", "platform"]}
@@ -36,8 +37,8 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
       {(problemOf) => (
         <>
           <TextInput
-            label="Name"
-            placeholder="heroes"
+            label={t("assets.name")}
+            placeholder={t("assets.heroes")}
             data-autofocus
             required
             maxLength={64}
@@ -46,8 +47,8 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <Textarea
-            label="Description"
-            placeholder="Who is in the film"
+            label={t("assets.description")}
+            placeholder={t("assets.whoIsInTheFilm")}
             autosize
             minRows={1}
             maxLength={300}
@@ -56,8 +57,8 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             onChange={(event) => set({ description: event.currentTarget.value })}
           />
           <Radio.Group
-            label="Where its material lives"
-            description="It stays there; another place needs another group."
+            label={t("assets.whereItsMaterialLives")}
+            description={t("assets.itStaysThereAnotherPlace")}
             value={draft.platform}
             error={problemOf("platform")}
             onChange={(platform) => set({ platform })}

@@ -1,3 +1,4 @@
+import { t } from "../../language/areas/assets.ts";
 import "../../styles/media.css";
 import { NeedsWorkspace } from "../../components/needs-workspace.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
@@ -5,11 +6,8 @@ import { AssetLibrary } from "./asset-library.tsx";
 
 export default function AssetsPage() {
   return (
-    <PageFrame
-      title="Assets"
-      description="Pictures, videos and sounds that are used again: a video refers to them as asset://… and every key of the workspace can use them."
-    >
-      <NeedsWorkspace why="Assets belong to a workspace.">
+    <PageFrame title={t("assets.assets")} description={t("assets.picturesVideosAndSoundsThat")}>
+      <NeedsWorkspace why={t("assets.assetsBelongToAWorkspace")}>
         {(slug) => <AssetLibrary key={slug} slug={slug} />}
       </NeedsWorkspace>
     </PageFrame>

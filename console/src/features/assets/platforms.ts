@@ -1,16 +1,17 @@
+import { t } from "../../language/areas/assets.ts";
 /** Where material can live. The names are the API's. */
 export const platforms = [
   {
     id: "local",
     name: "Local",
-    about: "The gateway fetches and keeps the bytes. For any provider that takes pictures.",
+    about: t("assets.theGatewayFetchesAndKeeps"),
   },
   {
     id: "volcengine",
     name: "Volcengine",
-    about: "The asset library of an Ark account. Seedance takes real faces only from there.",
+    about: t("assets.theAssetLibraryOfAn"),
   },
-  { id: "byteplus", name: "BytePlus", about: "The asset library of a BytePlus account, outside China." },
+  { id: "byteplus", name: "BytePlus", about: t("assets.theAssetLibraryOfA") },
 ] as const;
 
 export function platformName(id: string): string {

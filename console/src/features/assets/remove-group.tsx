@@ -1,5 +1,6 @@
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { t } from "../../language/areas/assets.ts";
 import type { AssetGroup } from "./asset-group.ts";
 
 interface RemoveGroupProps {
@@ -11,18 +12,17 @@ interface RemoveGroupProps {
 export function RemoveGroup({ slug, group, onRemoved }: RemoveGroupProps) {
   const remove = useAct("assetGroups.remove", {
     invalidates: ["assetGroups.list", "assets.list"],
-    done: "Group removed.",
+    done: t("assets.groupRemoved"),
     onDone: onRemoved,
   });
   return (
     <ConfirmButton
-      title={`Remove ${group.name}?`}
-      verb="Remove group"
+      title={t("assets.remove", { name: group.name })}
+      verb={t("assets.removeGroup")}
       typed={group.name}
       onConfirm={() => remove.mutateAsync({ params: { workspace: slug, group: group.id } })}
     >
-      Everything in it goes with it, here and in the library where it lives. Requests that refer to it are refused from
-      then on. This cannot be taken back.
+      {t("assets.everythingInItGoesWith")}
     </ConfirmButton>
   );
 }

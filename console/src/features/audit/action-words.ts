@@ -1,4 +1,5 @@
 import type { Tone } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/audit.ts";
 
 interface ActionWord {
   readonly label: string;
@@ -7,30 +8,30 @@ interface ActionWord {
 
 /** What the log knows to happen. A later gateway may know more; those are shown under their own name. */
 const words: Readonly<Record<string, ActionWord>> = {
-  create: { label: "Created", tone: "good" },
-  update: { label: "Changed", tone: "busy" },
-  remove: { label: "Removed", tone: "bad" },
-  "set-price": { label: "Set price", tone: "busy" },
-  rotate: { label: "New secret", tone: "warn" },
-  revoke: { label: "Revoked", tone: "bad" },
-  cancel: { label: "Cancelled", tone: "warn" },
-  "take-over": { label: "Taken over by the file", tone: "off" },
-  release: { label: "Released by the file", tone: "off" },
-  view: { label: "Looked at", tone: "warn" },
-  download: { label: "Downloaded", tone: "warn" },
-  "reset-password": { label: "Reset password", tone: "warn" },
-  "signed-in": { label: "Signed in", tone: "off" },
-  "signed-out": { label: "Signed out", tone: "off" },
-  "sign-in-refused": { label: "Sign-in refused", tone: "warn" },
-  "sign-in-locked": { label: "Sign-in locked", tone: "bad" },
-  "sessions-ended": { label: "Sessions ended", tone: "warn" },
-  "user-created": { label: "User made", tone: "good" },
-  "password-changed": { label: "Password changed", tone: "warn" },
-  "passkey-added": { label: "Passkey added", tone: "warn" },
-  "passkey-removed": { label: "Passkey removed", tone: "warn" },
-  "two-factor-enabled": { label: "Two-factor on", tone: "good" },
-  "two-factor-disabled": { label: "Two-factor off", tone: "bad" },
-  "backup-codes-made": { label: "Backup codes made", tone: "warn" },
+  create: { label: t("audit.created"), tone: "good" },
+  update: { label: t("audit.changed"), tone: "busy" },
+  remove: { label: t("audit.removed"), tone: "bad" },
+  "set-price": { label: t("audit.setPrice"), tone: "busy" },
+  rotate: { label: t("audit.newSecret"), tone: "warn" },
+  revoke: { label: t("audit.revoked"), tone: "bad" },
+  cancel: { label: t("audit.cancelled"), tone: "warn" },
+  "take-over": { label: t("audit.takenOverByTheFile"), tone: "off" },
+  release: { label: t("audit.releasedByTheFile"), tone: "off" },
+  view: { label: t("audit.lookedAt"), tone: "warn" },
+  download: { label: t("audit.downloaded"), tone: "warn" },
+  "reset-password": { label: t("audit.resetPassword"), tone: "warn" },
+  "signed-in": { label: t("audit.signedIn"), tone: "off" },
+  "signed-out": { label: t("audit.signedOut"), tone: "off" },
+  "sign-in-refused": { label: t("audit.signInRefused"), tone: "warn" },
+  "sign-in-locked": { label: t("audit.signInLocked"), tone: "bad" },
+  "sessions-ended": { label: t("audit.sessionsEnded"), tone: "warn" },
+  "user-created": { label: t("audit.userMade"), tone: "good" },
+  "password-changed": { label: t("audit.passwordChanged"), tone: "warn" },
+  "passkey-added": { label: t("audit.passkeyAdded"), tone: "warn" },
+  "passkey-removed": { label: t("audit.passkeyRemoved"), tone: "warn" },
+  "two-factor-enabled": { label: t("audit.twoFactorOn"), tone: "good" },
+  "two-factor-disabled": { label: t("audit.twoFactorOff"), tone: "bad" },
+  "backup-codes-made": { label: t("audit.backupCodesMade"), tone: "warn" },
 };
 
 export function actionWord(action: string): ActionWord {

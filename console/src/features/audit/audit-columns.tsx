@@ -2,21 +2,26 @@ import type { AuditRow } from "@sluice/contract";
 import type { Column } from "../../components/data-table.tsx";
 import { Nothing, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/audit.ts";
 import { actionWord } from "./action-words.ts";
 
-const time: Column<AuditRow> = { id: "time", header: "Time", cell: (row) => <When at={row.at} /> };
-const actor: Column<AuditRow> = { id: "actor", header: "Who", cell: (row) => row.actor };
-const action: Column<AuditRow> = { id: "action", header: "Action", cell: (row) => <ActionBadge action={row.action} /> };
-const object: Column<AuditRow> = { id: "object", header: "What", cell: (row) => row.object };
+const time: Column<AuditRow> = { id: "time", header: t("audit.time"), cell: (row) => <When at={row.at} /> };
+const actor: Column<AuditRow> = { id: "actor", header: t("audit.who"), cell: (row) => row.actor };
+const action: Column<AuditRow> = {
+  id: "action",
+  header: t("audit.action"),
+  cell: (row) => <ActionBadge action={row.action} />,
+};
+const object: Column<AuditRow> = { id: "object", header: t("audit.what"), cell: (row) => row.object };
 const workspace: Column<AuditRow> = {
   id: "workspace",
-  header: "Workspace",
-  cell: (row) => (row.workspace === null ? <Nothing word="none" /> : row.workspace.slug || row.workspace.id),
+  header: t("audit.workspace"),
+  cell: (row) => (row.workspace === null ? <Nothing word={t("audit.none")} /> : row.workspace.slug || row.workspace.id),
 };
 const address: Column<AuditRow> = {
   id: "address",
-  header: "Address",
-  cell: (row) => row.ip ?? <Nothing word="not known" />,
+  header: t("audit.address"),
+  cell: (row) => row.ip ?? <Nothing word={t("audit.notKnown")} />,
 };
 
 export const auditColumns: readonly Column<AuditRow>[] = [time, actor, action, object, address];

@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { When } from "../../components/figures.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/audit.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { ActionBadge } from "./audit-columns.tsx";
@@ -31,7 +32,7 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
   });
   const row = known ?? asked.data?.data.find((each) => each.seq === entry?.seq);
   return (
-    <Drawer opened={entry !== null} onClose={() => setName("")} size="lg" title="What changed">
+    <Drawer opened={entry !== null} onClose={() => setName("")} size="lg" title={t("audit.whatChanged")}>
       {row !== undefined ? (
         <Entry row={row} />
       ) : asked.error !== null ? (
@@ -39,9 +40,7 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
       ) : asked.data === undefined ? (
         <Skeleton height={160} />
       ) : (
-        <EmptyState title="No such entry">
-          It may belong to another workspace, or it was removed with the old part of the log.
-        </EmptyState>
+        <EmptyState title={t("audit.noSuchEntry")}>{t("audit.itMayBelongToAnother")}</EmptyState>
       )}
     </Drawer>
   );
@@ -60,39 +59,39 @@ function Entry({ row }: { readonly row: AuditRow }) {
       </div>
       <dl className="fact-list">
         <div>
-          <dt>Who</dt>
+          <dt>{t("audit.who")}</dt>
           <dd>{row.actor}</dd>
         </div>
         <div>
-          <dt>When</dt>
+          <dt>{t("audit.when")}</dt>
           <dd>
             <When at={row.at} exact />
           </dd>
         </div>
         <div>
-          <dt>From</dt>
-          <dd>{row.ip ?? "not by the network: the file, the command line, or the gateway itself"}</dd>
+          <dt>{t("audit.from")}</dt>
+          <dd>{row.ip ?? t("audit.notByTheNetworkThe")}</dd>
         </div>
         {row.workspace !== null && (
           <div>
-            <dt>Workspace</dt>
+            <dt>{t("audit.workspace")}</dt>
             <dd>{row.workspace.slug || row.workspace.id}</dd>
           </div>
         )}
         <div>
-          <dt>Number</dt>
+          <dt>{t("audit.number")}</dt>
           <dd>{row.seq}</dd>
         </div>
       </dl>
       {nothingKept ? (
         <Text fz="sm" c="dimmed">
-          It happened; there is nothing to compare.
+          {t("audit.itHappenedThereIsNothing")}
         </Text>
       ) : (
         <>
-          <DiffView before={before} after={after} label="What changed" />
-          <Whole value={before} label="before" />
-          <Whole value={after} label="after" />
+          <DiffView before={before} after={after} label={t("audit.whatChanged")} />
+          <Whole value={before} label={t("audit.before")} />
+          <Whole value={after} label={t("audit.after")} />
         </>
       )}
     </Stack>
@@ -103,8 +102,8 @@ function Whole({ value, label }: { readonly value: unknown; readonly label: stri
   if ((value ?? null) === null) return null;
   return (
     <details className="raw-usage">
-      <summary>All of it, {label}</summary>
-      <JsonView value={value} label={`the object ${label}`} />
+      <summary>{t("audit.allOfIt", { label })}</summary>
+      <JsonView value={value} label={t("audit.theObject", { label })} />
     </details>
   );
 }

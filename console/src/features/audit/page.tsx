@@ -7,6 +7,7 @@ import { FilterBar } from "../../components/filter-bar.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
+import { t } from "../../language/areas/audit.ts";
 import { type Search, useUrlSearch } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { useStillRange } from "../requests/use-still-range.ts";
@@ -17,15 +18,15 @@ import { auditQueryOf, entryName } from "./audit-query.ts";
 
 const fallbackRange = "30d";
 const pageRows = 100;
-const title = "Audit log";
+const title = t("audit.auditLog");
 
 export default function AuditPage() {
   const workspace = useWorkspace();
   if (workspace.none || !workspace.may("admin")) {
     return (
       <PageFrame title={title}>
-        <EmptyState icon={<IconHistory />} title="For admins of a workspace">
-          It shows who changed what. Ask an admin of the workspace to look something up for you.
+        <EmptyState icon={<IconHistory />} title={t("audit.forAdminsOfAWorkspace")}>
+          {t("audit.itShowsWhoChangedWhat")}
         </EmptyState>
       </PageFrame>
     );
@@ -44,7 +45,7 @@ function AuditLog() {
   return (
     <PageFrame
       title={title}
-      description="Who changed what, when and from where. Open a line to see before and after."
+      description={t("audit.whoChangedWhatWhenAnd")}
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
@@ -54,13 +55,15 @@ function AuditLog() {
             onClick={rows.reload}
             loading={rows.loading}
           >
-            Refresh
+            {t("audit.refresh")}
           </Button>
         </>
       }
     >
-      <FilterBar filters={[{ name: "action", label: "Action", choices: actionChoices(search["action"] ?? "") }]}>
-        <SearchBox label="Search the audit log" placeholder="Who did it, or what it was done to" />
+      <FilterBar
+        filters={[{ name: "action", label: t("audit.action"), choices: actionChoices(search["action"] ?? "") }]}
+      >
+        <SearchBox label={t("audit.searchTheAuditLog")} placeholder={t("audit.whoDidItOrWhat")} />
       </FilterBar>
       <DataTable
         label={title}
@@ -69,9 +72,8 @@ function AuditLog() {
         rowKey={(row) => String(row.seq)}
         rowLink={(row) => ({ to: "/audit", search: (before: Search) => ({ ...before, entry: entryName(row) }) })}
         empty={
-          <EmptyState icon={<IconHistory />} title="Nothing was changed">
-            Every change of keys, limits, providers, models and people leaves a line here, with who made it and from
-            which address. Nothing fits this time and these filters.
+          <EmptyState icon={<IconHistory />} title={t("audit.nothingWasChanged")}>
+            {t("audit.everyChangeOfKeysLimits")}
           </EmptyState>
         }
       />

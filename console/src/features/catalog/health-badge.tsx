@@ -1,5 +1,6 @@
 import type { Health } from "@sluice/contract";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/catalog.ts";
 import { healthLabel, healthReason } from "./health-words.ts";
 
 interface HealthBadgeProps {
@@ -10,6 +11,6 @@ interface HealthBadgeProps {
 
 /** How something upstream is, with the reason on hover and focus. */
 export function HealthBadge({ health, enabled = true }: HealthBadgeProps) {
-  if (!enabled) return <StatusBadge status="disabled" hint="Switched off here: no call goes to it." />;
+  if (!enabled) return <StatusBadge status="disabled" hint={t("catalog.switchedOffHereNoCall")} />;
   return <StatusBadge status={health.state} label={healthLabel(health)} hint={healthReason(health)} />;
 }

@@ -1,16 +1,17 @@
 import type { Health } from "@sluice/contract";
 import { formatCount, formatDuration } from "../../client/format.ts";
+import { t } from "../../language/areas/catalog.ts";
 
 const stateWords = {
-  unknown: "Idle",
-  healthy: "Healthy",
-  degraded: "Degraded",
-  unhealthy: "Unhealthy",
-  down: "Down",
+  unknown: t("catalog.idle"),
+  healthy: t("catalog.healthy"),
+  degraded: t("catalog.degraded"),
+  unhealthy: t("catalog.unhealthy"),
+  down: t("catalog.down"),
 } as const satisfies Record<Health["state"], string>;
 
 export function healthLabel(health: Health): string {
-  return wasAsked(health) && health.state === "unknown" ? "Not known" : stateWords[health.state];
+  return wasAsked(health) && health.state === "unknown" ? t("catalog.notKnown") : stateWords[health.state];
 }
 
 /** Why it is as it is, and what comes next, in a sentence or two. */
@@ -21,20 +22,20 @@ export function healthReason(health: Health): string {
 function stateReason(health: Health): string {
   const { state, breaker, cooling_ms, latency_ms } = health;
   if (state === "down") {
-    return "It failed again and again, so calls go past it. It is tried again by itself after a while.";
+    return t("catalog.itFailedAgainAndAgain");
   }
   if (state === "unhealthy") {
-    if (cooling_ms > 0) return `It asked for fewer calls and rests for another ${formatDuration(roundUp(cooling_ms))}.`;
-    if (breaker === "open") return "Some of its deployments fail and are passed by; the others work.";
-    return "It failed lately and is being tried again with single calls.";
+    if (cooling_ms > 0) return t("catalog.itAskedForFewerCalls", { duration: formatDuration(roundUp(cooling_ms)) });
+    if (breaker === "open") return t("catalog.someOfItsDeploymentsFail");
+    return t("catalog.itFailedLatelyAndIs");
   }
   if (state === "unknown") {
-    return wasAsked(health)
-      ? "No call went well lately, and none was tried since the gateway started."
-      : "Nobody has called it lately, so nothing is known.";
+    return wasAsked(health) ? t("catalog.noCallWentWellLately") : t("catalog.nobodyHasCalledItLately");
   }
-  if (state === "degraded") return "It answers, but many calls to it fail.";
-  return latency_ms === null ? "It answers." : `It answers after ${formatDuration(latency_ms)} on average.`;
+  if (state === "degraded") return t("catalog.itAnswersButManyCalls");
+  return latency_ms === null
+    ? t("catalog.itAnswers")
+    : t("catalog.itAnswersAfterOnAverage", { latency_ms: formatDuration(latency_ms) });
 }
 
 /** After a restart the ledger knows of calls of which the router does not. */
@@ -43,10 +44,10 @@ function wasAsked({ last_hour }: Health): boolean {
 }
 
 function hourReason({ last_hour }: Health): string | null {
-  if (last_hour === null) return "Figures of the last hour could not be read.";
+  if (last_hour === null) return t("catalog.figuresOfTheLastHour");
   const { attempts, failed } = last_hour;
   if (attempts === 0 || failed === 0) return null;
-  return `${formatCount(failed)} of ${formatCount(attempts)} attempts failed in the last hour.`;
+  return t("catalog.ofAttemptsFailedInThe", { failed: formatCount(failed), attempts: formatCount(attempts) });
 }
 
 function roundUp(ms: number): number {

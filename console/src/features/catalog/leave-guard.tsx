@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
+import { t } from "../../language/areas/catalog.ts";
 
 /** Asks before the page is left while something on it is not saved. Another tab of the same page is no leaving. */
 export function LeaveGuard({ dirty }: { readonly dirty: boolean }) {
@@ -9,15 +10,15 @@ export function LeaveGuard({ dirty }: { readonly dirty: boolean }) {
     withResolver: true,
   });
   return (
-    <Modal opened={status === "blocked"} onClose={() => reset?.()} title="Leave without saving?">
+    <Modal opened={status === "blocked"} onClose={() => reset?.()} title={t("catalog.leaveWithoutSaving")}>
       <Stack gap="md">
-        <Text size="sm">What you changed on this page is not saved and would be lost.</Text>
+        <Text size="sm">{t("catalog.whatYouChangedOnThis")}</Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={() => proceed?.()}>
-            Leave
+            {t("catalog.leave")}
           </Button>
           <Button data-autofocus onClick={() => reset?.()}>
-            Stay
+            {t("catalog.stay")}
           </Button>
         </Group>
       </Stack>

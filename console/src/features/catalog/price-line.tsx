@@ -1,5 +1,6 @@
 import type { PriceConfig } from "@sluice/contract";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/catalog.ts";
 import { priceWords } from "./price-words.ts";
 
 /** A model's price in a list. One without a price is flagged: its calls cost 0 and no budget counts them. */
@@ -7,7 +8,7 @@ export function PriceLine({ price }: { readonly price: PriceConfig | null }) {
   const words = priceWords(price);
   if (words === null) {
     return (
-      <StatusBadge status="unpriced" tone="warn" label="No price" hint="Its calls cost 0, and no budget counts them." />
+      <StatusBadge status="unpriced" tone="warn" label={t("catalog.noPrice")} hint={t("catalog.itsCallsCost0And")} />
     );
   }
   return (

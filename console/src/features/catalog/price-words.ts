@@ -6,6 +6,7 @@ import {
   type UsageUnit,
   usageTable,
 } from "@sluice/contract";
+import { t } from "../../language/areas/catalog.ts";
 
 export type ModelType = ModelTypeName;
 export { modelTypeLabels as typeWords, modelTypes } from "@sluice/contract";
@@ -33,9 +34,9 @@ export interface PriceWords {
 export function priceWords(price: PriceConfig | null): PriceWords | null {
   if (isUnpriced(price) || price === null) return null;
   if (amountsOf(price).every((usd) => usd === 0)) return { amount: "free", unit: null };
-  if (price.image !== undefined) return { amount: formatPrice(price.image), unit: "per image" };
+  if (price.image !== undefined) return { amount: formatPrice(price.image), unit: t("catalog.perImage") };
   const seconds = [price.video, ...(price.variants ?? []).map((variant) => variant.video)].filter(isNumber);
-  if (seconds.length > 0) return { amount: span(seconds), unit: "per second" };
+  if (seconds.length > 0) return { amount: span(seconds), unit: t("catalog.perSecond") };
   return countedWords(price) ?? tokenWords(price);
 }
 
@@ -58,14 +59,14 @@ function tokenWords(price: PriceConfig): PriceWords {
   const outputs = [price.output, ...(price.variants ?? []).map((variant) => variant.output)].filter(isNumber);
   const output = price.output === undefined && price.image_output !== undefined ? [price.image_output] : outputs;
   const parts = [
-    price.input === undefined ? null : `${formatPrice(price.input)} in`,
-    output.length === 0 ? null : `${span(output)} out`,
+    price.input === undefined ? null : t("catalog.in", { input: formatPrice(price.input) }),
+    output.length === 0 ? null : t("catalog.out", { output: span(output) }),
   ].filter((part) => part !== null);
   if (parts.length > 0) return { amount: parts.join(" · "), unit: perMillion };
   return { amount: span(amountsOf(price)), unit: perMillion };
 }
 
-const perMillion = "per million tokens";
+const perMillion = t("catalog.perMillionTokens");
 
 export function isUnpriced(price: PriceConfig | null): boolean {
   return price === null || amountsOf(price).length === 0;
@@ -92,7 +93,7 @@ function amountsOf({
 function span(amounts: readonly number[]): string {
   const least = Math.min(...amounts);
   const most = Math.max(...amounts);
-  return least === most ? formatPrice(least) : `${formatPrice(least)} to ${formatPrice(most)}`;
+  return least === most ? formatPrice(least) : t("catalog.to", { least: formatPrice(least), most: formatPrice(most) });
 }
 
 function isNumber(value: unknown): value is number {
@@ -144,8 +145,12 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
   const variants = (price.variants ?? []).flatMap((variant) => {
     const what = variantLabel(variant);
     return [
-      ...(variant.video === undefined ? [] : [{ label: what, words: `${formatPrice(variant.video)} per second` }]),
-      ...(variant.output === undefined ? [] : [{ label: what, words: `${formatPrice(variant.output)} per million` }]),
+      ...(variant.video === undefined
+        ? []
+        : [{ label: what, words: t("catalog.perSecond2", { video: formatPrice(variant.video) }) }]),
+      ...(variant.output === undefined
+        ? []
+        : [{ label: what, words: t("catalog.perMillion", { output: formatPrice(variant.output) }) }]),
     ];
   });
   return [...plain, ...longContextItems(price.long_context), ...variants];
@@ -156,7 +161,7 @@ function longContextItems(price: PriceConfig["long_context"]): readonly PriceIte
   const above = new Intl.NumberFormat().format(price.above);
   return longContextClasses.flatMap((name) => {
     const usd = price[name];
-    const label = `${classLabel(name)}, above ${above} input tokens`;
+    const label = t("catalog.aboveInputTokens", { name: classLabel(name), above });
     return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
   });
 }
@@ -170,11 +175,11 @@ function typedPriceWords(name: string, usd: number): string {
 /** What a price of a class is for: "each", "per second", "per thousand", "per million". */
 function perWords(name: string): string {
   const { by = "million", unit = "token" } = classOf.get(name) ?? {};
-  if (by !== "one") return `per ${by}`;
-  return unit === "second" ? "per second" : "each";
+  if (by !== "one") return t("catalog.per", { by });
+  return unit === "second" ? t("catalog.perSecond") : "each";
 }
 
 function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {
-  const sound = audio === undefined ? null : audio ? "with sound" : "without sound";
-  return ["Video", resolution ?? null, sound].filter((part) => part !== null).join(" ");
+  const sound = audio === undefined ? null : audio ? t("catalog.withSound") : t("catalog.withoutSound");
+  return [t("catalog.video"), resolution ?? null, sound].filter((part) => part !== null).join(" ");
 }

@@ -1,4 +1,5 @@
 import { type BodyInput, type ConsoleProvider, type ProviderKindForm, providerSchema } from "@sluice/contract";
+import { t } from "../../language/areas/catalog.ts";
 
 type Field = ProviderKindForm["fields"][number];
 type Timeouts = ConsoleProvider["timeouts"];
@@ -74,21 +75,22 @@ function isPlain(value: unknown): value is SettingValue {
 
 /** Why it cannot be sent as it stands; null: it can. The rest is for the gateway to say. */
 export function draftBlocked(draft: ProviderDraft, form: ProviderKindForm, isNew: boolean): string | null {
-  if (draft.id === "") return "Give it a name.";
+  if (draft.id === "") return t("catalog.giveItAName");
   if (!providerSchema.shape.id.safeParse(draft.id).success) {
-    return "A name has letters, digits, dots, dashes and underscores only.";
+    return t("catalog.aNameHasLettersDigits");
   }
   if (draft.baseUrl.trim() !== "" && !providerSchema.shape.base_url.safeParse(draft.baseUrl.trim()).success) {
-    return "The base URL must be a whole address: https://…";
+    return t("catalog.theBaseUrlMustBe");
   }
   if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
-    return "Give the API key.";
+    return t("catalog.giveTheApiKey");
   }
   for (const field of form.fields) {
     const value = draft.settings[field.name];
-    if (field.required && (value === undefined || value === "")) return `Give ${field.label}.`;
-    if (!isNew && field.type === "secret" && value === "") return `Give ${field.label}, or keep the stored one.`;
-    if (field.type === "json" && jsonOf(value) === invalid) return `${field.label} is no JSON.`;
+    if (field.required && (value === undefined || value === "")) return t("catalog.give", { label: field.label });
+    if (!isNew && field.type === "secret" && value === "")
+      return t("catalog.giveOrKeepTheStored", { label: field.label });
+    if (field.type === "json" && jsonOf(value) === invalid) return t("catalog.isNoJson", { label: field.label });
   }
   return null;
 }
@@ -144,7 +146,7 @@ function isEmpty(value: SettingValue): boolean {
   return value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-const invalid = Symbol("no JSON");
+const invalid = Symbol(t("catalog.noJson"));
 
 function jsonOf(value: SettingValue | undefined): unknown {
   if (value === undefined || value === "" || value === redacted) return undefined;

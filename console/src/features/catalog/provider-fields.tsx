@@ -3,6 +3,7 @@ import type { ProviderKindForm } from "@sluice/contract";
 import { IconAlertTriangle, IconKey } from "@tabler/icons-react";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/catalog.ts";
 import { MoreFields } from "./more-fields.tsx";
 import { looksPrivate, type ProviderDraft, withSetting } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
@@ -54,8 +55,8 @@ export function ProviderFields(props: ProviderFieldsProps) {
     <Stack gap="md">
       {isNew && (
         <TextInput
-          label="Name"
-          description="How it is called here and in the ledger. It stays."
+          label={t("catalog.name")}
+          description={t("catalog.howItIsCalledHere")}
           withAsterisk
           maxLength={63}
           autoComplete="off"
@@ -67,7 +68,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
       )}
       {(form === null || form.api_key !== "none") && (
         <SecretInput
-          label="API key"
+          label={t("catalog.apiKey")}
           help={form?.api_key_help}
           error={wrongField(problem, "api_key")}
           stored={stored?.apiKey === true}
@@ -80,7 +81,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
       )}
       {fields.filter((field) => !advancedSettings.has(field.name)).map(settingInput)}
       <AddressFields {...props} change={change} disabled={disabled} />
-      <MoreFields label="Advanced: timeouts, disconnects, endpoints, what is passed on">
+      <MoreFields label={t("catalog.advancedTimeoutsDisconnects")}>
         <TimeoutsFields
           value={draft.timeouts}
           onChange={(timeouts) => change({ timeouts })}
@@ -88,8 +89,8 @@ export function ProviderFields(props: ProviderFieldsProps) {
           disabled={disabled}
         />
         <Select
-          label="When the caller goes away"
-          description="A call that is left to finish is paid for, and its figures are exact."
+          label={t("catalog.whenTheCallerGoesAway")}
+          description={t("catalog.aCallThatIsLeft")}
           data={disconnectChoices}
           allowDeselect={false}
           disabled={disabled}
@@ -104,9 +105,9 @@ export function ProviderFields(props: ProviderFieldsProps) {
 }
 
 const disconnectChoices = [
-  { value: "", label: "As the settings of the gateway have it" },
-  { value: "cancel", label: "Cancel the call upstream" },
-  { value: "drain", label: "Let the call upstream finish" },
+  { value: "", label: t("catalog.asTheSettingsOfThe") },
+  { value: "cancel", label: t("catalog.cancelTheCallUpstream") },
+  { value: "drain", label: t("catalog.letTheCallUpstreamFinish") },
 ];
 
 interface AddressFieldsProps extends ProviderFieldsProps {
@@ -122,9 +123,9 @@ function AddressFields({ draft, form, stored, problem, change, disabled }: Addre
   return (
     <>
       <TextInput
-        label="Base URL"
+        label={t("catalog.baseUrl")}
         type="url"
-        description={form?.base_url_help ?? (usesDefault ? "Leave it empty for the usual address." : undefined)}
+        description={form?.base_url_help ?? (usesDefault ? t("catalog.leaveItEmptyForThe") : undefined)}
         placeholder={form?.base_url ?? "https://"}
         autoComplete="off"
         spellCheck={false}
@@ -137,28 +138,41 @@ function AddressFields({ draft, form, stored, problem, change, disabled }: Addre
         draft.apiKey.how === "keep" &&
         address.trim() !== stored.baseUrl &&
         address !== "" && (
-          <Alert color="yellow" variant="light" icon={<IconKey size={16} />} title="The stored key stays behind">
-            A key is never sent to another address than it was given for. Replace it here, or the provider will have
-            none.
+          <Alert
+            color="yellow"
+            variant="light"
+            icon={<IconKey size={16} />}
+            title={t("catalog.theStoredKeyStaysBehind")}
+          >
+            {t("catalog.aKeyIsNeverSent")}
           </Alert>
         )}
       <Switch
-        label="May be on a private network"
-        description="Lets the address be one of this machine or of a network of yours."
+        label={t("catalog.mayBeOnAPrivate")}
+        description={t("catalog.letsTheAddressBeOne")}
         disabled={disabled}
         checked={draft.privateNetwork}
         onChange={(event) => change({ privateNetwork: event.currentTarget.checked })}
         error={wrongField(problem, "allow_private_network")}
       />
       {isInside && !draft.privateNetwork && (
-        <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={16} />} title="This address looks private">
-          Calls to it are refused until the switch above is on.
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconAlertTriangle size={16} />}
+          title={t("catalog.thisAddressLooksPrivate")}
+        >
+          {t("catalog.callsToItAreRefused")}
         </Alert>
       )}
       {draft.privateNetwork && (
-        <Alert color="yellow" variant="light" icon={<IconAlertTriangle size={16} />} title="Only for a server you know">
-          Whoever may set this address can reach services inside your network through the gateway. Leave it off for
-          every provider on the internet.
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconAlertTriangle size={16} />}
+          title={t("catalog.onlyForAServerYou")}
+        >
+          {t("catalog.whoeverMaySetThisAddress")}
         </Alert>
       )}
     </>

@@ -2,6 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Problem } from "../../client/problem.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/catalog.ts";
 
 interface SaveBarProps {
   readonly shown: boolean;
@@ -17,7 +18,16 @@ interface SaveBarProps {
 
 /** Stays in sight below a form that was changed, until it is saved or discarded. */
 export function SaveBar(props: SaveBarProps) {
-  const { shown, blocked, saving, problem, verb = "Save", words = "Not saved yet.", onDiscard, onSave } = props;
+  const {
+    shown,
+    blocked,
+    saving,
+    problem,
+    verb = t("catalog.save"),
+    words = t("catalog.notSavedYet"),
+    onDiscard,
+    onSave,
+  } = props;
   return (
     <div className="save-bar" data-shown={shown || undefined} aria-live="polite">
       {shown && (
@@ -27,7 +37,7 @@ export function SaveBar(props: SaveBarProps) {
             <Text size="sm">{blocked ?? words}</Text>
             <Group gap="xs">
               <Button variant="default" onClick={onDiscard} disabled={saving}>
-                Discard
+                {t("catalog.discard")}
               </Button>
               <Button onClick={onSave} loading={saving} disabled={blocked !== null}>
                 {verb}

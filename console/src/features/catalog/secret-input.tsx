@@ -1,5 +1,6 @@
 import { Button, Group, Input, PasswordInput, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../../language/areas/catalog.ts";
 import type { SecretDraft } from "./provider-draft.ts";
 
 interface SecretInputProps {
@@ -36,13 +37,18 @@ export function SecretInput(props: SecretInputProps) {
         />
         {stored && (
           <Button variant="subtle" size="compact-xs" mt={4} onClick={() => onChange({ how: "keep" })}>
-            Keep the stored one
+            {t("catalog.keepTheStoredOne")}
           </Button>
         )}
       </div>
     );
   }
-  const words = value.how === "remove" ? "Goes when this is saved." : stored ? "Stored, never shown again." : "None.";
+  const words =
+    value.how === "remove"
+      ? t("catalog.goesWhenThisIsSaved")
+      : stored
+        ? t("catalog.storedNeverShownAgain")
+        : t("catalog.none");
   return (
     <Input.Wrapper label={label} description={help} error={error} labelElement="div">
       <Group gap="xs" mt={4}>
@@ -53,10 +59,10 @@ export function SecretInput(props: SecretInputProps) {
           variant="default"
           size="compact-xs"
           disabled={disabled === true}
-          aria-label={`${stored ? "Replace" : "Set"} ${label}`}
+          aria-label={`${stored ? t("catalog.replace") : t("catalog.set")} ${label}`}
           onClick={() => onChange({ how: "set", text: "" })}
         >
-          {stored ? "Replace" : "Set"}
+          {stored ? t("catalog.replace") : t("catalog.set")}
         </Button>
         {stored && removable && value.how === "keep" && (
           <Button
@@ -64,15 +70,15 @@ export function SecretInput(props: SecretInputProps) {
             color="gray"
             size="compact-xs"
             disabled={disabled === true}
-            aria-label={`Remove ${label}`}
+            aria-label={t("catalog.remove", { label })}
             onClick={() => onChange({ how: "remove" })}
           >
-            Remove
+            {t("catalog.remove2")}
           </Button>
         )}
         {value.how === "remove" && (
           <Button variant="subtle" size="compact-xs" onClick={() => onChange({ how: "keep" })}>
-            Keep it
+            {t("catalog.keepIt")}
           </Button>
         )}
       </Group>

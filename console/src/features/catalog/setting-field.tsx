@@ -1,5 +1,6 @@
 import { JsonInput, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
+import { t } from "../../language/areas/catalog.ts";
 import { redacted, type SecretDraft, type SettingValue } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
 
@@ -73,7 +74,9 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
       return (
         <TagsInput
           {...common}
-          placeholder={Array.isArray(value) && value.length > 0 ? undefined : (common.placeholder ?? "as usual")}
+          placeholder={
+            Array.isArray(value) && value.length > 0 ? undefined : (common.placeholder ?? t("catalog.asUsual"))
+          }
           data={options ?? []}
           splitChars={[",", " ", "\n"]}
           acceptValueOnBlur
@@ -90,7 +93,7 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
           minRows={3}
           maxRows={14}
           formatOnBlur
-          validationError="This is no JSON."
+          validationError={t("catalog.thisIsNoJson")}
           value={typeof value === "string" ? value : ""}
           onChange={(next) => onChange(next === "" ? undefined : next)}
         />

@@ -2,6 +2,7 @@ import { NumberInput, SimpleGrid } from "@mantine/core";
 import type { ConsoleProvider } from "@sluice/contract";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/catalog.ts";
 
 type Timeouts = ConsoleProvider["timeouts"];
 
@@ -13,11 +14,11 @@ interface TimeoutsFieldsProps {
 }
 
 const fields: readonly { readonly name: keyof Timeouts; readonly label: string; readonly help: string }[] = [
-  { name: "connect_ms", label: "Connect", help: "Until the connection stands." },
-  { name: "headers_ms", label: "Headers", help: "Until an answer begins." },
-  { name: "first_event_ms", label: "First event", help: "Until a stream says something." },
-  { name: "idle_ms", label: "Silence", help: "Between two pieces of an answer." },
-  { name: "total_ms", label: "Whole answer", help: "From beginning to end." },
+  { name: "connect_ms", label: t("catalog.connect"), help: t("catalog.untilTheConnectionStands") },
+  { name: "headers_ms", label: t("catalog.headers"), help: t("catalog.untilAnAnswerBegins") },
+  { name: "first_event_ms", label: t("catalog.firstEvent"), help: t("catalog.untilAStreamSaysSomething") },
+  { name: "idle_ms", label: t("catalog.silence"), help: t("catalog.betweenTwoPiecesOfAn") },
+  { name: "total_ms", label: t("catalog.wholeAnswer"), help: t("catalog.fromBeginningToEnd") },
 ];
 
 /** How long each part of a call may take, in milliseconds. */
@@ -27,10 +28,10 @@ export function TimeoutsFields({ value, onChange, problem, disabled }: TimeoutsF
       {fields.map(({ name, label, help }) => (
         <NumberInput
           key={name}
-          label={`${label} timeout`}
+          label={t("catalog.timeout", { label })}
           description={help}
-          placeholder="as usual"
-          suffix=" ms"
+          placeholder={t("catalog.asUsual")}
+          suffix={` ${t("catalog.ms")}`}
           thousandSeparator=","
           min={1}
           max={86_400_000}

@@ -1,6 +1,7 @@
 import { Autocomplete } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { t } from "../../language/areas/catalog.ts";
 
 interface UpstreamModelInputProps {
   /** null: none is chosen yet. */
@@ -19,15 +20,15 @@ export function UpstreamModelInput({ provider, placeholder, value, onChange, err
   });
   const help =
     provider === null
-      ? "What the provider calls it."
+      ? t("catalog.whatTheProviderCallsIt")
       : listed.isPending
-        ? "Asking the provider for its models…"
+        ? t("catalog.askingTheProviderForIts")
         : listed.data === undefined
-          ? "The provider gave no list: type what it calls the model."
-          : "Choose from the account's list, or type what the provider calls it.";
+          ? t("catalog.theProviderGaveNoList")
+          : t("catalog.chooseFromTheAccountsList");
   return (
     <Autocomplete
-      label="Upstream model"
+      label={t("catalog.upstreamModel")}
       description={help}
       placeholder={placeholder}
       data={[...new Set((listed.data?.data ?? []).map(({ id }) => id))]}

@@ -3,6 +3,7 @@ import { IconCircleCheck, IconFlag } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { t } from "../../language/areas/first-run.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { isHere, nextStep } from "./steps.ts";
@@ -46,19 +47,17 @@ function Next({ pathname, onClose }: NextProps) {
         )
       }
     >
-      <b>
-        Step {place} of {steps.length}: {next.title}.
-      </b>{" "}
+      <b>{t("firstRun.stepOf", { place, length: steps.length, title: next.title })}</b>{" "}
       {here ? hereWords[next.id] : next.why}
     </Line>
   );
 }
 
 const hereWords = {
-  provider: "Choose what kind it is, give its key, and it is tried at once.",
-  model: "Choose what your programs may ask for.",
+  provider: t("firstRun.chooseWhatKindItIs"),
+  model: t("firstRun.chooseWhatYourProgramsMay"),
   key: "Its secret is shown once; copy it then.",
-  call: "The question is written already: send it.",
+  call: t("firstRun.theQuestionIsWrittenAlready"),
 } as const;
 
 function Done({ onClose }: { readonly onClose: () => void }) {
@@ -68,12 +67,12 @@ function Done({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       action={
         <Button variant="default" onClick={onClose} renderRoot={(props) => <Link to="/requests" {...props} />}>
-          See it explained
+          {t("firstRun.seeItExplained")}
         </Button>
       }
     >
-      <b>The first call is made.</b> Every call stands among the requests: which way it went, how long it took, what it
-      cost.
+      <b>{t("firstRun.theFirstCallIsMade")}</b> Every call stands among the requests: which way it went, how long it
+      took, what it cost.
     </Line>
   );
 }
@@ -87,14 +86,14 @@ interface LineProps {
 
 function Line({ icon, action, onClose, children }: LineProps) {
   return (
-    <aside className="next-step" aria-label="First steps">
+    <aside className="next-step" aria-label={t("firstRun.firstSteps")}>
       {icon}
       <Text fz="sm" className="grow" role="status">
         {children}
       </Text>
       <Group gap={4} wrap="nowrap">
         {action}
-        <CloseButton size="sm" aria-label="Hide the first steps" onClick={onClose} />
+        <CloseButton size="sm" aria-label={t("firstRun.hideTheFirstSteps")} onClick={onClose} />
       </Group>
     </aside>
   );

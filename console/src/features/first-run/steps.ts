@@ -1,5 +1,6 @@
 import type { SessionAnswer } from "@sluice/contract";
 import type { LinkProps } from "@tanstack/react-router";
+import { t } from "../../language/areas/first-run.ts";
 
 type StepId = "provider" | "model" | "key" | "call";
 
@@ -30,7 +31,7 @@ export interface StepFacts {
   readonly model: string | null;
 }
 
-export const firstPrompt = "Say hello, and tell me in one sentence what a model gateway does.";
+export const firstPrompt = t("firstRun.sayHelloAndTellMe");
 
 /** From nothing to the first answer, each with the page where it is done, opened at the right place. */
 export function stepsOf(facts: StepFacts): readonly Step[] {
@@ -43,36 +44,36 @@ export function stepsOf(facts: StepFacts): readonly Step[] {
       done: done.provider,
       skipped: skipped && !done.provider,
       title: "Add a provider",
-      why: demo
-        ? "The built-in demo answers for now. Add an account of yours at OpenAI, Anthropic, or wherever your models run."
-        : "An account at OpenAI, Anthropic, or wherever your models run.",
-      action: administrator ? { label: "Add provider", link: { to: "/providers", search: { add: "choose" } } } : null,
+      why: demo ? t("firstRun.theBuiltInDemoAnswers") : t("firstRun.anAccountAtOpenaiAnthropic"),
+      action: administrator
+        ? { label: t("firstRun.addProvider"), link: { to: "/providers", search: { add: "choose" } } }
+        : null,
     },
     {
       id: "model",
       done: done.model,
       skipped: skipped && !done.model,
-      title: "Choose models",
-      why: "The names that programs ask for. A provider's own list is taken over with a few clicks.",
-      action: administrator ? { label: "Choose models", link: modelsLink(facts.provider) } : null,
+      title: t("firstRun.chooseModels"),
+      why: t("firstRun.theNamesThatProgramsAsk"),
+      action: administrator ? { label: t("firstRun.chooseModels"), link: modelsLink(facts.provider) } : null,
     },
     {
       id: "key",
       done: done.key,
       skipped: false,
       title: "Make a key",
-      why: done.key
-        ? "There is one, printed where the gateway was first started. Make one for each program."
-        : "One for each program. It carries the limits and the budget.",
-      action: member ? { label: "Make key", link: { to: "/keys", search: { ...place, create: "1" } } } : null,
+      why: done.key ? t("firstRun.thereIsOnePrintedWhere") : t("firstRun.oneForEachProgramIt"),
+      action: member
+        ? { label: t("firstRun.makeKey"), link: { to: "/keys", search: { ...place, create: "1" } } }
+        : null,
     },
     {
       id: "call",
       done: done.call,
       skipped: false,
-      title: "Get the first answer",
-      why: "In the playground with one click; or from a shell, an SDK or a coding agent.",
-      action: member ? { label: "Open playground", link: playgroundLink(facts, place) } : null,
+      title: t("firstRun.getTheFirstAnswer"),
+      why: t("firstRun.inThePlaygroundWithOne"),
+      action: member ? { label: t("firstRun.openPlayground"), link: playgroundLink(facts, place) } : null,
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { Button, Group, TextInput } from "@mantine/core";
+import { t } from "../../language/areas/keys.ts";
 
 interface ExpiryInputProps {
   /** Unix milliseconds; null: never. */
@@ -22,8 +23,8 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
     <div>
       <TextInput
         type="datetime-local"
-        label="Expires"
-        description="Your time. Empty: never."
+        label={t("keys.expires")}
+        description={t("keys.yourTimeEmptyNever")}
         disabled={disabled}
         error={error}
         value={value === null ? "" : localText(value)}
@@ -36,7 +37,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
             variant="default"
             size="compact-xs"
             disabled={disabled}
-            aria-label={`Expires in ${label}`}
+            aria-label={t("keys.expiresIn", { label })}
             onClick={() => onChange(wholeMinute(Date.now() + days * dayMs))}
           >
             {label}
@@ -46,10 +47,10 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
           variant="subtle"
           size="compact-xs"
           disabled={disabled || value === null}
-          aria-label="Never expires"
+          aria-label={t("keys.neverExpires")}
           onClick={() => onChange(null)}
         >
-          Never
+          {t("keys.never")}
         </Button>
       </Group>
     </div>

@@ -1,4 +1,5 @@
 import type { BodyInput, BudgetConfig, Capture, ConsoleKey, LimitsConfig } from "@sluice/contract";
+import { t } from "../../language/areas/keys.ts";
 
 /** A key as its form holds it. */
 export interface KeyDraft {
@@ -93,9 +94,9 @@ export function tagsOf(texts: readonly string[]): Record<string, string> {
 
 /** Why the form cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: KeyDraft): string | null {
-  if (draft.name.trim() === "") return "Give it a name.";
+  if (draft.name.trim() === "") return t("keys.giveItAName");
   const wrong = draft.tags.find((tag) => tag.indexOf("=") < 1);
-  return wrong === undefined ? null : `Write the tag “${wrong}” as name=value.`;
+  return wrong === undefined ? null : t("keys.writeTheTagAsName", { wrong });
 }
 
 /** The limits that hold anyway: of each kind the least of those above. */

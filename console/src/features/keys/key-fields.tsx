@@ -3,6 +3,7 @@ import { useCall } from "../../api/use-call.ts";
 import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
+import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { ExpiryInput } from "./expiry-input.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
@@ -23,9 +24,9 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
   return (
     <Stack gap="md">
       <TextInput
-        label="Name"
-        description="The program or the person that uses it."
-        placeholder="checkout-service"
+        label={t("keys.name")}
+        description={t("keys.theProgramOrThePerson")}
+        placeholder={t("keys.checkoutService")}
         required
         data-autofocus
         maxLength={256}
@@ -35,7 +36,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
         error={wrongField(problem, "name")}
       />
       <Select
-        label="Group"
+        label={t("keys.group")}
         description={`Decides what it may call at most, and shares its limits among its keys.${mayChooseGroup ? "" : " Only an admin of the workspace chooses it."}`}
         data={all.map((each) => ({ value: each.id, label: each.name }))}
         value={group?.id ?? null}
@@ -63,7 +64,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       />
       <Accordion variant="separated" defaultValue={hasMore(draft) ? "more" : null}>
         <Accordion.Item value="more">
-          <Accordion.Control>Addresses, tags, capture, pass-through</Accordion.Control>
+          <Accordion.Control>{t("keys.addressesTagsCapturePass")}</Accordion.Control>
           <Accordion.Panel>
             <KeyMoreFields
               workspace={workspace}

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Snippets } from "../../components/snippets.tsx";
+import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { type ModelAccess, useKeyModels } from "../access/use-access.ts";
 import { isDemoName } from "../first-run/demo-name.ts";
@@ -47,7 +48,7 @@ function Made({ made: { key, secret }, title, onClose }: KeyMadeProps & { readon
       secret={secret}
       title={title}
       onClose={onClose}
-      onward={{ label: "Open in the playground", go: toPlayground }}
+      onward={{ label: t("keys.openInThePlayground"), go: toPlayground }}
     >
       <KeyCalls itemKey={key} secret={secret} model={model} onModel={setModel} />
     </SecretOnce>
@@ -77,14 +78,14 @@ export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
   if (chosen === null) {
     return (
       <Text size="sm" c="dimmed">
-        The key may call no model yet. Its page says why, model by model.
+        {t("keys.theKeyMayCallNo")}
       </Text>
     );
   }
   return (
     <Stack gap="xs">
       <Select
-        label="Use it with"
+        label={t("keys.useItWith")}
         data={callable.map((each) => each.name)}
         value={chosen.name}
         onChange={onModel}

@@ -1,5 +1,6 @@
 import { Input, SegmentedControl, Stack } from "@mantine/core";
 import { PatternsInput } from "../../components/patterns-input.tsx";
+import { t } from "../../language/areas/keys.ts";
 import { ModelReach } from "./model-reach-text.tsx";
 
 interface KeyModelsFieldProps {
@@ -16,21 +17,21 @@ interface KeyModelsFieldProps {
 /** Whatever the group may call, or only some of it; with the models that come out. */
 export function KeyModelsField({ models, onChange, disabled, error, workspace, group }: KeyModelsFieldProps) {
   return (
-    <Input.Wrapper label="Models" labelElement="div" error={error}>
+    <Input.Wrapper label={t("keys.models")} labelElement="div" error={error}>
       <Stack gap="xs" mt={4}>
         <SegmentedControl
-          aria-label="Models"
+          aria-label={t("keys.models")}
           className="fit"
           disabled={disabled}
           data={[
-            { value: "group", label: "All that the group may call" },
-            { value: "own", label: "Only some" },
+            { value: "group", label: t("keys.allThatTheGroupMay") },
+            { value: "own", label: t("keys.onlySome") },
           ]}
           value={models === null ? "group" : "own"}
           onChange={(choice) => onChange(choice === "group" ? null : [])}
         />
         {models !== null && (
-          <PatternsInput label="Only these models" value={models} onChange={onChange} disabled={disabled} />
+          <PatternsInput label={t("keys.onlyTheseModels")} value={models} onChange={onChange} disabled={disabled} />
         )}
         {workspace !== null && group !== null && <ModelReach workspace={workspace} group={group} own={models} />}
       </Stack>

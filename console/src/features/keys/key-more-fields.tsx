@@ -4,6 +4,7 @@ import { IconEye } from "@tabler/icons-react";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
+import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import type { KeyDraft } from "./key-draft.ts";
 
@@ -18,9 +19,9 @@ export interface KeyFieldsProps {
 }
 
 const captureWords = {
-  none: { label: "Nothing", description: "Figures only: tokens, cost, times, outcome." },
-  headers: { label: "Headers", description: "Also what both sides sent as headers, without secrets." },
-  bodies: { label: "Headers and bodies", description: "Also prompts and answers, word for word." },
+  none: { label: t("keys.nothing"), description: t("keys.figuresOnlyTokensCostTimes") },
+  headers: { label: t("keys.headers"), description: t("keys.alsoWhatBothSidesSent") },
+  bodies: { label: t("keys.headersAndBodies"), description: t("keys.alsoPromptsAndAnswersWord") },
 } as const;
 
 /** What few keys need: where they may be used from, words to find them by, what is kept of their requests. */
@@ -29,9 +30,9 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
   return (
     <Stack gap="md">
       <TagsInput
-        label="Allowed addresses"
-        description="IP addresses or ranges such as 10.0.0.0/8. Empty: from anywhere."
-        placeholder={draft.allowedIps.length === 0 ? "from anywhere" : ""}
+        label={t("keys.allowedAddresses")}
+        description={t("keys.ipAddressesOrRangesSuch")}
+        placeholder={draft.allowedIps.length === 0 ? t("keys.fromAnywhere") : ""}
         splitChars={[",", " ", "\n"]}
         acceptValueOnBlur
         clearable
@@ -42,9 +43,9 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         error={wrongField(problem, "allowed_ips")}
       />
       <TagsInput
-        label="Tags"
-        description="name=value each, for instance team=payments. They stand on every ledger entry."
-        placeholder={draft.tags.length === 0 ? "team=payments" : ""}
+        label={t("keys.tags")}
+        description={t("keys.nameValueEachForInstance")}
+        placeholder={draft.tags.length === 0 ? t("keys.teamPayments") : ""}
         splitChars={[",", "\n"]}
         acceptValueOnBlur
         clearable
@@ -61,8 +62,8 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         error={wrongField(problem, "pass_through")}
       />
       <Radio.Group
-        label="Kept of its requests"
-        description={mayCapture ? undefined : "Only an admin of the workspace may change this."}
+        label={t("keys.keptOfItsRequests")}
+        description={mayCapture ? undefined : t("keys.onlyAnAdminOfThe")}
         value={draft.capture}
         onChange={(value) => onChange({ capture: captures.find((each) => each === value) ?? "none" })}
         error={wrongField(problem, "capture")}
@@ -74,9 +75,8 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         </Stack>
       </Radio.Group>
       {draft.capture === "bodies" && (
-        <Alert color="yellow" variant="light" icon={<IconEye size={16} />} title="People will be able to read along">
-          Everything that is asked and answered with this key is kept for a while, and admins of this workspace may read
-          it. Tell those who use the key.
+        <Alert color="yellow" variant="light" icon={<IconEye size={16} />} title={t("keys.peopleWillBeAbleTo")}>
+          {t("keys.everythingThatIsAskedAnd")}
         </Alert>
       )}
     </Stack>
@@ -85,5 +85,5 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
 
 function looseTag(tags: readonly string[]): string | null {
   const loose = tags.find((tag) => tag.indexOf("=") < 1);
-  return loose === undefined ? null : `“${loose}” is not name=value.`;
+  return loose === undefined ? null : t("keys.isNotNameValue", { loose });
 }

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { t } from "../../language/areas/keys.ts";
 
 interface KeySelectProps {
   /** A slug. */
@@ -37,7 +38,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
     <Select
       label={label}
       description={description}
-      placeholder="Choose a key"
+      placeholder={t("keys.chooseAKey")}
       data={known ? choices : [{ value, label: chosenName }, ...choices]}
       value={value}
       onChange={onChange}
@@ -46,7 +47,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
       onSearchChange={setText}
       // The gateway has searched already, and by more than the name.
       filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? "Looking…" : "No such key"}
+      nothingFoundMessage={found.isFetching ? t("keys.looking") : t("keys.noSuchKey")}
       maxLength={256}
       error={error}
     />

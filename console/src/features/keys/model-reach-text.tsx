@@ -1,6 +1,7 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
 import { formatCount } from "../../client/format.ts";
+import { t } from "../../language/areas/keys.ts";
 import { type ReachPatterns, reachOf } from "./model-reach.ts";
 
 /** So many are named: what stands below them in a form must not be pushed away. */
@@ -18,8 +19,8 @@ export function ModelReach(patterns: ReachPatterns) {
     <div aria-live="polite">
       <Text size="xs" c="dimmed" mb={4}>
         {reach.callable.length === 0
-          ? "As it stands, the key may call no model that there is now."
-          : `The key may call ${reach.callable.length === 1 ? "1 model" : `${formatCount(reach.callable.length)} models`}:`}
+          ? t("keys.asItStandsTheKey")
+          : `The key may call ${reach.callable.length === 1 ? t("keys.n1Model") : t("keys.models2", { length: formatCount(reach.callable.length) })}:`}
       </Text>
       <Names names={reach.callable} />
       <Held by="workspace" names={reach.heldByWorkspace} />
@@ -39,7 +40,7 @@ function Names({ names }: { readonly names: readonly string[] }) {
       ))}
       {more > 0 && (
         <Text size="xs" c="dimmed" component="span">
-          and {formatCount(more)} more
+          {t("keys.andMore", { more: formatCount(more) })}
         </Text>
       )}
     </Group>
@@ -52,8 +53,7 @@ function Held({ by, names }: { readonly by: "workspace" | "group"; readonly name
   const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
   return (
     <Text size="xs" c="dimmed" mt={4} className="break">
-      The {by} holds back {listed}
-      {more}.
+      {t("keys.theHoldsBack", { by, listed, more })}
     </Text>
   );
 }

@@ -2,6 +2,7 @@ import { Input, SegmentedControl, Stack, TagsInput, Text, TextInput } from "@man
 import { useCall } from "../../api/use-call.ts";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { useSession } from "../../session/session-context.tsx";
 import type { NoticeDraft } from "./notice-draft.ts";
 
@@ -18,22 +19,22 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
   const settings = useCall("settings.show", { enabled: user.administrator });
   const noMail = settings.data?.mail.configured === false;
   return (
-    <Input.Wrapper label="Tells" labelElement="div">
+    <Input.Wrapper label={t("limits.tells")} labelElement="div">
       <Stack gap="xs" mt={4}>
         <SegmentedControl
-          aria-label="Way to tell"
+          aria-label={t("limits.wayToTell")}
           className="fit"
           data={[
             { value: "email", label: "By e-mail" },
-            { value: "webhook", label: "By webhook" },
+            { value: "webhook", label: t("limits.byWebhook") },
           ]}
           value={draft.kind}
           onChange={(kind) => onChange({ kind: kind === "webhook" ? "webhook" : "email" })}
         />
         {draft.kind === "email" ? (
           <TagsInput
-            label="E-mail addresses"
-            placeholder={draft.to.length === 0 ? "finance@example.com" : ""}
+            label={t("limits.eMailAddresses")}
+            placeholder={draft.to.length === 0 ? t("limits.financeExampleCom") : ""}
             splitChars={[",", " ", ";"]}
             acceptValueOnBlur
             maxTags={20}
@@ -44,8 +45,8 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
         ) : (
           <TextInput
             type="url"
-            label="Address"
-            description="Slack, Mattermost, Discord, or a program of yours. It gets a POST with JSON, signed with the workspace's webhook secret."
+            label={t("limits.address")}
+            description={t("limits.slackMattermostDiscordOrA")}
             placeholder="https://hooks.example.com/budgets"
             maxLength={2_048}
             spellCheck={false}
@@ -56,7 +57,7 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
         )}
         {draft.kind === "email" && noMail && (
           <Text size="xs" component="p" m={0} className="warn-words">
-            This gateway has no mail server yet, so nothing would be sent. Set SLUICE_SMTP_URL, or choose a webhook.
+            {t("limits.thisGatewayHasNoMail")}
           </Text>
         )}
       </Stack>

@@ -1,16 +1,17 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Column } from "../../components/data-table.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { kindWords, nameOf, shareOf } from "./limit-usage-words.ts";
 import { Meter } from "./meter.tsx";
 import { OutlookText, Resets } from "./outlook.tsx";
 
-const scopeWords = { workspace: "Workspace", group: "Group", key: "Key" } as const;
+const scopeWords = { workspace: t("limits.workspace"), group: t("limits.group"), key: "Key" } as const;
 
 export const limitUsageColumns: readonly Column<LimitUsageRow>[] = [
   {
     id: "name",
-    header: "Of",
+    header: t("limits.of"),
     sortBy: (row) => nameOf(row),
     cell: (row) => (
       <span className="key-name">
@@ -19,17 +20,17 @@ export const limitUsageColumns: readonly Column<LimitUsageRow>[] = [
       </span>
     ),
   },
-  { id: "kind", header: "Limit", sortBy: kindWords, cell: kindWords },
-  { id: "used", header: "Used", width: "16rem", sortBy: shareOf, cell: (row) => <Meter row={row} /> },
+  { id: "kind", header: t("limits.limit"), sortBy: kindWords, cell: kindWords },
+  { id: "used", header: t("limits.used"), width: "16rem", sortBy: shareOf, cell: (row) => <Meter row={row} /> },
   {
     id: "resets",
-    header: "Frees",
+    header: t("limits.frees"),
     sortBy: (row) => (row.kind === "budget" ? row.resets_at : null),
     cell: (row) => <Resets row={row} />,
   },
   {
     id: "outlook",
-    header: "Outlook",
+    header: t("limits.outlook"),
     sortBy: (row) => row.forecast?.exhausted_at ?? null,
     cell: (row) => <OutlookText row={row} />,
   },

@@ -8,6 +8,7 @@ import { type Filter, FilterBar } from "../../components/filter-bar.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { chosen, summaryOf } from "./limit-usage-choice.ts";
@@ -19,21 +20,21 @@ const refreshMs = 10_000;
 const filters: readonly Filter[] = [
   {
     name: "kind",
-    label: "Kind",
+    label: t("limits.kind"),
     choices: [
-      { value: "budget", label: "Budgets" },
-      { value: "rpm", label: "Requests per minute" },
-      { value: "tpm", label: "Tokens per minute" },
-      { value: "concurrency", label: "At the same time" },
+      { value: "budget", label: t("limits.budgets") },
+      { value: "rpm", label: t("limits.requestsPerMinute") },
+      { value: "tpm", label: t("limits.tokensPerMinute") },
+      { value: "concurrency", label: t("limits.atTheSameTime") },
     ],
   },
   {
     name: "scope",
-    label: "Of",
+    label: t("limits.of"),
     choices: [
-      { value: "workspace", label: "Workspaces" },
-      { value: "group", label: "Groups" },
-      { value: "key", label: "Keys" },
+      { value: "workspace", label: t("limits.workspaces") },
+      { value: "group", label: t("limits.groups") },
+      { value: "key", label: t("limits.keys") },
     ],
   },
 ];
@@ -52,33 +53,34 @@ export function LimitUsageTab() {
   const narrowed = search !== "" || kind !== undefined || scope !== undefined;
   return (
     <Stack gap="lg">
-      <Stats label="Limits in short">
-        <Stat label="Limits and budgets" value={summary?.all} />
-        <Stat label="80 % or more used" value={summary?.near} />
-        <Stat label="Used up now" value={summary?.full} />
-        <Stat label="Budgets that will not last" value={summary?.short} hint="at the pace of the last seven days" />
+      <Stats label={t("limits.limitsInShort")}>
+        <Stat label={t("limits.limitsAndBudgets")} value={summary?.all} />
+        <Stat label={t("limits.n80OrMoreUsed")} value={summary?.near} />
+        <Stat label={t("limits.usedUpNow")} value={summary?.full} />
+        <Stat label={t("limits.budgetsThatWillNotLast")} value={summary?.short} hint={t("limits.atThePaceOfThe")} />
       </Stats>
       <FilterBar filters={filters}>
-        <SearchBox label="Find by name" placeholder="Workspace, group or key" />
+        <SearchBox label={t("limits.findByName")} placeholder={t("limits.workspaceGroupOrKey")} />
       </FilterBar>
       <DataTable
-        label="Limits and budgets"
+        label={t("limits.limitsAndBudgets")}
         columns={limitUsageColumns}
         rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
         rowKey={rowKey}
         rowLink={linkOf}
         sortedBy="-used"
         empty={
-          <EmptyState icon={<IconGauge />} title={narrowed ? "No limit looks like that" : "No limits yet"}>
-            {narrowed
-              ? "Search for another part of a name, or clear the filters."
-              : "Give a workspace, a group or a key a limit or a budget, and it shows here how far it is used. Nothing is bounded until then."}
+          <EmptyState
+            icon={<IconGauge />}
+            title={narrowed ? t("limits.noLimitLooksLikeThat") : t("limits.noLimitsYet")}
+          >
+            {narrowed ? t("limits.searchForAnotherPartOf") : t("limits.giveAWorkspaceAGroup")}
           </EmptyState>
         }
       />
       {query.data?.truncated === true && (
         <Text size="sm" c="dimmed">
-          Of the keys with limits only the first 200 are shown. Search to find others.
+          {t("limits.ofTheKeysWithLimits")}
         </Text>
       )}
     </Stack>

@@ -1,5 +1,6 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import { formatCompact, formatCount, formatUsd, formatUsdShort } from "../../client/format.ts";
+import { t } from "../../language/areas/limits.ts";
 
 const budgetPeriods = {
   day: "Budget, daily",
@@ -7,7 +8,11 @@ const budgetPeriods = {
   month: "Budget, monthly",
   total: "Budget, total",
 };
-const kinds = { rpm: "Requests per minute", tpm: "Tokens per minute", concurrency: "At the same time" };
+const kinds = {
+  rpm: t("limits.requestsPerMinute"),
+  tpm: t("limits.tokensPerMinute"),
+  concurrency: t("limits.atTheSameTime"),
+};
 
 /** `Requests per minute`, `Budget, monthly` */
 export function kindWords({ kind, period }: LimitUsageRow): string {
@@ -42,7 +47,7 @@ export function usedExactly(row: LimitUsageRow): string {
 }
 
 /** A budget's spending could not be read just now. */
-const unknownWords = "Not known";
+const unknownWords = t("limits.notKnown");
 
 /** `group acme/cheap` is `acme/cheap`: what it is stands beside it. */
 export function nameOf({ scope, label }: LimitUsageRow): string {
@@ -61,10 +66,14 @@ export function outlookOf(row: LimitUsageRow): Outlook | null {
   const { forecast, period } = row;
   if (forecast === null) return null;
   if (row.used !== null && row.used >= row.limit)
-    return { tone: "bad", words: "Used up. Calls are refused.", exhaustedAt: null };
+    return { tone: "bad", words: t("limits.usedUpCallsAreRefused"), exhaustedAt: null };
   if (forecast.exhausted_at !== null)
-    return { tone: "warn", words: "Will be used up", exhaustedAt: forecast.exhausted_at };
-  if (forecast.at_period_end === 0) return { tone: null, words: "Nothing spent lately", exhaustedAt: null };
-  const end = period === "total" ? "in 30 days" : `by the end of the ${period}`;
-  return { tone: null, words: `About ${formatUsdShort(forecast.at_period_end)} ${end}`, exhaustedAt: null };
+    return { tone: "warn", words: t("limits.willBeUsedUp"), exhaustedAt: forecast.exhausted_at };
+  if (forecast.at_period_end === 0) return { tone: null, words: t("limits.nothingSpentLately"), exhaustedAt: null };
+  const end = period === "total" || period === null ? "in 30 days" : t("limits.byTheEndOfThe", { period });
+  return {
+    tone: null,
+    words: t("limits.about", { at_period_end: formatUsdShort(forecast.at_period_end), end }),
+    exhaustedAt: null,
+  };
 }

@@ -1,6 +1,7 @@
 import { Progress } from "@mantine/core";
 import type { LimitUsageRow } from "@sluice/contract";
 import { formatShare } from "../../client/format.ts";
+import { t } from "../../language/areas/limits.ts";
 import { kindWords, nameOf, shareOf, toneOfShare, usedExactly, usedWords } from "./limit-usage-words.ts";
 
 /** How far a limit is used, as a bar with its figures. */
@@ -16,7 +17,7 @@ export function Meter({ row }: { readonly row: LimitUsageRow }) {
         value={Math.min(100, share * 100)}
         color="var(--tone)"
         size={6}
-        aria-label={`${kindWords(row)} of ${row.scope} ${nameOf(row)}: ${usedWords(row)}`}
+        aria-label={t("limits.of2", { row: kindWords(row), scope: row.scope, row2: nameOf(row), row3: usedWords(row) })}
       />
     </div>
   );

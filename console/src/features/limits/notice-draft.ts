@@ -1,4 +1,5 @@
 import type { BodyInput, Notice } from "@sluice/contract";
+import { t } from "../../language/areas/limits.ts";
 
 export const watches = ["all", "workspace", "groups", "group", "keys", "key"] as const;
 type Watch = (typeof watches)[number];
@@ -78,11 +79,12 @@ function scopeOf({ watch, scopeId }: NoticeDraft, workspaceId: string): Pick<Bod
 
 /** Why the form cannot be sent as it stands; null: it can. */
 export function noticeBlockedBy(draft: NoticeDraft): string | null {
-  if (draft.name.trim() === "") return "Give it a name.";
-  if ((draft.watch === "group" || draft.watch === "key") && draft.scopeId === null) return `Choose a ${draft.watch}.`;
+  if (draft.name.trim() === "") return t("limits.giveItAName");
+  if ((draft.watch === "group" || draft.watch === "key") && draft.scopeId === null)
+    return t("limits.chooseA", { watch: draft.watch });
   if (draft.percent.length === 0) return "Choose a share.";
-  if (draft.kind === "email") return draft.to.length === 0 ? "Give an e-mail address." : null;
-  return isWebAddress(draft.url.trim()) ? null : "Give an address that begins with https://.";
+  if (draft.kind === "email") return draft.to.length === 0 ? t("limits.giveAnEMailAddress") : null;
+  return isWebAddress(draft.url.trim()) ? null : t("limits.giveAnAddressThatBegins");
 }
 
 function isWebAddress(text: string): boolean {

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
 import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { ChannelFields } from "./channel-fields.tsx";
 import { emptyNotice, type NoticeDraft, noticeBlockedBy, noticeBodyOf, noticeDraftOf } from "./notice-draft.ts";
 import { PercentChips } from "./percent-chips.tsx";
@@ -21,8 +22,8 @@ export function NoticeDrawer({ workspace, notice, onClose }: NoticeDrawerProps) 
   const [draft, setDraft] = useState<NoticeDraft>(() => (notice === null ? emptyNotice : noticeDraftOf(notice)));
   const home = useCall("workspaces.show", { params: { workspace } });
   const settings = { inline: true, invalidates: ["notices.list"] as const, onDone: onClose };
-  const create = useAct("notices.create", { ...settings, done: "Notice made. Send a try to see it arrive." });
-  const update = useAct("notices.update", { ...settings, done: "Notice changed." });
+  const create = useAct("notices.create", { ...settings, done: t("limits.noticeMadeSendATry") });
+  const update = useAct("notices.update", { ...settings, done: t("limits.noticeChanged") });
   const act = notice === null ? create : update;
   const change = (changes: Partial<NoticeDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const submit = () => {
@@ -34,17 +35,17 @@ export function NoticeDrawer({ workspace, notice, onClose }: NoticeDrawerProps) 
   return (
     <FormDrawer
       opened
-      title={notice === null ? "Make a notice" : `Change ${notice.name}`}
-      verb={notice === null ? "Make notice" : "Save notice"}
+      title={notice === null ? t("limits.makeANotice") : t("limits.change2", { name: notice.name })}
+      verb={notice === null ? t("limits.makeNotice") : t("limits.saveNotice")}
       onClose={onClose}
       onSubmit={submit}
       saving={act.isPending}
       problem={act.error ?? home.error}
-      blocked={home.data === undefined ? "Loading the workspace." : noticeBlockedBy(draft)}
+      blocked={home.data === undefined ? t("limits.loadingTheWorkspace") : noticeBlockedBy(draft)}
     >
       <TextInput
-        label="Name"
-        placeholder="Finance"
+        label={t("limits.name")}
+        placeholder={t("limits.finance")}
         required
         data-autofocus
         maxLength={256}
@@ -60,7 +61,7 @@ export function NoticeDrawer({ workspace, notice, onClose }: NoticeDrawerProps) 
       />
       <ChannelFields draft={draft} onChange={change} problem={act.error} />
       <Switch
-        label="Switched on"
+        label={t("limits.switchedOn")}
         checked={draft.enabled}
         onChange={(event) => change({ enabled: event.currentTarget.checked })}
       />

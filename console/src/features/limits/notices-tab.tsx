@@ -6,6 +6,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { WebhookSecret } from "../workspaces/webhook-secret.tsx";
@@ -23,14 +24,14 @@ export function NoticesTab({ workspace }: { readonly workspace: string }) {
   const opened = query.data?.data.find((notice) => notice.id === open) ?? null;
   const make = mayChange ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newNotice)}>
-      Make notice
+      {t("limits.makeNotice")}
     </Button>
   ) : undefined;
   const some = (query.data?.data.length ?? 0) > 0;
   return (
     <Section
-      title="Notices"
-      description="Told once in a period, at each share of a budget that is reached."
+      title={t("limits.notices")}
+      description={t("limits.toldOnceInAPeriod")}
       actions={
         mayChange && (
           <>
@@ -42,15 +43,14 @@ export function NoticesTab({ workspace }: { readonly workspace: string }) {
       flush
     >
       <DataTable
-        label="Notices"
+        label={t("limits.notices")}
         columns={columns}
         rows={rowsIn(query, (page) => page.data)}
         rowKey={(notice) => notice.id}
         dimmed={(notice) => !notice.enabled}
         empty={
-          <EmptyState icon={<IconBell />} title="Nobody is told yet" action={make}>
-            When a budget is used up, calls are refused. A notice tells somebody before, by e-mail or to an address of
-            yours.
+          <EmptyState icon={<IconBell />} title={t("limits.nobodyIsToldYet")} action={make}>
+            {t("limits.whenABudgetIsUsed")}
           </EmptyState>
         }
       />

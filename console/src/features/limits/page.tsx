@@ -1,6 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { NeedsWorkspace } from "../../components/needs-workspace.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { LimitUsageTab } from "./limit-usage-tab.tsx";
 import { NoticesTab } from "./notices-tab.tsx";
@@ -9,20 +10,17 @@ import { NoticesTab } from "./notices-tab.tsx";
 export default function LimitsPage() {
   const [tab, setTab] = useUrlText("tab", "standing");
   return (
-    <PageFrame
-      title="Limits and budgets"
-      description="A call must fit into the limits of its workspace, its group and its key. They are set where those are."
-    >
+    <PageFrame title={t("limits.limitsAndBudgets")} description={t("limits.aCallMustFitInto")}>
       <Tabs value={tab} onChange={(next) => setTab(next ?? "standing")} keepMounted={false}>
         <Tabs.List mb="lg">
-          <Tabs.Tab value="standing">How far used</Tabs.Tab>
-          <Tabs.Tab value="notices">Notices</Tabs.Tab>
+          <Tabs.Tab value="standing">{t("limits.howFarUsed")}</Tabs.Tab>
+          <Tabs.Tab value="notices">{t("limits.notices")}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="standing">
           <LimitUsageTab />
         </Tabs.Panel>
         <Tabs.Panel value="notices">
-          <NeedsWorkspace why="A notice watches the budgets of one workspace.">
+          <NeedsWorkspace why={t("limits.aNoticeWatchesTheBudgets")}>
             {(slug) => <NoticesTab key={slug} workspace={slug} />}
           </NeedsWorkspace>
         </Tabs.Panel>

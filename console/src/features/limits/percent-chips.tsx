@@ -1,6 +1,7 @@
 import { Chip, Group, Input, NumberInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../language/areas/limits.ts";
 
 interface PercentChipsProps {
   readonly value: readonly number[];
@@ -22,12 +23,12 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
   };
   return (
     <Input.Wrapper
-      label="At"
-      description="Shares of the budget, each told once in a period."
+      label={t("limits.at")}
+      description={t("limits.sharesOfTheBudgetEach")}
       error={error}
       labelElement="div"
     >
-      <Group gap={6} mt={6} role="group" aria-label="Shares of the budget">
+      <Group gap={6} mt={6} role="group" aria-label={t("limits.sharesOfTheBudget")}>
         {shown.map((percent) => (
           <Chip
             key={percent}
@@ -42,8 +43,8 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
         <NumberInput
           size="xs"
           w={90}
-          aria-label="Another share, in percent"
-          placeholder="other %"
+          aria-label={t("limits.anotherShareInPercent")}
+          placeholder={t("limits.other")}
           min={1}
           max={100}
           clampBehavior="strict"

@@ -5,6 +5,7 @@ import { IconCheck, IconX } from "@tabler/icons-react";
 import { type Act, useAct } from "../../api/use-act.ts";
 import { formatMs } from "../../client/format.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/limits.ts";
 
 interface SendTryProps {
   readonly workspace: string;
@@ -21,25 +22,25 @@ export function SendTry({ workspace, notice }: SendTryProps) {
       <Button
         variant="default"
         size="compact-xs"
-        aria-label={`Send a try of ${notice.name}`}
+        aria-label={t("limits.sendATryOf", { name: notice.name })}
         onClick={() => {
           open();
           again();
         }}
       >
-        Send a try
+        {t("limits.sendATry")}
       </Button>
-      <Modal opened={opened} onClose={close} title={`A try of ${notice.name}`}>
+      <Modal opened={opened} onClose={close} title={t("limits.aTryOf", { name: notice.name })}>
         <Stack gap="md">
           <div aria-live="polite">
             <Outcome send={send} />
           </div>
           <Group justify="flex-end">
             <Button variant="default" onClick={again} loading={send.isPending}>
-              Send again
+              {t("limits.sendAgain")}
             </Button>
             <Button onClick={close} data-autofocus>
-              Close
+              {t("limits.close")}
             </Button>
           </Group>
         </Stack>
@@ -54,19 +55,19 @@ function Outcome({ send }: { readonly send: Act<"notices.test"> }) {
     return (
       <Group gap="xs">
         <Loader size="xs" aria-hidden />
-        <Text size="sm">Sending…</Text>
+        <Text size="sm">{t("limits.sending")}</Text>
       </Group>
     );
   }
   if (send.data.ok) {
     return (
       <Alert color="teal" variant="light" icon={<IconCheck size={16} />}>
-        Sent and taken in {formatMs(send.data.ms)}. Look whether it arrived.
+        {t("limits.sentAndTakenInLook", { ms: formatMs(send.data.ms) })}
       </Alert>
     );
   }
   return (
-    <Alert color="red" variant="light" icon={<IconX size={16} />} title="It could not be sent">
+    <Alert color="red" variant="light" icon={<IconX size={16} />} title={t("limits.itCouldNotBeSent")}>
       {send.data.problem}
     </Alert>
   );

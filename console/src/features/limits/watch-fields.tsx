@@ -1,16 +1,17 @@
 import { Select } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/limits.ts";
 import { KeySelect } from "../keys/key-select.tsx";
 import type { NoticeFieldsProps } from "./channel-fields.tsx";
 import { watches } from "./notice-draft.ts";
 
 const watchWords = {
-  all: "Every budget in the workspace",
-  workspace: "The budget of the workspace",
-  groups: "The budgets of all groups",
-  group: "The budget of one group",
-  keys: "The budgets of all keys",
+  all: t("limits.everyBudgetInTheWorkspace"),
+  workspace: t("limits.theBudgetOfTheWorkspace"),
+  groups: t("limits.theBudgetsOfAllGroups"),
+  group: t("limits.theBudgetOfOneGroup"),
+  keys: t("limits.theBudgetsOfAllKeys"),
   key: "The budget of one key",
 } as const;
 
@@ -25,7 +26,7 @@ export function WatchFields({
   return (
     <>
       <Select
-        label="Watches"
+        label={t("limits.watches")}
         data={watches.map((value) => ({ value, label: watchWords[value] }))}
         value={draft.watch}
         onChange={(value) => onChange({ watch: watches.find((each) => each === value) ?? "all", scopeId: null })}
@@ -34,11 +35,11 @@ export function WatchFields({
       />
       {draft.watch === "group" && (
         <Select
-          label="Group"
-          placeholder="Choose a group"
+          label={t("limits.group")}
+          placeholder={t("limits.chooseAGroup")}
           data={(groups.data?.data ?? []).map((group) => ({
             value: group.id,
-            label: group.budget === null ? `${group.name} (no budget yet)` : group.name,
+            label: group.budget === null ? t("limits.noBudgetYet", { name: group.name }) : group.name,
           }))}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
@@ -49,7 +50,7 @@ export function WatchFields({
       {draft.watch === "key" && (
         <KeySelect
           workspace={workspace}
-          label="Key"
+          label={t("limits.key")}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
           error={wrongField(problem, "scope_id")}

@@ -5,6 +5,7 @@ import { usePages } from "../../api/use-pages.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/media.ts";
 import { AssetView } from "./asset-view.tsx";
 
 interface AssetPickerProps {
@@ -19,7 +20,7 @@ interface AssetPickerProps {
 /** Chooses one of the workspace's assets that are ready to be used. */
 export function AssetPicker({ workspace, opened, type, onPick, onClose }: AssetPickerProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Choose an asset" size="lg">
+    <Modal opened={opened} onClose={onClose} title={t("media.chooseAnAsset")} size="lg">
       {opened && <Choices workspace={workspace} onPick={onPick} {...(type === undefined ? {} : { type })} />}
     </Modal>
   );
@@ -35,8 +36,8 @@ function Choices({ workspace, type, onPick }: Pick<AssetPickerProps, "workspace"
   return (
     <>
       {usable.length === 0 && assets.more === null && (
-        <EmptyState icon={<IconLibraryPhoto />} title={`No ${type?.toLowerCase() ?? "asset"} is ready`}>
-          Add material on the Assets page. Once it is active it can be chosen here.
+        <EmptyState icon={<IconLibraryPhoto />} title={`No ${type?.toLowerCase() ?? t("media.asset")} is ready`}>
+          {t("media.addMaterialOnTheAssets")}
         </EmptyState>
       )}
       <SimpleGrid cols={{ base: 2, xs: 3, sm: 4 }} spacing="xs">

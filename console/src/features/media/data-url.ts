@@ -1,4 +1,5 @@
 import { formatBytes } from "../../client/format.ts";
+import { t } from "../../language/areas/media.ts";
 
 /** Kinds of pictures that models read. */
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
@@ -6,21 +7,25 @@ const pictureBytesMax = 8_000_000;
 
 /** Why a file cannot be sent as a picture; null when it can. */
 export function pictureProblem(file: Pick<File, "name" | "type" | "size">): string | null {
-  const name = file.name === "" ? "The picture" : file.name;
-  if (!pictureTypes.some((type) => type === file.type)) return `${name} is no PNG, JPEG, WebP or GIF.`;
-  if (file.size === 0) return `${name} is empty.`;
+  const name = file.name === "" ? t("media.thePicture") : file.name;
+  if (!pictureTypes.some((type) => type === file.type)) return t("media.isNoPngJpegWebp", { name });
+  if (file.size === 0) return t("media.isEmpty", { name });
   if (file.size > pictureBytesMax) {
-    return `${name} has ${formatBytes(file.size)}; at most ${formatBytes(pictureBytesMax)} can be sent.`;
+    return t("media.hasAtMostCanBe", {
+      name,
+      size: formatBytes(file.size),
+      pictureBytesMax: formatBytes(pictureBytesMax),
+    });
   }
   return null;
 }
 
 /** Why a text cannot be given to a model as the address of a picture; null when it can. */
 export function addressProblem(text: string): string | null {
-  if (!URL.canParse(text)) return "That is no address. It begins with https://";
+  if (!URL.canParse(text)) return t("media.thatIsNoAddressIt");
   const { protocol, username } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:") return "Only http and https addresses can be fetched.";
-  return username === "" ? null : "An address with a name or password in it is not sent.";
+  if (protocol !== "https:" && protocol !== "http:") return t("media.onlyHttpAndHttpsAddresses");
+  return username === "" ? null : t("media.anAddressWithAName");
 }
 
 export function readAsDataUrl(file: Blob): Promise<string> {

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { send } from "../../client/call.ts";
 import { Problem, problemOfBody } from "../../client/problem.ts";
+import { t } from "../../language/areas/media.ts";
 
 /** The data plane as one of a workspace's keys. Throws a Problem for any answer but a good one. */
 export interface KeyCall {
@@ -89,7 +90,7 @@ async function jsonOf(response: Response, requestId: string | null): Promise<unk
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("upstream_error", "The answer is not JSON and cannot be shown.", requestId);
+    throw new Problem("upstream_error", t("media.theAnswerIsNotJson"), requestId);
   }
 }
 

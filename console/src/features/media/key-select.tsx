@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { t } from "../../language/areas/media.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useUsableKeys } from "./use-usable-keys.ts";
 
@@ -17,7 +18,14 @@ interface KeySelectProps {
 const quietMs = 250;
 
 /** The key to call as. There may be thousands: the gateway looks for them while one types. */
-export function KeySelect({ slug, value, onChange, label = "Key", description, withinDialog }: KeySelectProps) {
+export function KeySelect({
+  slug,
+  value,
+  onChange,
+  label = t("media.key"),
+  description,
+  withinDialog,
+}: KeySelectProps) {
   const { user } = useSession();
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, quietMs);
@@ -51,7 +59,7 @@ export function KeySelect({ slug, value, onChange, label = "Key", description, w
           <span className="choice-hint cut">{"hint" in option ? String(option.hint) : ""}</span>
         </span>
       )}
-      nothingFoundMessage={found.looking ? "Looking…" : "No such key"}
+      nothingFoundMessage={found.looking ? t("media.looking") : t("media.noSuchKey")}
       maxLength={256}
       error={out ? `This key is ${chosen.data?.state.replaceAll("_", " ")}: calls with it are refused.` : null}
       {...(withinDialog === true ? { comboboxProps: { withinPortal: false } } : {})}

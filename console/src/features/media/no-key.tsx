@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { t } from "../../language/areas/media.ts";
 import { useSession } from "../../session/session-context.tsx";
 
 interface NoKeyProps {
@@ -16,30 +17,30 @@ export function NoKey({ slug, what, onMade }: NoKeyProps) {
   const { may } = useSession();
   const make = useAct("keys.create", {
     invalidates: ["keys.list", "session.show"],
-    done: "Key made. Nobody has seen its secret; rotate the key if a program is to use it.",
+    done: t("media.keyMadeNobodyHasSeen"),
     onDone: ({ key }) => onMade(key.id),
   });
   if (!may("member", slug)) {
     return (
-      <EmptyState icon={<IconKey />} title="Viewers make no calls">
-        {what} Calls cost money, so they need the role of a member. Ask an admin of the workspace.
+      <EmptyState icon={<IconKey />} title={t("media.viewersMakeNoCalls")}>
+        {t("media.callsCostMoneySoThey", { what })}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconKey />}
-      title="You have no key here yet"
+      title={t("media.youHaveNoKeyHere")}
       action={
         <Button
           loading={make.isPending}
           onClick={() => make.mutate({ params: { workspace: slug }, body: { name: "playground" } })}
         >
-          Make a key called “playground”
+          {t("media.makeAKeyCalledPlayground")}
         </Button>
       }
     >
-      {what} So every call has somebody's limits and budget, and shows up among their requests.
+      {t("media.soEveryCallHasSomebodys", { what })}
     </EmptyState>
   );
 }

@@ -1,5 +1,6 @@
 import { Progress } from "@mantine/core";
 import type { ConsoleTask } from "@sluice/contract";
+import { t } from "../../language/areas/media.ts";
 import { formatElapsed, isOpen, tookMs } from "./task-words.ts";
 import { useNow } from "./use-now.ts";
 
@@ -16,7 +17,7 @@ export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
         value={task.progress ?? 100}
         animated={!known}
         striped={!known}
-        aria-label={known ? "Progress" : "Being made; how far is not known"}
+        aria-label={known ? t("media.progress") : t("media.beingMadeHowFarIs")}
       />
       <span className="tabular nowrap">
         {known ? `${Math.round(task.progress ?? 0)} %, ` : ""}

@@ -1,5 +1,6 @@
 import type { ConsoleTask } from "@sluice/contract";
 import { formatDuration } from "../../client/format.ts";
+import { t } from "../../language/areas/media.ts";
 
 export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
   return status === "queued" || status === "running";
@@ -7,17 +8,17 @@ export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
 
 /** "16:9, 5 s, 720p": what was asked for beside the prompt. */
 export function shapeOf(task: Pick<ConsoleTask, "ratio" | "duration" | "resolution">): string {
-  const duration = task.duration === null ? null : task.duration < 0 ? "any length" : `${task.duration} s`;
+  const duration = task.duration === null ? null : task.duration < 0 ? t("media.anyLength") : `${task.duration} s`;
   return [task.ratio, duration, task.resolution].filter((each) => each !== null).join(", ");
 }
 
 /** Why there is no video to be seen, in a few words. */
 export function absenceOf(task: Pick<ConsoleTask, "status" | "error">): string {
-  if (task.status === "queued") return "Waits for its turn";
-  if (task.status === "running") return "Being made";
-  if (task.status === "succeeded") return "The provider's link has expired";
-  if (task.status === "failed") return task.error?.message ?? "Failed";
-  return task.status === "cancelled" ? "Cancelled" : "Not done in time";
+  if (task.status === "queued") return t("media.waitsForItsTurn");
+  if (task.status === "running") return t("media.beingMade");
+  if (task.status === "succeeded") return t("media.theProvidersLinkHasExpired");
+  if (task.status === "failed") return task.error?.message ?? t("media.failed");
+  return task.status === "cancelled" ? t("media.cancelled") : t("media.notDoneInTime");
 }
 
 /** "9 s", "1 min 47 s": whole seconds are exact enough for what takes minutes. */

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useClient } from "../../api/call-context.tsx";
 import { callKey } from "../../api/use-call.ts";
 import type { Problem } from "../../client/problem.ts";
+import { t } from "../../language/areas/media.ts";
 
 const triesMax = 8;
 const pauseMs = 500;
@@ -44,7 +45,7 @@ export function chargeOf(
     used: usageTable
       .filter(({ price }) => price !== null)
       .map(({ column, label, unit }) => ({
-        label: unit === "token" ? `${label} tokens`.toLowerCase() : label.toLowerCase(),
+        label: unit === "token" ? t("media.tokens", { label }).toLowerCase() : label.toLowerCase(),
         units: units(column),
       }))
       .filter(({ units }) => units > 0),
@@ -52,6 +53,6 @@ export function chargeOf(
 }
 
 export function chargeWords({ costUsd, estimated, unpriced }: Charge, formatUsd: (usd: number) => string): string {
-  if (unpriced && costUsd === 0) return "no price set";
-  return estimated ? `about ${formatUsd(costUsd)}` : formatUsd(costUsd);
+  if (unpriced && costUsd === 0) return t("media.noPriceSet");
+  return estimated ? t("media.about", { costUsd: formatUsd(costUsd) }) : formatUsd(costUsd);
 }

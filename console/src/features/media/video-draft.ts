@@ -1,3 +1,4 @@
+import { t } from "../../language/areas/media.ts";
 import type { Fields } from "./more-fields.ts";
 
 export interface Reference {
@@ -38,7 +39,7 @@ export const plainVideo: VideoDraft = {
 
 /** Where the form keeps what was written, for other pages that hand something to it. */
 export function videoDraftName(workspace: string): string {
-  return `video draft of ${workspace}`;
+  return t("media.videoDraftOf", { workspace });
 }
 
 export function videoBody(model: string, draft: VideoDraft, more: Fields): Fields {

@@ -2,6 +2,7 @@ import { Anchor, Text } from "@mantine/core";
 import { type ConsoleTask, taskContentPath } from "@sluice/contract";
 import { IconDownload, IconMovieOff } from "@tabler/icons-react";
 import { type ReactNode, type RefObject, useState } from "react";
+import { t } from "../../language/areas/media.ts";
 
 interface VideoPlayerProps {
   readonly task: ConsoleTask;
@@ -21,7 +22,7 @@ export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps
         <div className="video-frame video-frame-large">
           <span className="video-absence">
             <IconMovieOff size={24} stroke={1.4} aria-hidden />
-            <span>This browser cannot show it, or the provider does not give it any more. Try the download.</span>
+            <span>{t("media.thisBrowserCannotShowIt")}</span>
           </span>
         </div>
       ) : (
@@ -33,14 +34,14 @@ export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps
           loop
           playsInline
           preload="metadata"
-          aria-label={task.prompt ?? "Video"}
+          aria-label={task.prompt ?? t("media.video")}
           onLoadedData={() => onReady?.()}
           onError={() => setBroken(true)}
         />
       )}
       <div className="video-actions">
-        <Anchor href={source} download={`${task.id}.mp4`} size="xs" className="icon-link">
-          <IconDownload size={14} aria-hidden /> Download
+        <Anchor href={source} download={t("media.mp4", { id: task.id })} size="xs" className="icon-link">
+          <IconDownload size={14} aria-hidden /> {t("media.download")}
         </Anchor>
         {!broken && children}
         {task.error !== null && (

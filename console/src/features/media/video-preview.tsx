@@ -3,6 +3,7 @@ import { useInViewport, useReducedMotion } from "@mantine/hooks";
 import { type ConsoleTask, taskContentPath } from "@sluice/contract";
 import { IconAlertTriangle, IconMovie, IconMovieOff } from "@tabler/icons-react";
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from "react";
+import { t } from "../../language/areas/media.ts";
 import { frameOf } from "./frame-of.ts";
 import { Slots } from "./slots.ts";
 import { absenceOf, isOpen } from "./task-words.ts";
@@ -71,7 +72,7 @@ function Still({ task, moving }: Required<VideoPreviewProps>) {
     return (
       <span className="video-absence">
         <IconMovie size={22} stroke={1.4} aria-hidden />
-        <span>No preview</span>
+        <span>{t("media.noPreview")}</span>
       </span>
     );
   }

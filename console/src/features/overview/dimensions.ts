@@ -1,14 +1,15 @@
 import { type UsageDimension, usageDimensions } from "@sluice/contract";
+import { t } from "../../language/areas/overview.ts";
 
 /** What usage is told apart by. */
 export type Dimension = Exclude<UsageDimension, "none">;
 
 export const dimensionWords: Readonly<Record<Dimension, string>> = {
-  model: "Model",
-  provider: "Provider",
+  model: t("overview.model"),
+  provider: t("overview.provider"),
   key: "Key",
-  group: "Group",
-  workspace: "Workspace",
+  group: t("overview.group"),
+  workspace: t("overview.workspace"),
 };
 
 export const dimensions: readonly Dimension[] = usageDimensions.filter((each) => each !== "none");

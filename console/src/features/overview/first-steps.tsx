@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
 import { Section } from "../../components/section.tsx";
 import { Snippets } from "../../components/snippets.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { isDemoName } from "../first-run/demo-name.ts";
 import { nextStep, type Step } from "../first-run/steps.ts";
@@ -22,12 +23,12 @@ export function FirstSteps() {
   const next = nextStep(steps);
   return (
     <Section
-      title={call ? "Almost set up" : "First steps"}
-      description={`${steps.filter((step) => step.done).length} of ${steps.length} done.`}
+      title={call ? t("overview.almostSetUp") : t("overview.firstSteps")}
+      description={t("overview.ofDone", { length: steps.filter((step) => step.done).length, length2: steps.length })}
       actions={
         call && (
           <Button variant="subtle" onClick={hide}>
-            Hide
+            {t("overview.hide")}
           </Button>
         )
       }
@@ -67,20 +68,20 @@ function StepRow({ step: { id, done, skipped, title, why, action }, place, isNex
       <div className="grow">
         <Text fz="sm" fw={500}>
           {title}
-          {done && <span className="unseen"> (done)</span>}
+          {done && <span className="unseen">{t("overview.done")}</span>}
         </Text>
         <Text fz="xs" c="dimmed">
           {action === null && !done
-            ? "An administrator does this."
+            ? t("overview.anAdministratorDoesThis")
             : skipped
-              ? "Later: the built-in demo answers."
+              ? t("overview.laterTheBuiltInDemo")
               : why}
         </Text>
       </div>
       <Group gap="xs" flex="none" justify="flex-end">
         {onSkip !== null && (
           <Button variant="subtle" onClick={onSkip}>
-            Go on with the demo
+            {t("overview.goOnWithTheDemo")}
           </Button>
         )}
         {shown && (
@@ -106,7 +107,7 @@ function ReadyCall() {
     <>
       <Group mt="md" mb={4} gap={6} fz="sm">
         <Text fz="sm" fw={600} component="h3">
-          A call to {model.name}
+          {t("overview.aCallTo", { name: model.name })}
         </Text>
         <Text fz="xs" c="dimmed">
           Put a key into SLUICE_API_KEY first;{" "}
@@ -115,7 +116,7 @@ function ReadyCall() {
             underline="always"
             renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}
           >
-            a new key
+            {t("overview.aNewKey")}
           </Anchor>{" "}
           shows the same call with itself in it.
         </Text>

@@ -8,6 +8,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge, type Tone } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
 import { useRequestColumns } from "../requests/request-columns.tsx";
@@ -29,11 +30,11 @@ export function LiveRequests() {
   return (
     <Section
       flush
-      title="Live requests"
+      title={t("overview.liveRequests")}
       description={
         tail.dropped > 0
-          ? `${formatCount(tail.dropped)} came too fast to be shown; the list of requests has them all.`
-          : `As they end; at most ${tail.rowsMax}.`
+          ? t("overview.cameTooFastToBe", { dropped: formatCount(tail.dropped) })
+          : t("overview.asTheyEndAtMost", { rowsMax: tail.rowsMax })
       }
       actions={
         <>
@@ -42,34 +43,34 @@ export function LiveRequests() {
           </span>
           {tail.state === "ended" ? (
             <Button variant="default" onClick={tail.open}>
-              Watch again
+              {t("overview.watchAgain")}
             </Button>
           ) : tail.paused ? (
             <Button variant="default" leftSection={<IconPlayerPlay size={14} aria-hidden />} onClick={tail.resume}>
-              {tail.missed > 0 ? `Go on (${formatCount(tail.missed)} new)` : "Go on"}
+              {tail.missed > 0 ? t("overview.goOnNew", { missed: formatCount(tail.missed) }) : t("overview.goOn")}
             </Button>
           ) : (
             <Button variant="default" leftSection={<IconPlayerPause size={14} aria-hidden />} onClick={tail.pause}>
-              Pause
+              {t("overview.pause")}
             </Button>
           )}
           <Button variant="default" renderRoot={(props) => <Link to="/requests" {...props} />}>
-            All requests
+            {t("overview.allRequests")}
           </Button>
         </>
       }
     >
       <div className="live-box">
         <DataTable
-          label="Live requests"
+          label={t("overview.liveRequests")}
           columns={useRequestColumns(all)}
           rows={rowsOf(groups, { problem: tail.problem, reload: tail.reload })}
           rowKey={(group) => group.requestId}
           rowLink={(group) => ({ to: "/requests/$request", params: { request: group.requestId }, search: {} })}
           empty={
-            <EmptyState icon={<IconActivity />} title="Waiting for the first request">
+            <EmptyState icon={<IconActivity />} title={t("overview.waitingForTheFirstRequest")}>
               <Text span fz="sm">
-                Leave this page open and make a call: it shows up here the moment it ends.
+                {t("overview.leaveThisPageOpenAnd")}
               </Text>
             </EmptyState>
           }
@@ -80,15 +81,22 @@ export function LiveRequests() {
 }
 
 const stateWords: Readonly<Record<TailState, readonly [Tone, string, string]>> = {
-  opening: ["busy", "Connecting", "The view is being opened."],
-  open: ["good", "Live", "Requests show up as they end."],
-  waiting: ["warn", "Reconnecting", "The connection broke. It is tried again by itself."],
-  ended: ["off", "Ended", "You may not watch any more: your session ended, or your rights changed."],
+  opening: ["busy", t("overview.connecting"), t("overview.theViewIsBeingOpened")],
+  open: ["good", t("overview.live"), t("overview.requestsShowUpAsThey")],
+  waiting: ["warn", t("overview.reconnecting"), t("overview.theConnectionBrokeItIs")],
+  ended: ["off", t("overview.ended"), t("overview.youMayNotWatchAny")],
 };
 
 function LiveState({ state, paused }: { readonly state: TailState; readonly paused: boolean }) {
   if (paused && state !== "ended") {
-    return <StatusBadge status="paused" tone="off" label="Paused" hint="The list stands still; nothing is lost." />;
+    return (
+      <StatusBadge
+        status="paused"
+        tone="off"
+        label={t("overview.paused")}
+        hint={t("overview.theListStandsStillNothing")}
+      />
+    );
   }
   const [tone, label, hint] = stateWords[state];
   return <StatusBadge status={state} tone={tone} label={label} hint={hint} />;

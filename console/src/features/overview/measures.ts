@@ -1,6 +1,7 @@
 import type { UsageFigures, UsageSeries } from "@sluice/contract";
 import { formatCompact, formatUsdShort } from "../../client/format.ts";
 import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
+import { t } from "../../language/areas/overview.ts";
 
 /** What the chart can show. */
 export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;
@@ -10,12 +11,12 @@ export type Measure = (typeof measures)[number];
 export type Percentile = "p50" | "p95";
 
 export const measureWords: Readonly<Record<Measure, string>> = {
-  spend: "Spend",
-  requests: "Requests",
-  errors: "Errors",
-  latency: "Latency",
-  "first-token": "First token",
-  tokens: "Tokens",
+  spend: t("overview.spend"),
+  requests: t("overview.requests"),
+  errors: t("overview.errors"),
+  latency: t("overview.latency"),
+  "first-token": t("overview.firstToken"),
+  tokens: t("overview.tokens"),
 };
 
 export function isMeasure(text: string): text is Measure {
@@ -61,7 +62,7 @@ export function chartOf(
   };
 }
 
-export const restLabel = "Everything else";
+export const restLabel = t("overview.everythingElse");
 
 function figureOf(
   measure: Measure,
@@ -98,7 +99,7 @@ const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "U
 
 /** Short enough for an axis: 800 ms, 1.43 s. */
 function formatTime(ms: number): string {
-  return ms < 1_000 ? `${threeDigits.format(ms)} ms` : `${threeDigits.format(ms / 1_000)} s`;
+  return ms < 1_000 ? t("overview.ms", { ms: threeDigits.format(ms) }) : `${threeDigits.format(ms / 1_000)} s`;
 }
 
 const threeDigits = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });

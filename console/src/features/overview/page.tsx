@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
 import { FirstSteps } from "./first-steps.tsx";
@@ -19,8 +20,8 @@ export default function HomePage() {
   const begun = answer.first_steps.call;
   return (
     <PageFrame
-      title="Overview"
-      description={workspace.all ? "All workspaces together." : undefined}
+      title={t("overview.overview")}
+      description={workspace.all ? t("overview.allWorkspacesTogether") : undefined}
       actions={begun && <TimeRange />}
     >
       <FirstSteps />
@@ -37,18 +38,17 @@ export default function HomePage() {
 
 function NoWorkspace() {
   return (
-    <PageFrame title="Overview">
+    <PageFrame title={t("overview.overview")}>
       <EmptyState
         icon={<IconBuilding />}
-        title="You belong to no workspace yet"
+        title={t("overview.youBelongToNoWorkspace")}
         action={
           <Button variant="default" renderRoot={(props) => <Link to="/profile" {...props} />}>
-            Open your profile
+            {t("overview.openYourProfile")}
           </Button>
         }
       >
-        A workspace holds the keys, the limits and the usage of a team. Ask an administrator, or an admin of the
-        workspace, to invite you.
+        {t("overview.aWorkspaceHoldsTheKeys")}
       </EmptyState>
     </PageFrame>
   );

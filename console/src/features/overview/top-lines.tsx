@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Count, Money, NearDuration, Nothing } from "../../components/figures.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { type Dimension, dimensionWords } from "./dimensions.ts";
 import { attemptErrorRateOf, errorRateOf, restLabel } from "./measures.ts";
@@ -29,11 +30,11 @@ export function TopLines({ usage, by }: TopLinesProps) {
   return (
     <Section
       flush
-      title={`By ${dimensionWords[by].toLowerCase()}`}
-      description="Most expensive first. Open one to see its requests."
+      title={t("overview.by", { lowerCase: dimensionWords[by].toLowerCase() })}
+      description={t("overview.mostExpensiveFirstOpenOne")}
     >
       <DataTable
-        label={`Usage by ${dimensionWords[by].toLowerCase()}`}
+        label={t("overview.usageBy", { lowerCase: dimensionWords[by].toLowerCase() })}
         columns={columns}
         rows={rowsIn(usage, (answer) => answer.series)}
         rowKey={(line) => line.id}
@@ -55,41 +56,41 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
     {
       id: "cost",
-      header: "Spend",
+      header: t("overview.spend"),
       cell: (line) => <Money usd={line.totals.cost_usd} aligned />,
       sortBy: apart((line) => line.totals.cost_usd),
       align: "right",
     },
     {
       id: "share",
-      header: "Share",
+      header: t("overview.share"),
       cell: (line) => <Share of={line.totals.cost_usd} whole={whole} />,
       align: "right",
     },
     {
       id: "requests",
-      header: "Requests",
+      header: t("overview.requests"),
       cell: (line) => <Count value={line.totals.requests} />,
       sortBy: apart((line) => line.totals.requests),
       align: "right",
     },
     {
       id: "errors",
-      header: by === "provider" ? "Attempts failed" : "Error rate",
+      header: by === "provider" ? t("overview.attemptsFailed") : t("overview.errorRate"),
       cell: (line) => <Rate rate={rateOf(line.totals)} />,
       sortBy: apart((line) => rateOf(line.totals)),
       align: "right",
     },
     {
       id: "tokens",
-      header: "Tokens",
+      header: t("overview.tokens"),
       cell: (line) => <Count value={line.totals.input_tokens + line.totals.output_tokens} short />,
       sortBy: apart((line) => line.totals.input_tokens + line.totals.output_tokens),
       align: "right",
     },
     {
       id: "p50",
-      header: "Median",
+      header: t("overview.median"),
       cell: (line) => <NearDuration ms={line.totals.latency_p50_ms} />,
       sortBy: apart((line) => line.totals.latency_p50_ms),
       align: "right",
@@ -114,7 +115,7 @@ function Rate({ rate }: { readonly rate: number | null }) {
 }
 
 function Share({ of, whole }: { readonly of: number; readonly whole: number }) {
-  if (whole === 0) return <Nothing word="no spend" />;
+  if (whole === 0) return <Nothing word={t("overview.noSpend")} />;
   const share = Math.min(1, of / whole);
   return (
     <span className="share">

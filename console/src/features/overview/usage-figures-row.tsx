@@ -3,6 +3,7 @@ import { formatCompact, formatShare } from "../../client/format.ts";
 import { Count, Money, NearDuration } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { errorRateOf } from "./measures.ts";
 import { useUsage } from "./use-usage.ts";
 
@@ -20,21 +21,21 @@ export function UsageFiguresRow() {
   const change = (figure: (figures: UsageFigures) => number | null) =>
     totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
   return (
-    <Stats label="Usage in figures">
+    <Stats label={t("overview.usageInFigures")}>
       <Stat
-        label="Spend"
+        label={t("overview.spend")}
         value={totals && <Money usd={totals.cost_usd} short />}
         {...change((each) => each.cost_usd)}
         {...trend((each) => each.cost_usd)}
       />
       <Stat
-        label="Requests"
+        label={t("overview.requests")}
         value={totals && <Count value={totals.requests} short />}
         {...change((each) => each.requests)}
         {...trend((each) => each.requests)}
       />
       <Stat
-        label="Error rate"
+        label={t("overview.errorRate")}
         value={totals && <ErrorRate figures={totals} />}
         hint={totals && <Failures figures={totals} />}
         {...change(errorRateOf)}
@@ -42,7 +43,7 @@ export function UsageFiguresRow() {
         better="less"
       />
       <Stat
-        label="Latency, median"
+        label={t("overview.latencyMedian")}
         value={totals && <NearDuration ms={totals.latency_p50_ms} />}
         hint={totals && <Slow ms={totals.latency_p95_ms} />}
         {...change((each) => each.latency_p50_ms)}
@@ -50,7 +51,7 @@ export function UsageFiguresRow() {
         better="less"
       />
       <Stat
-        label="First token, median"
+        label={t("overview.firstTokenMedian")}
         value={totals && <NearDuration ms={totals.first_token_p50_ms} />}
         hint={totals && <Slow ms={totals.first_token_p95_ms} />}
         {...change((each) => each.first_token_p50_ms)}
@@ -71,18 +72,18 @@ function Failures({ figures }: { readonly figures: UsageFigures }) {
   const { failed_requests: seen, failed, cancelled } = figures;
   const kept = Math.max(0, failed - seen);
   const parts = [
-    seen > 0 ? `${formatCompact(seen)} failed` : null,
-    kept > 0 ? `${formatCompact(kept)} attempts retried` : null,
-    cancelled > 0 ? `${formatCompact(cancelled)} cancelled` : null,
+    seen > 0 ? t("overview.failed", { seen: formatCompact(seen) }) : null,
+    kept > 0 ? t("overview.attemptsRetried", { kept: formatCompact(kept) }) : null,
+    cancelled > 0 ? t("overview.cancelled", { cancelled: formatCompact(cancelled) }) : null,
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;
-  return <span title="Of all requests, those whose callers got no whole answer.">{parts.join(" · ")}</span>;
+  return <span title={t("overview.ofAllRequestsThoseWhose")}>{parts.join(" · ")}</span>;
 }
 
 function Slow({ ms }: { readonly ms: number | null }) {
   if (ms === null) return null;
   return (
-    <span title="One in twenty takes longer. It is read from spans of time, so it is near.">
+    <span title={t("overview.oneInTwentyTakesLonger")}>
       p95 <NearDuration ms={ms} />
     </span>
   );

@@ -2,6 +2,7 @@ import { Box, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
 import { Chart } from "../../components/chart.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/overview.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { dimensions, dimensionWords, isDimension } from "./dimensions.ts";
@@ -25,24 +26,24 @@ export function UsageSection() {
   const usage = useUsage(by);
   const choices = dimensions
     .filter((each) => all || each !== "workspace")
-    .map((value) => ({ value, label: `By ${dimensionWords[value].toLowerCase()}` }));
+    .map((value) => ({ value, label: t("overview.by", { lowerCase: dimensionWords[value].toLowerCase() }) }));
   const step = stepWord(usage.data?.step_ms ?? 1_440 * minuteMs);
-  const percentileNote = percentile === "p50" ? "median" : "95th percentile";
+  const percentileNote = percentile === "p50" ? "median" : t("overview.n95thPercentile");
   const what = isTimed(measure)
     ? `${measureWords[measure]}, ${percentileNote}, of each ${step}`
     : measure === "errors"
-      ? `${by === "provider" ? "Failed attempts" : "Failed requests"} by ${step}`
+      ? `${by === "provider" ? t("overview.failedAttempts") : t("overview.failedRequests")} by ${step}`
       : `${measureWords[measure]} by ${step}`;
   return (
     <>
       <Section
-        title="Usage"
+        title={t("overview.usage")}
         description={what}
         actions={
           <>
             {isTimed(measure) && (
               <SegmentedControl
-                aria-label="Percentile"
+                aria-label={t("overview.percentile")}
                 data={[
                   { value: "p50", label: "p50" },
                   { value: "p95", label: "p95" },
@@ -52,7 +53,7 @@ export function UsageSection() {
               />
             )}
             <Select
-              aria-label="Apart by"
+              aria-label={t("overview.apartBy")}
               size="xs"
               w={140}
               data={choices}
@@ -64,12 +65,12 @@ export function UsageSection() {
         }
       >
         <Box visibleFrom="sm" mb="md">
-          <SegmentedControl aria-label="What is shown" data={shown} value={measure} onChange={setMeasure} />
+          <SegmentedControl aria-label={t("overview.whatIsShown")} data={shown} value={measure} onChange={setMeasure} />
         </Box>
         <Select
           hiddenFrom="sm"
           mb="md"
-          aria-label="What is shown"
+          aria-label={t("overview.whatIsShown")}
           data={shown}
           value={measure}
           onChange={(value) => setMeasure(value ?? "spend")}
@@ -78,12 +79,12 @@ export function UsageSection() {
         {usage.data !== undefined ? (
           usage.data.totals.attempts === 0 ? (
             <Text ta="center" c="dimmed" fz="sm" py="xl">
-              No requests in this time. Choose a longer one.
+              {t("overview.noRequestsInThisTime")}
             </Text>
           ) : (
             <Chart
               {...chartOf(usage.data, measure, percentile, by === "provider")}
-              label={`${what}, by ${dimensionWords[by].toLowerCase()}`}
+              label={t("overview.by2", { what, lowerCase: dimensionWords[by].toLowerCase() })}
               height={chartHeight}
             />
           )
@@ -101,5 +102,5 @@ export function UsageSection() {
 function stepWord(stepMs: number): string {
   const minutes = stepMs / minuteMs;
   if (minutes >= 60) return minutes === 60 ? "hour" : "day";
-  return minutes === 1 ? "minute" : `${minutes} minutes`;
+  return minutes === 1 ? "minute" : t("overview.minutes", { minutes });
 }

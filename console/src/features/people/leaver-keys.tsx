@@ -2,6 +2,7 @@ import { Radio, Select, Stack, Text } from "@mantine/core";
 import type { ConsoleKey, LeaverKeys, Person } from "@sluice/contract";
 import { useEffect, useState } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { t } from "../../language/areas/people.ts";
 
 interface LeaverKeysProps {
   readonly leaver: Person;
@@ -34,23 +35,28 @@ export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProp
         them, and whoever has their secrets.
       </Text>
       <Radio.Group
-        label="What becomes of these keys"
+        label={t("people.whatBecomesOfTheseKeys")}
         value={way}
         onChange={(value) => setWay(value === "disable" || value === "hand-over" ? value : "revoke")}
       >
         <Stack gap="xs" mt={6}>
-          <Radio value="revoke" size="sm" label="Revoke them" description="Refused at once, for good." />
+          <Radio
+            value="revoke"
+            size="sm"
+            label={t("people.revokeThem")}
+            description={t("people.refusedAtOnceForGood")}
+          />
           <Radio
             value="disable"
             size="sm"
-            label="Disable them"
-            description="Refused at once, until an admin enables them."
+            label={t("people.disableThem")}
+            description={t("people.refusedAtOnceUntilAn")}
           />
           <Radio
             value="hand-over"
             size="sm"
-            label="Hand them over"
-            description="They go on. Rotate those whose secret the one who leaves may have."
+            label={t("people.handThemOver")}
+            description={t("people.theyGoOnRotateThose")}
           />
         </Stack>
       </Radio.Group>
@@ -75,8 +81,8 @@ function Heir({ leaver, workspace, value, onChange }: HeirProps) {
     : (members.data?.data ?? []).filter((member) => member.role !== "viewer");
   return (
     <Select
-      label="To whom"
-      placeholder="Choose somebody"
+      label={t("people.toWhom")}
+      placeholder={t("people.chooseSomebody")}
       data={people
         .filter((person) => person.id !== leaver.id && !person.disabled)
         .map(({ id, name, email }) => ({ value: id, label: name === "" ? email : `${name} (${email})` }))}
@@ -92,6 +98,7 @@ function Heir({ leaver, workspace, value, onChange }: HeirProps) {
 function keysWords(keys: readonly ConsoleKey[], more: boolean): string {
   const names = keys.slice(0, shownMax).map((key) => key.name);
   const rest = keys.length - names.length;
-  const count = keys.length === 1 && !more ? "an API key" : `${more ? "more than " : ""}${keys.length} API keys`;
+  const count =
+    keys.length === 1 && !more ? t("people.anApiKey") : `${more ? "more than " : ""}${keys.length} API keys`;
   return `${count}: ${names.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }

@@ -1,4 +1,5 @@
 import { Problem, problemOfBody } from "../../client/problem.ts";
+import { t } from "../../language/areas/playground.ts";
 import { readEvents } from "./chat/event-reader.ts";
 
 /**
@@ -10,7 +11,7 @@ export async function* answerEvents(
   ends: (event: unknown) => boolean = () => false,
 ): AsyncGenerator<unknown> {
   const requestId = response.headers.get("x-request-id");
-  if (response.body === null) throw new Problem("upstream_truncated", "The answer had no body.", requestId);
+  if (response.body === null) throw new Problem("upstream_truncated", t("playground.theAnswerHadNoBody"), requestId);
   for await (const event of readEvents(response.body)) {
     if (event === "[DONE]") return;
     const chunk = parse(event, requestId);
@@ -19,7 +20,7 @@ export async function* answerEvents(
     yield chunk;
     if (ends(chunk)) return;
   }
-  throw new Problem("upstream_truncated", "The answer broke off before its end.", requestId);
+  throw new Problem("upstream_truncated", t("playground.theAnswerBrokeOffBefore"), requestId);
 }
 
 export function isEventStream(response: Response): boolean {
@@ -30,6 +31,6 @@ function parse(event: string, requestId: string | null): unknown {
   try {
     return JSON.parse(event);
   } catch {
-    throw new Problem("upstream_error", "A piece of the answer could not be read.", requestId);
+    throw new Problem("upstream_error", t("playground.aPieceOfTheAnswer"), requestId);
   }
 }

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { formatCount, formatMs, formatUsd } from "../../client/format.ts";
+import { t } from "../../language/areas/playground.ts";
 import type { Told } from "../media/key-call.ts";
 import { type Charge, chargeWords, useCharge } from "../media/use-charge.ts";
 
@@ -18,12 +19,12 @@ export function CallFacts(props: CallFactsProps) {
   const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
   const charge = useCharge(workspace, told.requestId);
   const facts: [name: string, value: string][] = [];
-  if (told.provider !== null) facts.push(["served by", told.provider]);
+  if (told.provider !== null) facts.push([t("playground.servedBy"), told.provider]);
   if (told.attempts !== null && told.attempts > 1) facts.push(["attempts", formatCount(told.attempts)]);
-  if (firstTokenMs !== null) facts.push(["first token", formatMs(firstTokenMs)]);
-  if (totalMs !== null) facts.push(["whole answer", formatMs(totalMs)]);
-  if (inputTokens !== null) facts.push(["tokens in", formatCount(inputTokens)]);
-  if (outputTokens !== null) facts.push(["tokens out", formatCount(outputTokens)]);
+  if (firstTokenMs !== null) facts.push([t("playground.firstToken"), formatMs(firstTokenMs)]);
+  if (totalMs !== null) facts.push([t("playground.wholeAnswer"), formatMs(totalMs)]);
+  if (inputTokens !== null) facts.push([t("playground.tokensIn"), formatCount(inputTokens)]);
+  if (outputTokens !== null) facts.push([t("playground.tokensOut"), formatCount(outputTokens)]);
   if (charge !== null) facts.push(...chargeFacts(charge, inputTokens !== null || outputTokens !== null));
   return (
     <div className="call-facts">
@@ -36,7 +37,9 @@ export function CallFacts(props: CallFactsProps) {
         ))}
       </dl>
       {told.requestId !== null && <RequestLink workspace={workspace} requestId={told.requestId} />}
-      {told.warnings !== null && <p className="call-warning">Note from the gateway: {told.warnings}</p>}
+      {told.warnings !== null && (
+        <p className="call-warning">{t("playground.noteFromTheGateway", { warnings: told.warnings })}</p>
+      )}
     </div>
   );
 }
@@ -63,7 +66,7 @@ export function RequestLink({ workspace, requestId }: RequestLinkProps) {
       search={{ workspace }}
       title={requestId}
     >
-      The request explained
+      {t("playground.theRequestExplained")}
     </Link>
   );
 }

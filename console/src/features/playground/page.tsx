@@ -1,5 +1,6 @@
 import { NeedsWorkspace } from "../../components/needs-workspace.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
+import { t } from "../../language/areas/playground.ts";
 import "../../styles/answers.css";
 import "../../styles/playground.css";
 import "../../styles/media.css";
@@ -7,11 +8,8 @@ import { Playground } from "./playground.tsx";
 
 export default function PlaygroundPage() {
   return (
-    <PageFrame
-      title="Playground"
-      description="Try any model from here. Calls are made as one of your keys: its limits hold, its budget pays, and every call stands among the requests."
-    >
-      <NeedsWorkspace why="Calls are made as a key, and keys belong to a workspace.">
+    <PageFrame title={t("playground.playground")} description={t("playground.tryAnyModelFromHere")}>
+      <NeedsWorkspace why={t("playground.callsAreMadeAsA")}>
         {(slug) => <Playground key={slug} slug={slug} />}
       </NeedsWorkspace>
     </PageFrame>

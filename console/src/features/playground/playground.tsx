@@ -8,6 +8,7 @@ import { useAsk } from "../../api/call-context.tsx";
 import type { Problem } from "../../client/problem.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/playground.ts";
 import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useKeyCall } from "../media/key-call.ts";
@@ -30,7 +31,7 @@ export function Playground({ slug }: { readonly slug: string }) {
   };
   const none = keys !== null && key === null;
   if (!may("member", slug) || none) {
-    return <NoKey slug={slug} what="Calls of the playground are made as a key of the workspace." onMade={choosing} />;
+    return <NoKey slug={slug} what={t("playground.callsOfThePlaygroundAre")} onMade={choosing} />;
   }
   if (key !== null) return <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
   return problem === null ? <Skeleton height={56} /> : <ProblemAlert problem={problem} onRetry={reload} />;
@@ -52,11 +53,11 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
     <>
       <Group gap="sm" align="flex-end" className="play-bar">
         <div className="play-key">
-          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
+          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label={t("playground.calledAsKey")} />
         </div>
         <div className="play-mode">
           <Select
-            label="Type"
+            label={t("playground.type")}
             data={modes.map((each) => ({ value: each, label: modeWords[each] }))}
             value={mode}
             onChange={(next) => next !== null && change({ type: next, model: "" })}
@@ -65,13 +66,13 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
         </div>
         <div className="play-model">
           <Select
-            label="Model"
+            label={t("playground.model")}
             data={ofMode.map((each) => each.id)}
             value={model}
             onChange={(next) => next !== null && change({ type: mode, model: next })}
             allowDeselect={false}
             disabled={ofMode.length === 0}
-            placeholder={models === null ? "Loading…" : "No such model"}
+            placeholder={models === null ? t("playground.loading") : t("playground.noSuchModel")}
             searchable={ofMode.length > 8}
             limit={200}
           />
@@ -140,10 +141,14 @@ function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
   return (
     <EmptyState
       icon={<IconBox />}
-      title={none ? "This key may call no model" : `This key may call no model for ${modeWords[mode].toLowerCase()}`}
+      title={
+        none
+          ? t("playground.thisKeyMayCallNo")
+          : t("playground.thisKeyMayCallNo2", { lowerCase: modeWords[mode].toLowerCase() })
+      }
       action={
         user.administrator ? (
-          <Button renderRoot={(props) => <Link to="/models" {...props} />}>See the models</Button>
+          <Button renderRoot={(props) => <Link to="/models" {...props} />}>{t("playground.seeTheModels")}</Button>
         ) : (
           <Button
             variant="default"
@@ -151,13 +156,12 @@ function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
               <Link to="/keys/$key" params={{ key: chosenKey }} search={{ workspace: slug }} {...props} />
             )}
           >
-            See why
+            {t("playground.seeWhy")}
           </Button>
         )
       }
     >
-      Either there is none, or the key, its group or its workspace does not allow it. Choose another key, or ask whoever
-      runs this gateway.
+      {t("playground.eitherThereIsNoneOr")}
     </EmptyState>
   );
 }
@@ -167,7 +171,7 @@ function useModels(workspace: string, key: string) {
   const ask = useAsk();
   const path = `${asKeyPath(workspace, key)}/v1/models`;
   const query = useQuery<readonly PlayModel[], Problem>({
-    queryKey: ["models of key", workspace, key],
+    queryKey: [t("playground.modelsOfKey"), workspace, key],
     queryFn: async ({ signal }) => modelsIn(await ask(path, { method: "GET", body: null, signal })),
   });
   return { models: query.data ?? null, problem: query.error, reload: () => void query.refetch() };

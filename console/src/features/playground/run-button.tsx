@@ -1,4 +1,5 @@
 import { Button, Group } from "@mantine/core";
+import { t } from "../../language/areas/playground.ts";
 import type { Run } from "./use-run.ts";
 
 interface RunButtonProps {
@@ -14,7 +15,7 @@ export function RunButton({ run, disabled, children }: RunButtonProps) {
     <Group justify="flex-end">
       {run.running ? (
         <Button key="stop" type="button" variant="default" onClick={run.stop}>
-          Stop
+          {t("playground.stop")}
         </Button>
       ) : (
         <Button key="start" type="submit" disabled={disabled}>

@@ -2,6 +2,7 @@ import { Loader, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/playground.ts";
 import type { Told } from "../media/key-call.ts";
 import { CallFacts, RequestLink } from "./call-facts.tsx";
 import type { Run } from "./use-run.ts";
@@ -30,7 +31,7 @@ export function RunOutcome({ run, workspace, icon, title, hint, children }: RunO
     <div className="run-outcome" aria-busy={running}>
       {running && result === null && (
         <div className="icon-link" role="status">
-          <Loader size="xs" aria-hidden /> <Text size="sm">Waiting for the answer…</Text>
+          <Loader size="xs" aria-hidden /> <Text size="sm">{t("playground.waitingForTheAnswer")}</Text>
         </div>
       )}
       {!running && result === null && problem === null && !stopped && (
@@ -41,7 +42,7 @@ export function RunOutcome({ run, workspace, icon, title, hint, children }: RunO
       {result !== null && children}
       {stopped && (
         <Text size="xs" c="dimmed" role="status">
-          You stopped it. The provider may charge for what it had done.
+          {t("playground.youStoppedItTheProvider2")}
         </Text>
       )}
       {problem !== null && <ProblemAlert problem={problem} />}

@@ -1,6 +1,7 @@
 import { Anchor, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
+import { t } from "../../language/areas/playground.ts";
 
 interface SoundPlayerProps {
   readonly sound: Blob;
@@ -23,14 +24,14 @@ export function SoundPlayer({ sound, name, note }: SoundPlayerProps) {
   return (
     <div className="sound">
       {broken ? (
-        <Text size="sm">This browser cannot play it. Download it instead.</Text>
+        <Text size="sm">{t("playground.thisBrowserCannotPlayIt")}</Text>
       ) : (
         // biome-ignore lint/a11y/useMediaCaption: the text beside it is what is said.
         <audio controls src={url} aria-label={name} onError={() => setBroken(true)} />
       )}
       <div className="sound-foot">
         <Anchor href={url} download={name} size="xs" className="icon-link">
-          <IconDownload size={14} aria-hidden /> Download
+          <IconDownload size={14} aria-hidden /> {t("playground.download")}
         </Anchor>
         <Text size="xs" c="dimmed" className="break">
           {name}, {note}

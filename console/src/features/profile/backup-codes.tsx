@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { t } from "../../language/areas/profile.ts";
 
 interface BackupCodesProps {
   readonly codes: readonly string[];
@@ -14,20 +15,17 @@ export function BackupCodes({ codes, onClose }: BackupCodesProps) {
   const text = codes.join("\n");
   return (
     <Stack gap="sm">
-      <Text size="sm">
-        When the app is not at hand, each of these signs you in once. They are shown only now: keep them where you keep
-        passwords, not on the device with the app.
-      </Text>
-      <CodeBlock code={text} label="backup codes" />
+      <Text size="sm">{t("profile.whenTheAppIsNot")}</Text>
+      <CodeBlock code={text} label={t("profile.backupCodes")} />
       <Checkbox
-        label="I have stored them"
+        label={t("profile.iHaveStoredThem")}
         checked={stored}
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <CopyButton value={text} label="Copy codes" wide />
+        <CopyButton value={text} label={t("profile.copyCodes")} wide />
         <Button disabled={!stored} onClick={onClose}>
-          Done
+          {t("profile.done")}
         </Button>
       </Group>
     </Stack>

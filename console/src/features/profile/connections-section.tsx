@@ -10,6 +10,7 @@ import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSessionAnswer } from "../../session/session-context.tsx";
 import { goElsewhere } from "../../session/sign-in-calls.ts";
@@ -24,25 +25,24 @@ export function ConnectionsSection({ connections }: { readonly connections: read
   return (
     <Section
       flush
-      title="Accounts elsewhere"
-      description="Sign in with an account that you have at another place."
+      title={t("profile.accountsElsewhere")}
+      description={t("profile.signInWithAnAccount")}
       actions={methods.oidc.map(({ id, name }) => (
         <Button key={id} variant="default" loading={doing} onClick={() => connect(id)}>
-          Connect {name}
+          {t("profile.connect", { name })}
         </Button>
       ))}
     >
       <CameBack />
       {problem !== null && <ProblemAlert problem={problem} />}
       <DataTable
-        label="Accounts elsewhere"
+        label={t("profile.accountsElsewhere")}
         columns={columns}
         rows={rowsOf(connections)}
         rowKey={(connection) => connection.id}
         empty={
-          <EmptyState icon={<IconPlugConnected />} title="Nothing is connected">
-            Once connected, an account elsewhere signs you in here. A second factor of yours is asked for all the same,
-            unless whoever runs this gateway leaves that to the other side.
+          <EmptyState icon={<IconPlugConnected />} title={t("profile.nothingIsConnected")}>
+            {t("profile.onceConnectedAnAccount")}
           </EmptyState>
         }
       />
@@ -68,27 +68,27 @@ function CameBack() {
   const [error, forgetError] = useUrlText("error");
   const { methods } = useSessionAnswer();
   if (connected === "" && error === "") return null;
-  const name = methods.oidc.find(({ id }) => id === connected)?.name ?? "It";
+  const name = methods.oidc.find(({ id }) => id === connected)?.name ?? t("profile.it");
   return error === "" ? (
     <Alert
       variant="light"
       color="teal"
       role="status"
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel={t("profile.hide")}
       onClose={() => forgetConnected("")}
       m="md"
     >
-      {name} is connected: it signs you in from now on.
+      {t("profile.isConnectedItSignsYou", { name })}
     </Alert>
   ) : (
     <Alert
       variant="light"
       color="red"
       role="alert"
-      title="Nothing was connected"
+      title={t("profile.nothingWasConnected")}
       withCloseButton
-      closeButtonLabel="Hide"
+      closeButtonLabel={t("profile.hide")}
       onClose={() => forgetError("")}
       m="md"
     >
@@ -100,18 +100,18 @@ function CameBack() {
 const columns: readonly Column<AuthConnection>[] = [
   {
     id: "name",
-    header: "Account",
+    header: t("profile.account"),
     cell: (connection) => (
       <span className="key-name">
         {connection.name ?? connection.provider}
-        <small>{connection.name === null ? "no longer taken by this gateway" : connection.issuer}</small>
+        <small>{connection.name === null ? t("profile.noLongerTakenByThis") : connection.issuer}</small>
       </span>
     ),
   },
-  { id: "made", header: "Connected", cell: (connection) => <When at={connection.connected_at} /> },
+  { id: "made", header: t("profile.connected"), cell: (connection) => <When at={connection.connected_at} /> },
   {
     id: "do",
-    header: "Actions",
+    header: t("profile.actions"),
     quiet: true,
     align: "right",
     cell: (connection) => <Disconnect connection={connection} />,
@@ -119,17 +119,17 @@ const columns: readonly Column<AuthConnection>[] = [
 ];
 
 function Disconnect({ connection }: { readonly connection: AuthConnection }) {
-  const disconnect = useAuthAct<{ id: string }>("/oidc/disconnect", { done: "Disconnected." });
+  const disconnect = useAuthAct<{ id: string }>("/oidc/disconnect", { done: t("profile.disconnected") });
   const name = connection.name ?? connection.provider;
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={`Disconnect ${name}?`}
-        verb="Disconnect"
+        title={t("profile.disconnect", { name })}
+        verb={t("profile.disconnect2")}
         onConfirm={() => disconnect.mutateAsync({ id: connection.id })}
       >
-        It no longer signs you in here, and every other session of yours ends.
+        {t("profile.itNoLongerSignsYou")}
       </ConfirmButton>
     </Group>
   );

@@ -2,6 +2,7 @@ import type { AuthAccount } from "../../api/auth-answers.ts";
 import { useAuthGet } from "../../api/use-auth.ts";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { PageWaiting } from "../../shell/page-waiting.tsx";
 import { ConnectionsSection } from "./connections-section.tsx";
 import { PasskeysSection } from "./passkeys-section.tsx";
@@ -14,7 +15,7 @@ import { YouSection } from "./you-section.tsx";
 export default function ProfilePage() {
   const account = useAuthGet<AuthAccount>("/account");
   return (
-    <PageFrame title="Profile and sign-in" description="Your name, what you sign in with, and where you are signed in.">
+    <PageFrame title={t("profile.profileAndSignIn")} description={t("profile.yourNameWhatYouSign")}>
       {account.isPending && <PageWaiting />}
       {account.error !== null && <ProblemAlert problem={account.error} onRetry={() => void account.refetch()} />}
       {account.data !== undefined && (

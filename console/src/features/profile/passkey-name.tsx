@@ -3,12 +3,13 @@ import { IconCheck, IconPencil } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import type { AuthPasskey } from "../../api/auth-answers.ts";
 import { useAuthAct } from "../../api/use-auth.ts";
+import { t } from "../../language/areas/profile.ts";
 
 /** The name of a passkey, to be changed in its place. */
 export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
   const [name, setName] = useState<string | null>(null);
   const rename = useAuthAct<{ id: string; name: string }>("/passkey/update-passkey", { onDone: () => setName(null) });
-  const shown = passkey.name ?? "Passkey";
+  const shown = passkey.name ?? t("profile.passkey");
   if (name === null) {
     return (
       <Group gap={4} wrap="nowrap">
@@ -17,7 +18,7 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={`Rename ${shown}`}
+          aria-label={t("profile.rename", { shown })}
           onClick={() => setName(shown)}
         >
           <IconPencil size={14} />
@@ -34,7 +35,7 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
       <Group gap={4} wrap="nowrap">
         <TextInput
           size="xs"
-          aria-label="Name of the passkey"
+          aria-label={t("profile.nameOfThePasskey")}
           autoFocus
           maxLength={128}
           value={name}
@@ -43,7 +44,7 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
             if (event.key === "Escape") setName(null);
           }}
         />
-        <ActionIcon type="submit" variant="light" aria-label="Save the name" loading={rename.isPending}>
+        <ActionIcon type="submit" variant="light" aria-label={t("profile.saveTheName")} loading={rename.isPending}>
           <IconCheck size={14} />
         </ActionIcon>
       </Group>

@@ -13,6 +13,7 @@ import { noticeDone } from "../../components/notice.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { passkeyProblem, passkeysWork } from "../../session/sign-in-calls.ts";
 import { useDoing } from "../../session/use-doing.ts";
 import { PasskeyName } from "./passkey-name.tsx";
@@ -27,34 +28,30 @@ export function PasskeysSection() {
   return (
     <Section
       flush
-      title="Passkeys"
-      description="Sign in with a fingerprint, a face, a PIN or a security key. No password, no code, and no false page gets it."
+      title={t("profile.passkeys")}
+      description={t("profile.signInWithAFingerprint")}
       actions={
         <Button
           variant="default"
           leftSection={<IconFingerprint size={15} stroke={1.6} />}
           disabled={!works}
-          title={
-            works
-              ? undefined
-              : "Passkeys need a browser that has them, and a console opened by its name: not by an IP address."
-          }
+          title={works ? undefined : t("profile.passkeysNeedABrowserThat")}
           loading={doing}
           onClick={add}
         >
-          Add a passkey
+          {t("profile.addAPasskey")}
         </Button>
       }
     >
       {problem !== null && <ProblemAlert problem={problem} />}
       <DataTable
-        label="Passkeys"
+        label={t("profile.passkeys")}
         columns={columns}
         rows={rowsIn(passkeys, (answer) => answer.data)}
         rowKey={(passkey) => passkey.id}
         empty={
-          <EmptyState icon={<IconFingerprint />} title="No passkey yet">
-            Add one on this device; a password manager carries it to your others.
+          <EmptyState icon={<IconFingerprint />} title={t("profile.noPasskeyYet")}>
+            {t("profile.addOneOnThisDevice")}
           </EmptyState>
         }
       />
@@ -75,7 +72,7 @@ function useAddPasskey() {
       });
       const body = JSON.stringify({ response, name: deviceName(navigator.userAgent) });
       await ask("/api/auth/passkey/verify-registration", { method: "POST", body, signal: null });
-      noticeDone("Passkey added.");
+      noticeDone(t("profile.passkeyAdded"));
       await queries.invalidateQueries({ queryKey: ["auth"] });
     });
   return { add, doing, problem };
@@ -86,38 +83,48 @@ function deviceName(userAgent: string): string {
   const systems = [
     ["iPhone", /iPhone/],
     ["iPad", /iPad/],
-    ["Android", /Android/],
-    ["Mac", /Macintosh/],
-    ["Windows", /Windows/],
+    [t("profile.android"), /Android/],
+    [t("profile.mac"), /Macintosh/],
+    [t("profile.windows"), /Windows/],
     ["ChromeOS", /CrOS/],
-    ["Linux", /Linux/],
+    [t("profile.linux"), /Linux/],
   ] as const;
-  return systems.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? "Passkey";
+  return systems.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? t("profile.passkey");
 }
 
 const columns: readonly Column<AuthPasskey>[] = [
-  { id: "name", header: "Name", cell: (passkey) => <PasskeyName passkey={passkey} /> },
+  { id: "name", header: t("profile.name"), cell: (passkey) => <PasskeyName passkey={passkey} /> },
   {
     id: "kept",
-    header: "Kept",
-    cell: (passkey) => (passkey.synced ? "in a password manager or cloud" : "on one device"),
+    header: t("profile.kept"),
+    cell: (passkey) => (passkey.synced ? t("profile.inAPasswordManagerOr") : t("profile.onOneDevice")),
   },
-  { id: "made", header: "Added", cell: (passkey) => <When at={passkey.created_at} missing="unknown" /> },
-  { id: "do", header: "Actions", quiet: true, align: "right", cell: (passkey) => <Remove passkey={passkey} /> },
+  {
+    id: "made",
+    header: t("profile.added"),
+    cell: (passkey) => <When at={passkey.created_at} missing={t("profile.unknown2")} />,
+  },
+  {
+    id: "do",
+    header: t("profile.actions"),
+    quiet: true,
+    align: "right",
+    cell: (passkey) => <Remove passkey={passkey} />,
+  },
 ];
 
 function Remove({ passkey }: { readonly passkey: AuthPasskey }) {
-  const remove = useAuthAct<{ id: string }>("/passkey/delete-passkey", { done: "Passkey removed." });
+  const remove = useAuthAct<{ id: string }>("/passkey/delete-passkey", { done: t("profile.passkeyRemoved") });
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title="Remove this passkey?"
-        verb="Remove"
+        title={t("profile.removeThisPasskey")}
+        verb={t("profile.remove")}
         onConfirm={() => remove.mutateAsync({ id: passkey.id })}
       >
-        {passkey.name ?? "It"} no longer signs you in. The device or password manager keeps a key that opens nothing;
-        delete it there too.
+        {passkey.name ?? t("profile.it")} no longer signs you in. The device or password manager keeps a key that opens
+        nothing; delete it there too.
       </ConfirmButton>
     </Group>
   );

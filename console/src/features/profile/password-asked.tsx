@@ -2,6 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Problem } from "../../client/problem.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/profile.ts";
 
 interface PasswordAskedProps {
   /** What will happen. */
@@ -26,7 +27,7 @@ export function PasswordAsked({ children, verb, doing, problem, onPassword }: Pa
       <Stack gap="sm">
         <Text size="sm">{children}</Text>
         <PasswordInput
-          label="Password"
+          label={t("profile.password")}
           autoComplete="current-password"
           required
           withAsterisk={false}

@@ -3,18 +3,19 @@ import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 
 export function PasswordSection() {
   const [open, setOpen] = useState(false);
   return (
     <Section
-      title="Password"
-      description="Changing it signs you out everywhere else."
+      title={t("profile.password")}
+      description={t("profile.changingItSignsYouOut")}
       actions={
         !open && (
           <Button variant="default" onClick={() => setOpen(true)}>
-            Change password
+            {t("profile.changePassword")}
           </Button>
         )
       }
@@ -29,7 +30,7 @@ function PasswordForm({ onClose }: { readonly onClose: () => void }) {
   const [password, setPassword] = useState(noPassword);
   const [tried, setTried] = useState(false);
   const change = useAuthAct<{ current_password: string; new_password: string }>("/change-password", {
-    done: "Password changed. You are signed out everywhere else.",
+    done: t("profile.passwordChangedYouAreSigned"),
     inline: true,
     onDone: onClose,
   });
@@ -43,7 +44,7 @@ function PasswordForm({ onClose }: { readonly onClose: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="sm" maw="24rem">
         <PasswordInput
-          label="Current password"
+          label={t("profile.currentPassword")}
           autoComplete="current-password"
           required
           withAsterisk={false}
@@ -53,14 +54,14 @@ function PasswordForm({ onClose }: { readonly onClose: () => void }) {
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
         />
-        <NewPassword value={password} onChange={setPassword} tried={tried} label="New password" />
+        <NewPassword value={password} onChange={setPassword} tried={tried} label={t("profile.newPassword")} />
         {change.error !== null && wrong === null && <ProblemAlert problem={change.error} />}
         <Button.Group>
           <Button type="submit" size="sm" loading={change.isPending}>
-            Change password
+            {t("profile.changePassword")}
           </Button>
           <Button variant="default" size="sm" onClick={onClose}>
-            Cancel
+            {t("profile.cancel")}
           </Button>
         </Button.Group>
       </Stack>

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import { encode } from "uqr";
+import { t } from "../../language/areas/profile.ts";
 
 interface QrCodeProps {
   readonly text: string;
@@ -17,7 +18,7 @@ export function QrCode({ text, label }: QrCodeProps) {
       viewBox={`0 0 ${size} ${size}`}
       width={196}
       height={196}
-      shapeRendering="crispEdges"
+      shapeRendering={t("profile.crispedges")}
     >
       <rect width={size} height={size} fill="#ffffff" />
       <path d={path} fill="#000000" />

@@ -7,32 +7,33 @@ import { Nothing, When } from "../../components/figures.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { browserName } from "./browser-name.ts";
 
 /** Where one is signed in, and how to end it there. */
 export function SessionsSection() {
   const sessions = useAuthGet<AuthList<AuthSession>>("/sessions");
-  const endOthers = useAuthAct<object>("/sessions/end-others", { done: "Signed out everywhere else." });
+  const endOthers = useAuthAct<object>("/sessions/end-others", { done: t("profile.signedOutEverywhereElse") });
   const others = (sessions.data?.data.length ?? 0) > 1;
   return (
     <Section
       flush
-      title="Where you are signed in"
-      description="End what you do not know, then change your password."
+      title={t("profile.whereYouAreSignedIn")}
+      description={t("profile.endWhatYouDoNot")}
       actions={
         others && (
           <ConfirmButton
-            title="Sign out everywhere else?"
-            verb="Sign out everywhere else"
+            title={t("profile.signOutEverywhereElse")}
+            verb={t("profile.signOutEverywhereElse2")}
             onConfirm={() => endOthers.mutateAsync({})}
           >
-            Every session but this one ends at once.
+            {t("profile.everySessionButThisOne")}
           </ConfirmButton>
         )
       }
     >
       <DataTable
-        label="Sessions"
+        label={t("profile.sessions")}
         columns={columns}
         rows={rowsIn(sessions, (answer) => answer.data)}
         rowKey={(session) => session.id}
@@ -46,7 +47,7 @@ export function SessionsSection() {
 const columns: readonly Column<AuthSession>[] = [
   {
     id: "browser",
-    header: "Browser",
+    header: t("profile.browser"),
     cell: (session) => (
       <Group gap="xs">
         <span title={session.user_agent ?? undefined}>{browserName(session.user_agent)}</span>
@@ -54,30 +55,34 @@ const columns: readonly Column<AuthSession>[] = [
       </Group>
     ),
   },
-  { id: "ip", header: "Address", cell: (session) => (session.ip === null ? <Nothing /> : <code>{session.ip}</code>) },
-  { id: "made", header: "Signed in", cell: (session) => <When at={session.created_at} /> },
+  {
+    id: "ip",
+    header: t("profile.address"),
+    cell: (session) => (session.ip === null ? <Nothing /> : <code>{session.ip}</code>),
+  },
+  { id: "made", header: t("profile.signedIn"), cell: (session) => <When at={session.created_at} /> },
   {
     id: "seen",
-    header: "Last seen",
+    header: t("profile.lastSeen"),
     cell: (session) => <When at={session.seen_at} />,
     sortBy: (session) => session.seen_at,
   },
-  { id: "ends", header: "Ends", cell: (session) => <When at={session.ends_at} /> },
-  { id: "do", header: "Actions", quiet: true, align: "right", cell: (session) => <End session={session} /> },
+  { id: "ends", header: t("profile.ends"), cell: (session) => <When at={session.ends_at} /> },
+  { id: "do", header: t("profile.actions"), quiet: true, align: "right", cell: (session) => <End session={session} /> },
 ];
 
 function End({ session }: { readonly session: AuthSession }) {
-  const end = useAuthAct<{ id: string }>("/sessions/end", { done: "Session ended." });
+  const end = useAuthAct<{ id: string }>("/sessions/end", { done: t("profile.sessionEnded") });
   if (session.current) return null;
   return (
     <Button
       variant="default"
       size="compact-xs"
       loading={end.isPending}
-      aria-label={`End the session of ${browserName(session.user_agent)}`}
+      aria-label={t("profile.endTheSessionOf", { user_agent: browserName(session.user_agent) })}
       onClick={() => end.mutate({ id: session.id })}
     >
-      End
+      {t("profile.end")}
     </Button>
   );
 }

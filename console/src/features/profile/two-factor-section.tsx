@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { BackupCodes } from "./backup-codes.tsx";
 import { PasswordAsked } from "./password-asked.tsx";
 import { TwoFactorSetup } from "./two-factor-setup.tsx";
@@ -17,20 +18,20 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
   const close = () => setOpen(null);
   return (
     <Section
-      title="Two-factor sign-in"
-      description="A code of an authenticator app besides the password: a stolen password alone then opens nothing."
+      title={t("profile.twoFactorSignIn")}
+      description={t("profile.aCodeOfAnAuthenticator")}
       actions={
         on ? (
           <>
             <Button variant="default" onClick={() => setOpen("codes")}>
-              New backup codes
+              {t("profile.newBackupCodes")}
             </Button>
             <Button variant="default" onClick={() => setOpen("off")}>
-              Switch off
+              {t("profile.switchOff")}
             </Button>
           </>
         ) : (
-          <Button onClick={() => setOpen("setup")}>Set up</Button>
+          <Button onClick={() => setOpen("setup")}>{t("profile.setUp")}</Button>
         )
       }
     >
@@ -38,15 +39,15 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
         <StatusBadge status={on ? "on" : "off"} tone={on ? "good" : "off"} />
         {!on && (
           <Text size="sm" c="dimmed">
-            You need an app that shows codes: a password manager, or one such as Aegis, 2FAS or Google Authenticator.
+            {t("profile.youNeedAnAppThat")}
           </Text>
         )}
       </Group>
       <TwoFactorSetup opened={open === "setup"} onClose={close} />
-      <Modal opened={open === "codes"} onClose={close} title="New backup codes" closeOnClickOutside={false}>
+      <Modal opened={open === "codes"} onClose={close} title={t("profile.newBackupCodes")} closeOnClickOutside={false}>
         <NewCodes onClose={close} />
       </Modal>
-      <Modal opened={open === "off"} onClose={close} title="Switch off two-factor sign-in">
+      <Modal opened={open === "off"} onClose={close} title={t("profile.switchOffTwoFactorSign")}>
         <SwitchOff onClose={close} />
       </Modal>
     </Section>
@@ -58,12 +59,12 @@ function NewCodes({ onClose }: { readonly onClose: () => void }) {
   if (make.data !== undefined) return <BackupCodes codes={make.data.backup_codes} onClose={onClose} />;
   return (
     <PasswordAsked
-      verb="Make new codes"
+      verb={t("profile.makeNewCodes")}
       problem={make.error}
       doing={make.isPending}
       onPassword={(password) => make.mutate({ password })}
     >
-      The codes you have now stop working.
+      {t("profile.theCodesYouHaveNow")}
     </PasswordAsked>
   );
 }
@@ -71,17 +72,17 @@ function NewCodes({ onClose }: { readonly onClose: () => void }) {
 function SwitchOff({ onClose }: { readonly onClose: () => void }) {
   const off = useAuthAct<{ password: string }>("/two-factor/disable", {
     inline: true,
-    done: "Two-factor sign-in is off. You are signed out everywhere else.",
+    done: t("profile.twoFactorSignInIs"),
     onDone: onClose,
   });
   return (
     <PasswordAsked
-      verb="Switch off"
+      verb={t("profile.switchOff")}
       problem={off.error}
       doing={off.isPending}
       onPassword={(password) => off.mutate({ password })}
     >
-      From then on the password alone signs you in.
+      {t("profile.fromThenOnThePassword")}
     </PasswordAsked>
   );
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { CopyText } from "../../components/copy-button.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { BackupCodes } from "./backup-codes.tsx";
 import { PasswordAsked } from "./password-asked.tsx";
 import { QrCode } from "./qr-code.tsx";
@@ -20,7 +21,7 @@ interface TwoFactorSetupProps {
 /** The password, the QR code, a first code to prove that the app works, and the backup codes to keep. */
 export function TwoFactorSetup({ opened, onClose }: TwoFactorSetupProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Set up two-factor sign-in" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={t("profile.setUpTwoFactorSign")} closeOnClickOutside={false}>
       <Steps onClose={onClose} />
     </Modal>
   );
@@ -32,12 +33,12 @@ function Steps({ onClose }: { readonly onClose: () => void }) {
   if (begin.data === undefined) {
     return (
       <PasswordAsked
-        verb="Go on"
+        verb={t("profile.goOn")}
         problem={begin.error}
         doing={begin.isPending}
         onPassword={(password) => begin.mutate({ password })}
       >
-        Your password first.
+        {t("profile.yourPasswordFirst")}
       </PasswordAsked>
     );
   }
@@ -49,7 +50,7 @@ function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven:
   const [code, setCode] = useState("");
   const prove = useAuthAct<{ code: string }>("/two-factor/verify-totp", {
     inline: true,
-    done: "Two-factor sign-in is on. You are signed out everywhere else.",
+    done: t("profile.twoFactorSignInIs2"),
     onDone: onProven,
   });
   const wrong = prove.error?.param === "code" ? prove.error.message : null;
@@ -60,15 +61,15 @@ function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven:
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">Scan this with the authenticator app, or type the key into it.</Text>
+        <Text size="sm">{t("profile.scanThisWithTheAuthenticator")}</Text>
         <Group justify="center">
-          <QrCode text={uri} label="QR code for the authenticator app" />
+          <QrCode text={uri} label={t("profile.qrCodeForTheAuthenticator")} />
         </Group>
         <Group justify="center">
-          <CopyText value={secretOf(uri)} label="Copy key" />
+          <CopyText value={secretOf(uri)} label={t("profile.copyKey")} />
         </Group>
         <TextInput
-          label="Code that the app shows now"
+          label={t("profile.codeThatTheAppShows")}
           autoComplete="one-time-code"
           inputMode="numeric"
           required
@@ -82,7 +83,7 @@ function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven:
         {prove.error !== null && wrong === null && <ProblemAlert problem={prove.error} />}
         <Group justify="flex-end">
           <Button type="submit" size="sm" loading={prove.isPending}>
-            Switch on
+            {t("profile.switchOn")}
           </Button>
         </Group>
       </Stack>

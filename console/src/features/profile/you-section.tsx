@@ -3,12 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
 import { useSession } from "../../session/session-context.tsx";
 
 export function YouSection() {
   const { user, answer } = useSession();
   const [name, setName] = useState(user.name);
-  const rename = useAuthAct<{ name: string }>("/update-user", { done: "Name changed." });
+  const rename = useAuthAct<{ name: string }>("/update-user", { done: t("profile.nameChanged") });
   const changed = name.trim() !== user.name && name.trim() !== "";
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -16,15 +17,15 @@ export function YouSection() {
   };
   return (
     <Section
-      title="You"
-      description={user.administrator ? `${user.email} · administrator of this installation` : user.email}
+      title={t("profile.you")}
+      description={user.administrator ? t("profile.administratorOfThis", { email: user.email }) : user.email}
     >
       <Stack gap="md">
         <form onSubmit={submit}>
           <Group align="flex-end" gap="xs">
             <TextInput
-              label="Name"
-              description="As others see it, in lists and in the audit log."
+              label={t("profile.name")}
+              description={t("profile.asOthersSeeItIn")}
               autoComplete="name"
               maxLength={256}
               required
@@ -34,7 +35,7 @@ export function YouSection() {
               onChange={(event) => setName(event.currentTarget.value)}
             />
             <Button type="submit" size="sm" disabled={!changed} loading={rename.isPending}>
-              Save
+              {t("profile.save")}
             </Button>
           </Group>
         </form>
@@ -48,17 +49,17 @@ function Workspaces({ workspaces }: { readonly workspaces: ReturnType<typeof use
   if (workspaces.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        You belong to no workspace yet. Ask an administrator, or the owner of a workspace, for an invitation.
+        {t("profile.youBelongToNoWorkspace")}
       </Text>
     );
   }
   return (
     <Table w="fit-content" captionSide="top">
-      <Table.Caption>Your workspaces</Table.Caption>
+      <Table.Caption>{t("profile.yourWorkspaces")}</Table.Caption>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Workspace</Table.Th>
-          <Table.Th>Your role</Table.Th>
+          <Table.Th>{t("profile.workspace")}</Table.Th>
+          <Table.Th>{t("profile.yourRole")}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -1,8 +1,9 @@
 import { modelEndpoints } from "@sluice/contract";
+import { t } from "../../language/areas/requests.ts";
 
 /** Endpoints as the ledger names them, and what they are to a reader. */
 export const endpointWords: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
-  video: "Video tasks",
+  video: t("requests.videoTasks"),
   "pass-through": "Pass-through",
 };

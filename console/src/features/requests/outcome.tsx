@@ -1,24 +1,25 @@
 import type { RequestRow } from "@sluice/contract";
 import { Fragment } from "react";
 import { StatusBadge, type Tone, toneOf } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/requests.ts";
 
 export type Outcome = RequestRow["outcome"];
 
 /** What became of a request, in the words that callers of the console read. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
-  succeeded: "Succeeded",
-  failed: "Failed",
-  cancelled: "Cancelled",
-  interrupted: "Interrupted",
-  rejected: "Refused",
+  succeeded: t("requests.succeeded"),
+  failed: t("requests.failed"),
+  cancelled: t("requests.cancelled"),
+  interrupted: t("requests.interrupted"),
+  rejected: t("requests.refused"),
 };
 
 export const outcomeHints: Readonly<Record<Outcome, string>> = {
-  succeeded: "The answer was delivered whole.",
-  failed: "The upstream failed or refused.",
-  cancelled: "The caller went away before the end.",
-  interrupted: "The gateway ended it in the middle; what was seen until then is counted.",
-  rejected: "Refused by the gateway before anything was sent upstream.",
+  succeeded: t("requests.theAnswerWasDeliveredWhole"),
+  failed: t("requests.theUpstreamFailedOrRefused"),
+  cancelled: t("requests.theCallerWentAwayBefore"),
+  interrupted: t("requests.theGatewayEndedItIn"),
+  rejected: t("requests.refusedByTheGatewayBefore"),
 };
 
 export function outcomeTone(outcome: Outcome): Tone {
@@ -36,7 +37,7 @@ export function OutcomeCell({ row }: OutcomeProps) {
       <StatusBadge status={row.outcome} label={outcomeWords[row.outcome]} />
       <OutcomeCode row={row} />
       {row.calls > 1 && (
-        <span className="outcome-code" title="Refusals of one key in one second that are alike are one row.">
+        <span className="outcome-code" title={t("requests.refusalsOfOneKeyIn")}>
           × {row.calls.toLocaleString("en-US")}
         </span>
       )}

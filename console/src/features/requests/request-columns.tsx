@@ -4,18 +4,19 @@ import { Fragment } from "react";
 import { formatCompact, formatCount } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
+import { t } from "../../language/areas/requests.ts";
 import { OutcomeCell } from "./outcome.tsx";
 import type { RequestGroup } from "./request-group.ts";
 
-const time: Column<RequestGroup> = { id: "time", header: "Time", cell: (group) => <When at={group.at} /> };
+const time: Column<RequestGroup> = { id: "time", header: t("requests.time"), cell: (group) => <When at={group.at} /> };
 const workspace: Column<RequestGroup> = {
   id: "workspace",
-  header: "Workspace",
+  header: t("requests.workspace"),
   cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
 };
 const model: Column<RequestGroup> = {
   id: "model",
-  header: "Model",
+  header: t("requests.model"),
   cell: ({ last }) => (
     <span className="model-name">
       <ModelCell row={last} />
@@ -24,12 +25,12 @@ const model: Column<RequestGroup> = {
 };
 const key: Column<RequestGroup> = {
   id: "key",
-  header: "Key",
+  header: t("requests.key"),
   cell: ({ last }) => <span className="short-name">{last.key.name || last.key.id}</span>,
 };
 const provider: Column<RequestGroup> = {
   id: "provider",
-  header: "Provider",
+  header: t("requests.provider"),
   cell: (group) => (
     <span className="short-name">
       <ProviderTrail group={group} />
@@ -38,32 +39,32 @@ const provider: Column<RequestGroup> = {
 };
 const result: Column<RequestGroup> = {
   id: "result",
-  header: "Result",
+  header: t("requests.result"),
   cell: ({ last }) => <OutcomeCell row={last} />,
 };
 const duration: Column<RequestGroup> = {
   id: "duration",
-  header: "Duration",
+  header: t("requests.duration"),
   cell: (group) => <Duration ms={group.totalMs} />,
   align: "right",
 };
 const firstToken: Column<RequestGroup> = {
   id: "first-token",
   secondary: true,
-  header: "First token",
+  header: t("requests.firstToken"),
   cell: ({ last }) => <Duration ms={last.first_token_ms} />,
   align: "right",
 };
 const tokens: Column<RequestGroup> = {
   id: "tokens",
   secondary: true,
-  header: "Tokens in / out",
+  header: t("requests.tokensInOut"),
   cell: (group) => <TokensCell group={group} />,
   align: "right",
 };
 const cost: Column<RequestGroup> = {
   id: "cost",
-  header: "Cost",
+  header: t("requests.cost"),
   cell: (group) => <Money usd={group.costUsd} aligned />,
   align: "right",
 };
@@ -86,7 +87,9 @@ function ModelCell({ row }: { readonly row: RequestRow }) {
   return (
     <>
       {row.model || row.requested_model}{" "}
-      {row.model !== "" && <span className="aside">asked for {row.requested_model}</span>}
+      {row.model !== "" && (
+        <span className="aside">{t("requests.askedFor2", { requested_model: row.requested_model })}</span>
+      )}
     </>
   );
 }
@@ -95,7 +98,7 @@ function ModelCell({ row }: { readonly row: RequestRow }) {
 function ProviderTrail({ group }: { readonly group: RequestGroup }) {
   const { attempts } = group;
   const tried = attempts.filter((each) => each.provider !== "");
-  if (tried.length === 0) return <Nothing word="none was chosen" />;
+  if (tried.length === 0) return <Nothing word={t("requests.noneWasChosen2")} />;
   const before = (tried[0]?.retry_index ?? 0) > 0;
   return (
     <>
@@ -117,9 +120,12 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
 }
 
 function TokensCell({ group: { inputTokens, outputTokens } }: { readonly group: RequestGroup }) {
-  if (inputTokens === 0 && outputTokens === 0) return <Nothing word="no tokens" />;
+  if (inputTokens === 0 && outputTokens === 0) return <Nothing word={t("requests.noTokens")} />;
   return (
-    <span className="nowrap" title={`${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`}>
+    <span
+      className="nowrap"
+      title={t("requests.inOut", { inputTokens: formatCount(inputTokens), outputTokens: formatCount(outputTokens) })}
+    >
       {formatCompact(inputTokens)} / {formatCompact(outputTokens)}
     </span>
   );

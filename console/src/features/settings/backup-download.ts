@@ -1,6 +1,7 @@
 import { backupPath } from "@sluice/contract";
 import { send } from "../../client/call.ts";
 import { Problem } from "../../client/problem.ts";
+import { t } from "../../language/areas/settings.ts";
 
 export interface Backup {
   readonly content: Blob;
@@ -44,10 +45,7 @@ export async function takeBackup(signal: AbortSignal, onProgress: (progress: Bac
     onProgress({ received, total });
   }
   if (total !== null && received !== total) {
-    throw new Problem(
-      "upstream_truncated",
-      `Only ${received} of ${total} bytes came. This is no backup; take another.`,
-    );
+    throw new Problem("upstream_truncated", t("settings.onlyOfBytesCameThis", { received, total }));
   }
   const type = response.headers.get("content-type") ?? "application/octet-stream";
   return { content: new Blob([...bundles, ...pieces], { type }), name: nameOf(response.headers) };

@@ -5,6 +5,7 @@ import { formatBytes } from "../../client/format.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/settings.ts";
 import type { BackupProgress } from "./backup-download.ts";
 import { useBackup } from "./use-backup.ts";
 
@@ -17,16 +18,16 @@ export function BackupTab() {
   return (
     <Stack gap="lg">
       <Section
-        title="Download a backup"
-        description="A whole and consistent copy of the database, made while the gateway goes on serving. The download is noted in the audit log."
+        title={t("settings.downloadABackup")}
+        description={t("settings.aWholeAndConsistentCopy")}
         actions={
           busy ? (
             <Button variant="default" onClick={stop}>
-              Stop
+              {t("settings.stop")}
             </Button>
           ) : (
             <Button leftSection={<IconDownload size={14} aria-hidden />} onClick={begin}>
-              Download backup
+              {t("settings.downloadBackup")}
             </Button>
           )
         }
@@ -41,14 +42,14 @@ export function BackupTab() {
           )}
           {state.step === "idle" && size !== null && (
             <Text fz="sm" c="dimmed">
-              The database takes {formatBytes(size)} now.
+              {t("settings.theDatabaseTakesNow", { size: formatBytes(size) })}
             </Text>
           )}
           <Alert
             variant="light"
             color="yellow"
             icon={<IconKey size={18} />}
-            title="The key file is not in it"
+            title={t("settings.theKeyFileIsNot")}
             role="note"
           >
             Keep <Code>master.key</Code> of the data directory (or <Code>SLUICE_MASTER_KEY</Code>) in another place.
@@ -56,46 +57,43 @@ export function BackupTab() {
           </Alert>
         </Stack>
       </Section>
-      <Section title="What a backup holds">
+      <Section title={t("settings.whatABackupHolds")}>
         <Group align="flex-start" grow preventGrowOverflow={false} gap="lg">
           <div>
             <Text fz="sm" fw={600} mb={4}>
-              In it
+              {t("settings.inIt")}
             </Text>
             <List size="sm" spacing={4}>
-              <List.Item>workspaces, groups, members, users and how they sign in</List.Item>
-              <List.Item>keys as digests; secrets of providers, sealed</List.Item>
-              <List.Item>models, prices, limits, settings</List.Item>
-              <List.Item>the ledger, sums, explanations, captures, the audit log</List.Item>
-              <List.Item>video tasks and assets, without their bytes</List.Item>
+              <List.Item>{t("settings.workspacesGroupsMembersUsers")}</List.Item>
+              <List.Item>{t("settings.keysAsDigestsSecretsOf")}</List.Item>
+              <List.Item>{t("settings.modelsPricesLimitsSettings")}</List.Item>
+              <List.Item>{t("settings.theLedgerSumsExplanations")}</List.Item>
+              <List.Item>{t("settings.videoTasksAndAssetsWithout")}</List.Item>
             </List>
           </div>
           <div>
             <Text fz="sm" fw={600} mb={4}>
-              Not in it
+              {t("settings.notInIt")}
             </Text>
             <List size="sm" spacing={4}>
-              <List.Item>the key file</List.Item>
-              <List.Item>the config file</List.Item>
-              <List.Item>bytes of assets and copied videos (the blob folder or bucket)</List.Item>
-              <List.Item>calls of the last moments that stand only in the journal</List.Item>
+              <List.Item>{t("settings.theKeyFile")}</List.Item>
+              <List.Item>{t("settings.theConfigFile")}</List.Item>
+              <List.Item>{t("settings.bytesOfAssetsAndCopied")}</List.Item>
+              <List.Item>{t("settings.callsOfTheLastMoments")}</List.Item>
             </List>
           </div>
         </Group>
       </Section>
-      <Section
-        title="Coming back from one"
-        description="On a stopped gateway. Whatever stands in the data directory's own database is replaced."
-      >
-        <CodeBlock code={restoreCommands} label="commands to restore" wrap />
+      <Section title={t("settings.comingBackFromOne")} description={t("settings.onAStoppedGatewayWhatever")}>
+        <CodeBlock code={restoreCommands} label={t("settings.commandsToRestore")} wrap />
       </Section>
     </Stack>
   );
 }
 
 const restoreCommands = [
-  "# in the data directory, with the gateway stopped",
-  "rm -f sluice.db-wal sluice.db-shm",
+  t("settings.inTheDataDirectoryWith"),
+  t("settings.rmFSluiceDbWal"),
   "cp sluice-<date>.sqlite sluice.db",
   "cp <kept elsewhere>/master.key master.key && chmod 600 master.key",
 ].join("\n");
@@ -104,9 +102,9 @@ function Doing({ progress }: { readonly progress: BackupProgress | null }) {
   if (progress === null) {
     return (
       <div>
-        <Progress value={100} animated aria-label="The copy is being made" />
+        <Progress value={100} animated aria-label={t("settings.theCopyIsBeingMade")} />
         <Text fz="xs" c="dimmed" mt={4} role="status">
-          The gateway makes the copy. This takes a while for a large database.
+          {t("settings.theGatewayMakesTheCopy")}
         </Text>
       </div>
     );
@@ -117,7 +115,7 @@ function Doing({ progress }: { readonly progress: BackupProgress | null }) {
       <Progress
         value={share === null ? 100 : share * 100}
         animated={share === null}
-        aria-label="Download of the backup"
+        aria-label={t("settings.downloadOfTheBackup")}
       />
       <Text fz="xs" c="dimmed" mt={4} className="tabular">
         {formatBytes(progress.received)}

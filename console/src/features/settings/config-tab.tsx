@@ -10,6 +10,7 @@ import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { saveAs } from "./save-as.ts";
 
 /** The config file as the gateway sees it, and everything there is, written as one. */
@@ -37,8 +38,8 @@ export function ConfigTab() {
 
 function NoFile() {
   return (
-    <Section title="Config file" flush>
-      <EmptyState icon={<IconFileSettings />} title="There is no config file">
+    <Section title={t("settings.configFile")} flush>
+      <EmptyState icon={<IconFileSettings />} title={t("settings.thereIsNoConfigFile")}>
         Everything is made in the console, on the command line or by the admin API. A file instead keeps providers,
         models, workspaces and keys where code is kept. Start the gateway with <Code>SLUICE_CONFIG=./sluice.yaml</Code>.
         The text below is a good one to begin with.
@@ -51,21 +52,21 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
   const managed = view.manages.filter(({ names, more }) => names.length + more > 0);
   return (
     <>
-      <Section
-        title="Config file"
-        description="What stands in it is read-only in the console. The gateway reads it again by itself when it changes."
-      >
+      <Section title={t("settings.configFile")} description={t("settings.whatStandsInItIs")}>
         <Facts
           facts={[
-            { name: "Path", value: <CopyText value={path} label="Copy path" /> },
+            { name: "Path", value: <CopyText value={path} label={t("settings.copyPath")} /> },
             { name: "Last reading", value: <LastReading last={view.last_reload} /> },
           ]}
         />
         {view.last_reload?.result === "refused" && (
-          <CodeBlock code={view.last_reload.detail} label="what is wrong with it" wrap />
+          <CodeBlock code={view.last_reload.detail} label={t("settings.whatIsWrongWithIt")} wrap />
         )}
       </Section>
-      <Section title="What it manages" description={managed.length === 0 ? "Nothing yet." : undefined}>
+      <Section
+        title={t("settings.whatItManages")}
+        description={managed.length === 0 ? t("settings.nothingYet") : undefined}
+      >
         {managed.length > 0 && (
           <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
             {managed.map(({ kind, names, more }) => (
@@ -79,18 +80,18 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
                       {name}
                     </Badge>
                   ))}
-                  {more > 0 && <Text fz="xs">and {more} more</Text>}
+                  {more > 0 && <Text fz="xs">{t("settings.andMore", { more })}</Text>}
                 </Group>
               </div>
             ))}
           </SimpleGrid>
         )}
       </Section>
-      <Section title="Its text" description="As it stands on the disk. What looks like a secret is left out.">
+      <Section title={t("settings.itsText")} description={t("settings.asItStandsOnThe")}>
         {view.text === null ? (
-          <Text fz="sm">It cannot be read now. What it said at the last good reading stays in force.</Text>
+          <Text fz="sm">{t("settings.itCannotBeReadNow")}</Text>
         ) : (
-          <CodeBlock code={view.text} label="text of the config file" maxHeight="28rem" />
+          <CodeBlock code={view.text} label={t("settings.textOfTheConfigFile")} maxHeight="28rem" />
         )}
       </Section>
     </>
@@ -98,7 +99,7 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
 }
 
 function LastReading({ last }: { readonly last: ConfigView["last_reload"] }) {
-  if (last === null) return "at the start";
+  if (last === null) return t("settings.atTheStart");
   return (
     <Group gap="xs">
       <StatusBadge status={last.result} />
@@ -115,19 +116,19 @@ function LastReading({ last }: { readonly last: ConfigView["last_reload"] }) {
 function AsFileSection({ text }: { readonly text: string }) {
   return (
     <Section
-      title="Everything as a file"
-      description="All providers, models, workspaces, groups, keys and settings, whoever made them. A variable stands for each secret: secrets are not in it."
+      title={t("settings.everythingAsAFile")}
+      description={t("settings.allProvidersModelsWorkspaces")}
       actions={
         <Button
           variant="default"
           leftSection={<IconDownload size={14} aria-hidden />}
           onClick={() => saveAs(new Blob([text], { type: "application/yaml" }), "sluice.yaml")}
         >
-          Download
+          {t("settings.download")}
         </Button>
       }
     >
-      <CodeBlock code={text} label="everything as a config file" maxHeight="28rem" />
+      <CodeBlock code={text} label={t("settings.everythingAsAConfigFile")} maxHeight="28rem" />
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
 import {
   blockedBy,
@@ -28,7 +29,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const save = useAct("settings.update", {
     inline: true,
     invalidates: ["settings.show", "settings.config"],
-    done: "Settings saved.",
+    done: t("settings.settingsSaved"),
     onDone: () => setTouched({}),
   });
   const change = (changes: Partial<SettingsDraft>) => setTouched((earlier) => ({ ...earlier, ...changes }));
@@ -67,11 +68,11 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="lg">
-        <Section title="What is kept" description="How surely calls are remembered, and for how long.">
+        <Section title={t("settings.whatIsKept")} description={t("settings.howSurelyCallsAreRemembered")}>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
             <Select
-              {...field("durability", "Ledger entries survive")}
-              description="Written before and after each call. Stronger costs a little time. Takes effect when the gateway starts again."
+              {...field("durability", t("settings.ledgerEntriesSurvive"))}
+              description={t("settings.writtenBeforeAndAfterEach")}
               data={durabilities}
               value={draft.durability}
               onChange={(value) => {
@@ -81,30 +82,30 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
               allowDeselect={false}
             />
             <NumberInput
-              {...field("ledgerDays", "Keep ledger entries")}
-              description="Who called what, when, and what it cost. Older entries are removed; the sums per hour stay."
+              {...field("ledgerDays", t("settings.keepLedgerEntries"))}
+              description={t("settings.whoCalledWhatWhenAnd")}
               {...days("ledgerDays", daysMax)}
             />
             <NumberInput
-              {...field("explanationDays", "Keep explanations")}
-              description="Why a request went as it did. Never longer than its ledger entry."
+              {...field("explanationDays", t("settings.keepExplanations"))}
+              description={t("settings.whyARequestWentAs")}
               {...days("explanationDays", daysMax)}
             />
             <NumberInput
-              {...field("captureDays", "Keep captures")}
-              description="Headers and bodies, of keys that say so. They may hold what is private: keep them short."
+              {...field("captureDays", t("settings.keepCaptures"))}
+              description={t("settings.headersAndBodiesOfKeys")}
               {...days("captureDays", captureDaysMax)}
             />
           </SimpleGrid>
           <Text fz="xs" c="dimmed" mt="md">
-            Bodies of requests are never stored unless a key says so, under “Capture” of that key.
+            {t("settings.bodiesOfRequestsAreNever")}
           </Text>
         </Section>
-        <Section title="How calls behave">
+        <Section title={t("settings.howCallsBehave")}>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
             <Select
-              {...field("disconnect", "When a caller goes away")}
-              description="For providers that do not say themselves."
+              {...field("disconnect", t("settings.whenACallerGoesAway"))}
+              description={t("settings.forProvidersThatDoNot")}
               data={disconnects}
               value={draft.disconnect}
               onChange={(value) => {
@@ -114,9 +115,9 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
               allowDeselect={false}
             />
             <NumberInput
-              {...field("drainSeconds", "Wait for live streams at the end")}
-              description="When the gateway is told to stop, streams may finish for this long."
-              suffix=" s"
+              {...field("drainSeconds", t("settings.waitForLiveStreamsAt"))}
+              description={t("settings.whenTheGatewayIsTold")}
+              suffix={t("settings.s")}
               min={0.001}
               max={drainSecondsMax}
               allowNegative={false}
@@ -124,14 +125,14 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
               onChange={(value) => change({ drainSeconds: typeof value === "number" ? value : null })}
             />
             <Switch
-              {...switchField("retrySent", "Send again what was not answered")}
-              description="After a time-out or a cut the next deployment is asked, although both may be charged. Off: only what was refused, or never sent, is asked elsewhere."
+              {...switchField("retrySent", t("settings.sendAgainWhatWasNot"))}
+              description={t("settings.afterATimeOutOr")}
               checked={draft.retrySent}
               onChange={(event) => change({ retrySent: event.currentTarget.checked })}
             />
             <Switch
-              {...switchField("copyResults", "Copy finished videos")}
-              description="A vendor's link ends after hours or days. A copy in our own store stays, and takes room there."
+              {...switchField("copyResults", t("settings.copyFinishedVideos"))}
+              description={t("settings.aVendorsLinkEndsAfter")}
               checked={draft.copyResults}
               onChange={(event) => change({ copyResults: event.currentTarget.checked })}
             />
@@ -152,19 +153,19 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
                 save.reset();
               }}
             >
-              Discard
+              {t("settings.discard")}
             </Button>
           )}
           <Button type="submit" disabled={!changed || blocked !== null} loading={save.isPending}>
-            Save settings
+            {t("settings.saveSettings")}
           </Button>
         </Group>
       </Stack>
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title="Keep less?"
-        verb="Save and remove"
+        title={t("settings.keepLess")}
+        verb={t("settings.saveAndRemove")}
         onConfirm={() => save.mutateAsync({ body })}
       >
         Older {removed.join(", ")} are removed soon after. This cannot be taken back.
@@ -174,12 +175,12 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
 }
 
 const durabilities = [
-  { value: "process", label: "the end of the process" },
-  { value: "disk", label: "a crash of the machine (within 50 ms)" },
-  { value: "strict", label: "anything, before the call is sent" },
+  { value: "process", label: t("settings.theEndOfTheProcess") },
+  { value: "disk", label: t("settings.aCrashOfTheMachine") },
+  { value: "strict", label: t("settings.anythingBeforeTheCallIs") },
 ] as const;
 
 const disconnects = [
-  { value: "cancel", label: "Stop the upstream: pay for less" },
-  { value: "drain", label: "Let the upstream finish" },
+  { value: "cancel", label: t("settings.stopTheUpstreamPayFor") },
+  { value: "drain", label: t("settings.letTheUpstreamFinish") },
 ] as const;

@@ -6,6 +6,7 @@ import { When } from "../../components/figures.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
+import { t } from "../../language/areas/settings.ts";
 
 interface InviteAdministratorProps {
   readonly opened: boolean;
@@ -19,7 +20,7 @@ export function InviteAdministrator({ opened, onClose }: InviteAdministratorProp
   const [made, setMade] = useState<Made | null>(null);
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title="Invite an administrator">
+      <Modal opened={opened} onClose={onClose} title={t("settings.inviteAnAdministrator")}>
         <InviteForm
           onMade={(invitation) => {
             onClose();
@@ -57,12 +58,9 @@ function InviteForm({ onMade }: { readonly onMade: (made: Made) => void }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <Text fz="sm">
-          An administrator has every workspace with every role, the providers, these settings, and all users. To give
-          somebody one workspace only, invite them there.
-        </Text>
+        <Text fz="sm">{t("settings.anAdministratorHasEvery")}</Text>
         <TextInput
-          label="E-mail address"
+          label={t("settings.eMailAddress")}
           type="email"
           required
           withAsterisk={false}
@@ -75,7 +73,7 @@ function InviteForm({ onMade }: { readonly onMade: (made: Made) => void }) {
         {invite.error !== null && wrong === null && <ProblemAlert problem={invite.error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={invite.isPending}>
-            Make invitation
+            {t("settings.makeInvitation")}
           </Button>
         </Group>
       </Stack>

@@ -3,6 +3,7 @@ import { type AnswerOf, type WorkspaceRole, workspaceRoles } from "@sluice/contr
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspaceChoices } from "../../session/workspace-choices.ts";
 import { blockedBy, bodyOf, emptyDraft, lives, type TokenDraft } from "./token-draft.ts";
@@ -22,15 +23,15 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
   const change = (changes: Partial<TokenDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const workspaces = useWorkspaceChoices();
   const places = [
-    ...(user.administrator ? [{ value: everything, label: "Everything, as an administrator" }] : []),
+    ...(user.administrator ? [{ value: everything, label: t("settings.everythingAsAnAdministrator") }] : []),
     ...workspaces.map(({ id, name }) => ({ value: id, label: name })),
   ];
   const roles = workspaceRoles.filter((role) => may(role, draft.workspace));
   return (
     <FormDrawer
       opened
-      title="Make an admin token"
-      verb="Make token"
+      title={t("settings.makeAnAdminToken")}
+      verb={t("settings.makeToken")}
       onClose={onClose}
       onSubmit={() => make.mutate({ body: bodyOf(draft, Date.now()) })}
       saving={make.isPending}
@@ -38,9 +39,9 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
       blocked={blockedBy(draft)}
     >
       <TextInput
-        label="Name"
-        description="What uses it: one for each script."
-        placeholder="deploy pipeline"
+        label={t("settings.name")}
+        description={t("settings.whatUsesItOneFor")}
+        placeholder={t("settings.deployPipeline")}
         required
         withAsterisk={false}
         data-autofocus
@@ -50,8 +51,8 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <Select
-        label="Where it counts"
-        placeholder="Choose"
+        label={t("settings.whereItCounts")}
+        placeholder={t("settings.choose")}
         data={places}
         value={draft.administrator ? everything : draft.workspace}
         onChange={(value) =>
@@ -63,9 +64,9 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
       />
       {draft.workspace !== null && (
         <Select
-          label="Role"
-          description="As little as it needs. When you lose the role, so does the token."
-          placeholder="Choose"
+          label={t("settings.role")}
+          description={t("settings.asLittleAsItNeeds")}
+          placeholder={t("settings.choose")}
           data={roles.map((role) => ({ value: role, label: roleWords[role] }))}
           value={draft.role}
           onChange={(value) => change({ role: workspaceRoles.find((role) => role === value) ?? null })}
@@ -74,13 +75,13 @@ export function MakeToken({ onClose, onMade }: MakeTokenProps) {
         />
       )}
       {draft.administrator && (
-        <Alert variant="light" color="yellow" title="This token can do anything">
-          It changes users, providers and settings without a second factor. Choose one workspace where that is enough.
+        <Alert variant="light" color="yellow" title={t("settings.thisTokenCanDoAnything")}>
+          {t("settings.itChangesUsersProvidersAnd")}
         </Alert>
       )}
       <Select
-        label="Ends"
-        description="A script that is forgotten should not open doors for ever."
+        label={t("settings.ends")}
+        description={t("settings.aScriptThatIsForgotten")}
         data={lives.map(({ id, label }) => ({ value: id, label }))}
         value={draft.life}
         onChange={(value) => change({ life: lives.find(({ id }) => id === value)?.id ?? draft.life })}
@@ -96,7 +97,7 @@ const everything = "-";
 
 const roleWords: Readonly<Record<WorkspaceRole, string>> = {
   viewer: "Viewer: reads",
-  member: "Member: makes keys of its own",
+  member: t("settings.memberMakesKeysOfIts"),
   admin: "Admin: keys, groups, members, limits",
-  owner: "Owner: all of the workspace",
+  owner: t("settings.ownerAllOfTheWorkspace"),
 };

@@ -1,4 +1,5 @@
 import type { BodyInput, ConsoleSettings } from "@sluice/contract";
+import { t } from "../../language/areas/settings.ts";
 
 export type OidcAccount = ConsoleSettings["oidc"][number];
 
@@ -47,8 +48,8 @@ export function callbackUrl(publicUrl: string, id: string): string | null {
 
 export function idProblem(id: string, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
   if (account !== null) return null;
-  if (!idPattern.test(id)) return "Lower-case letters, digits and dashes, at most 32.";
-  return taken.some((each) => each.id === id) ? "There is an account with this id already." : null;
+  if (!idPattern.test(id)) return t("settings.lowerCaseLettersDigitsAnd");
+  return taken.some((each) => each.id === id) ? t("settings.thereIsAnAccountWith") : null;
 }
 
 /** What was typed or pasted, one domain each: `@` before it and commas between are no part of them. */
@@ -59,12 +60,12 @@ export function domainsOf(typed: readonly string[]): readonly string[] {
 
 /** Why it cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: OidcDraft, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
-  if (draft.name.trim() === "") return "It needs a name.";
-  if (draft.id === "") return "It needs an id.";
+  if (draft.name.trim() === "") return t("settings.itNeedsAName");
+  if (draft.id === "") return t("settings.itNeedsAnId");
   const problem = idProblem(draft.id, account, taken);
   if (problem !== null) return problem;
-  if (!URL.canParse(draft.issuer.trim())) return "The issuer is an address: https://…";
-  if (draft.clientId.trim() === "") return "It needs the client id.";
+  if (!URL.canParse(draft.issuer.trim())) return t("settings.theIssuerIsAnAddress");
+  if (draft.clientId.trim() === "") return t("settings.itNeedsTheClientId");
   const secretNeeded = account === null || draft.issuer.trim() !== account.issuer;
-  return secretNeeded && draft.clientSecret === "" ? "It needs the client secret." : null;
+  return secretNeeded && draft.clientSecret === "" ? t("settings.itNeedsTheClientSecret") : null;
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../components/copy-button.tsx";
 import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import {
   blockedBy,
@@ -29,7 +30,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
   const save = useAct("settings.putOidc", {
     inline: true,
     invalidates: ["settings.show", "session.show"],
-    done: account === null ? "Account added. It stands on the sign-in page now." : "Account changed.",
+    done: account === null ? t("settings.accountAddedItStandsOn") : t("settings.accountChanged"),
     onDone: onClose,
   });
   const change = (changes: Partial<OidcDraft>) => setDraft((before) => ({ ...before, ...changes }));
@@ -39,8 +40,8 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
   return (
     <FormDrawer
       opened
-      title={account === null ? "Add single sign-on" : account.name}
-      verb={account === null ? "Add account" : "Save account"}
+      title={account === null ? t("settings.addSingleSignOn") : account.name}
+      verb={account === null ? t("settings.addAccount") : t("settings.saveAccount")}
       onClose={onClose}
       onSubmit={() => save.mutate({ params: { account: draft.id }, body: bodyOf(draft) })}
       saving={save.isPending}
@@ -48,9 +49,9 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
       blocked={blockedBy(draft, account, taken)}
     >
       <TextInput
-        label="Name"
-        description="On the button of the sign-in page: Continue with …"
-        placeholder="Google"
+        label={t("settings.name")}
+        description={t("settings.onTheButtonOfThe")}
+        placeholder={t("settings.google")}
         required
         withAsterisk={false}
         data-autofocus
@@ -60,9 +61,9 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <TextInput
-        label="Id"
-        description="Part of the redirect URI. It stays as it is once the account is added."
-        placeholder="google"
+        label={t("settings.id")}
+        description={t("settings.partOfTheRedirectUri")}
+        placeholder={t("settings.google2")}
         required
         withAsterisk={false}
         spellCheck={false}
@@ -73,21 +74,21 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         value={draft.id}
         onChange={(event) => change({ id: event.currentTarget.value })}
       />
-      <Alert variant="light" color="gray" title="Redirect URI" role="note">
+      <Alert variant="light" color="gray" title={t("settings.redirectUri")} role="note">
         <Stack gap={4}>
-          <Text fz="sm">Register Sluice as a web application with this redirect URI:</Text>
+          <Text fz="sm">{t("settings.registerSluiceAsAWeb")}</Text>
           {callback === null ? (
             <Text fz="sm" c="dimmed">
-              Give an id first.
+              {t("settings.giveAnIdFirst")}
             </Text>
           ) : (
-            <CopyText value={callback} label="Copy redirect URI" />
+            <CopyText value={callback} label={t("settings.copyRedirectUri")} />
           )}
         </Stack>
       </Alert>
       <TextInput
-        label="Issuer"
-        description="Its address, as it calls itself. What stands under /.well-known/openid-configuration there tells us the rest."
+        label={t("settings.issuer")}
+        description={t("settings.itsAddressAsItCalls")}
         placeholder="https://accounts.google.com"
         type="url"
         required
@@ -99,7 +100,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ issuer: event.currentTarget.value })}
       />
       <TextInput
-        label="Client id"
+        label={t("settings.clientId")}
         required
         withAsterisk={false}
         autoComplete="off"
@@ -110,15 +111,15 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ clientId: event.currentTarget.value })}
       />
       <PasswordInput
-        label="Client secret"
+        label={t("settings.clientSecret")}
         description={
           account === null
-            ? "Kept sealed, and never shown again."
+            ? t("settings.keptSealedAndNeverShown")
             : issuerChanged
-              ? "The issuer changes, so its secret is needed again."
-              : "One is stored. Leave this empty to keep it."
+              ? t("settings.theIssuerChangesSoIts")
+              : t("settings.oneIsStoredLeaveThis")
         }
-        placeholder={account === null || issuerChanged ? undefined : "stored"}
+        placeholder={account === null || issuerChanged ? undefined : t("settings.stored")}
         autoComplete="off"
         maxLength={2_048}
         error={wrong("client_secret")}
@@ -126,9 +127,9 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ clientSecret: event.currentTarget.value })}
       />
       <TagsInput
-        label="Mail domains"
-        description="It signs in people with an address there and nobody else, and who has no account here gets one, in no workspace yet. Empty: any address, but only people who connected it to their account."
-        placeholder={draft.domains.length === 0 ? "example.com" : undefined}
+        label={t("settings.mailDomains")}
+        description={t("settings.itSignsInPeopleWith")}
+        placeholder={draft.domains.length === 0 ? t("settings.exampleCom") : undefined}
         maxTags={100}
         acceptValueOnBlur
         splitChars={[",", " "]}
@@ -137,8 +138,8 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(typed) => change({ domains: domainsOf(typed) })}
       />
       <Switch
-        label="It asks for a second factor itself"
-        description="Then people who set up an authenticator app here are not asked for its code after signing in there."
+        label={t("settings.itAsksForASecond")}
+        description={t("settings.thenPeopleWhoSetUp")}
         checked={draft.secondFactorTrusted}
         onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />

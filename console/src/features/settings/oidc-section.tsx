@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import type { OidcAccount } from "./oidc-draft.ts";
 import { OidcForm } from "./oidc-form.tsx";
@@ -18,23 +19,23 @@ const newAccount = "+";
 export function OidcSection({ accounts }: { readonly accounts: readonly OidcAccount[] | null }) {
   const [open, setOpen] = useUrlText("account");
   const edited = accounts?.find((account) => account.id === open) ?? null;
-  const add = <Button onClick={() => setOpen(newAccount)}>Add account</Button>;
+  const add = <Button onClick={() => setOpen(newAccount)}>{t("settings.addAccount")}</Button>;
   return (
     <Section
       flush
-      title="Single sign-on"
-      description="Sign in with an account elsewhere, by OpenID Connect: Google, Microsoft Entra, Okta, Keycloak …"
+      title={t("settings.singleSignOn")}
+      description={t("settings.signInWithAnAccount")}
       actions={accounts !== null && accounts.length > 0 && add}
     >
       <DataTable
-        label="Accounts of single sign-on"
+        label={t("settings.accountsOfSingleSignOn")}
         columns={columns}
         rows={rowsOf(accounts)}
         rowKey={(account) => account.id}
         rowLink={(account) => ({ to: "/settings", search: { tab: "sign-in", account: account.id } })}
         empty={
-          <EmptyState icon={<IconLogin2 />} title="No single sign-on yet" action={add}>
-            With it nobody needs a password here, and whoever leaves over there can no longer come in here.
+          <EmptyState icon={<IconLogin2 />} title={t("settings.noSingleSignOnYet")} action={add}>
+            {t("settings.withItNobodyNeedsA")}
           </EmptyState>
         }
       />
@@ -46,19 +47,26 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
 }
 
 const columns: readonly Column<OidcAccount>[] = [
-  { id: "name", header: "Name", cell: (account) => account.name },
-  { id: "issuer", header: "Issuer", cell: (account) => <span className="break">{account.issuer}</span> },
+  { id: "name", header: t("settings.name"), cell: (account) => account.name },
+  { id: "issuer", header: t("settings.issuer"), cell: (account) => <span className="break">{account.issuer}</span> },
   {
     id: "domains",
-    header: "Signs in",
-    cell: (account) => (account.allowed_domains.length === 0 ? "who connected it" : account.allowed_domains.join(", ")),
+    header: t("settings.signsIn"),
+    cell: (account) =>
+      account.allowed_domains.length === 0 ? t("settings.whoConnectedIt") : account.allowed_domains.join(", "),
   },
   {
     id: "callback",
-    header: "Redirect URI",
-    cell: (account) => <CopyText value={account.callback_url} label="Copy redirect URI" />,
+    header: t("settings.redirectUri"),
+    cell: (account) => <CopyText value={account.callback_url} label={t("settings.copyRedirectUri")} />,
   },
-  { id: "do", header: "Actions", quiet: true, align: "right", cell: (account) => <Remove account={account} /> },
+  {
+    id: "do",
+    header: t("settings.actions"),
+    quiet: true,
+    align: "right",
+    cell: (account) => <Remove account={account} />,
+  },
 ];
 
 function Remove({ account }: { readonly account: OidcAccount }) {
@@ -70,14 +78,13 @@ function Remove({ account }: { readonly account: OidcAccount }) {
     <Group justify="flex-end" className="above-row">
       <ConfirmButton
         size="compact-xs"
-        title={`Remove ${account.name}?`}
-        verb="Remove account"
-        label="Remove"
+        title={t("settings.remove", { name: account.name })}
+        verb={t("settings.removeAccount")}
+        label={t("settings.remove2")}
         typed={account.id}
         onConfirm={() => remove.mutateAsync({ params: { account: account.id } })}
       >
-        Nobody signs in with it any more. Whoever has no other way in needs a reset link from you, under Users. Sessions
-        that are open stay open.
+        {t("settings.nobodySignsInWithIt")}
       </ConfirmButton>
     </Group>
   );

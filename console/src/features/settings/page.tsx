@@ -2,6 +2,7 @@ import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { TabRow } from "../../components/tab-row.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useUrlChange, useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { settingsTabs } from "../../shell/page-list.ts";
@@ -34,12 +35,8 @@ export default function SettingsPage() {
   const shown = parts.find((part) => part.id === asked) ?? parts[0];
   return (
     <PageFrame
-      title="Settings"
-      description={
-        user.administrator
-          ? "What counts for the whole installation: every workspace, every user."
-          : "What you may call the admin API with."
-      }
+      title={t("settings.settings")}
+      description={user.administrator ? t("settings.whatCountsForTheWhole") : t("settings.whatYouMayCallThe")}
     >
       {parts.length === 1 ? (
         shown?.body

@@ -3,6 +3,7 @@ import type { ConsoleUser } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
+import { t } from "../../language/areas/settings.ts";
 
 interface ResetSecondFactorProps {
   readonly user: ConsoleUser;
@@ -15,7 +16,7 @@ export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorPr
   const [ticked, setTicked] = useState(false);
   const reset = useAct("users.resetSecondFactor", {
     invalidates: ["users.list"],
-    done: `${user.email} signs in without it now.`,
+    done: t("settings.signsInWithoutItNow", { email: user.email }),
   });
   // Whoever has passkeys alone can have lost nothing else.
   const passkeys = user.passkeys > 0 && (ticked || !user.two_factor);
@@ -27,8 +28,8 @@ export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorPr
     <ConfirmDialog
       opened={opened}
       onClose={close}
-      title={`Reset the second factor of ${user.email}?`}
-      verb="Reset second factor"
+      title={t("settings.resetTheSecondFactorOf", { email: user.email })}
+      verb={t("settings.resetSecondFactor")}
       onConfirm={() => reset.mutateAsync({ params: { user: user.id }, body: { passkeys } })}
     >
       <WhatHappens user={user} ticked={ticked} onTick={setTicked} />
@@ -45,19 +46,17 @@ interface WhatHappensProps {
 function WhatHappens({ user, ticked, onTick }: WhatHappensProps) {
   // As they were when it was asked: the list is new before the dialog is gone.
   const [{ two_factor: app, passkeys }] = useState(user);
-  const words = passkeys === 1 ? "passkey" : `${passkeys} passkeys`;
+  const words = passkeys === 1 ? "passkey" : t("settings.passkeys", { passkeys });
   return (
     <Stack gap="sm">
       <span>
-        {app
-          ? "Their authenticator app and backup codes stop working, and they are signed out everywhere. From then on their password alone signs them in, until they set up a new app on their profile page."
-          : `Their ${words} will be removed, and they are signed out everywhere. Without a password they need a reset link too.`}{" "}
-        Be sure first that it is them who ask.
+        {app ? t("settings.theirAuthenticatorAppAndBackup") : t("settings.theirWillBeRemovedAnd", { words })} Be sure
+        first that it is them who ask.
       </span>
       {app && passkeys > 0 && (
         <Checkbox
-          label={`Remove their ${words} too`}
-          description="If they are lost as well. Else they go on working."
+          label={t("settings.removeTheirToo", { words })}
+          description={t("settings.ifTheyAreLostAs")}
           checked={ticked}
           onChange={(event) => onTick(event.currentTarget.checked)}
         />

@@ -1,5 +1,6 @@
 import type { SettingsConfig } from "@sluice/contract";
 import { formatCount } from "../../client/format.ts";
+import { t } from "../../language/areas/settings.ts";
 
 /** The settings as the form has them: flat, and the wait in seconds. */
 export interface SettingsDraft {
@@ -76,7 +77,9 @@ export function blockedBy(draft: SettingsDraft): string | null {
     const value = draft[name];
     return value === null || value < min || value > max;
   });
-  return wrong === undefined ? null : `${wrong.label}: from ${wrong.min} to ${formatCount(wrong.max)}.`;
+  return wrong === undefined
+    ? null
+    : t("settings.fromTo", { label: wrong.label, min: wrong.min, max: formatCount(wrong.max) });
 }
 
 /** Retention that takes away what is there: said before it happens. */
@@ -91,13 +94,17 @@ export const captureDaysMax = 365;
 export const drainSecondsMax = 86_400;
 
 const bounds = [
-  { name: "ledgerDays", label: "Keep ledger entries", min: 1, max: daysMax },
-  { name: "explanationDays", label: "Keep explanations", min: 1, max: daysMax },
-  { name: "captureDays", label: "Keep captures", min: 1, max: captureDaysMax },
-  { name: "drainSeconds", label: "Wait for live streams", min: 0.001, max: drainSecondsMax },
+  { name: "ledgerDays", label: t("settings.keepLedgerEntries"), min: 1, max: daysMax },
+  { name: "explanationDays", label: t("settings.keepExplanations"), min: 1, max: daysMax },
+  { name: "captureDays", label: t("settings.keepCaptures"), min: 1, max: captureDaysMax },
+  { name: "drainSeconds", label: t("settings.waitForLiveStreams"), min: 0.001, max: drainSecondsMax },
 ] as const;
 
-const kept = { ledgerDays: "ledger entries", explanationDays: "explanations", captureDays: "captures" } as const;
+const kept = {
+  ledgerDays: t("settings.ledgerEntries"),
+  explanationDays: "explanations",
+  captureDays: "captures",
+} as const;
 
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;

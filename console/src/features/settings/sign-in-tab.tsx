@@ -5,6 +5,7 @@ import { Facts } from "../../components/facts.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { OidcSection } from "./oidc-section.tsx";
 
 /** How people sign in, and how they are written to. */
@@ -16,12 +17,12 @@ export function SignInTab() {
   return (
     <Stack gap="lg">
       <OidcSection accounts={settings.data?.oidc ?? null} />
-      <Section title="Other ways in" description="Everybody sets these up for themselves, in their profile.">
+      <Section title={t("settings.otherWaysIn")} description={t("settings.everybodySetsTheseUpFor")}>
         <Facts
           facts={[
-            { name: "Password", value: "at least 12 characters; slowed down after wrong ones" },
-            { name: "Two-factor", value: "codes of an authenticator app besides the password" },
-            { name: "Passkeys", value: "fingerprint, face, PIN or security key instead of both" },
+            { name: "Password", value: t("settings.atLeast12CharactersSlowed") },
+            { name: "Two-factor", value: t("settings.codesOfAnAuthenticatorApp") },
+            { name: "Passkeys", value: t("settings.fingerprintFacePinOrSecurity") },
           ]}
         />
       </Section>
@@ -32,10 +33,7 @@ export function SignInTab() {
 
 function MailSection({ from }: { readonly from: string | null }) {
   return (
-    <Section
-      title="Mail"
-      description="Invitations and notices on budgets go by mail where it is set up. Else links are handed on by whoever makes them."
-    >
+    <Section title={t("settings.mail")} description={t("settings.invitationsAndNoticesOnBudgets")}>
       {from === null ? (
         <Stack gap="sm">
           <div>
@@ -44,7 +42,7 @@ function MailSection({ from }: { readonly from: string | null }) {
           <Text fz="sm">
             Set these in the environment and start the gateway again. <Code>smtps://</Code> is encrypted from the start.
           </Text>
-          <CodeBlock code={mailVariables} label="variables for mail" wrap />
+          <CodeBlock code={mailVariables} label={t("settings.variablesForMail")} wrap />
         </Stack>
       ) : (
         <Facts facts={[{ name: "Sent from", value: from }]} />

@@ -9,6 +9,7 @@ import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 
 const everyMs = 5_000;
@@ -24,46 +25,54 @@ export function SystemTab() {
   return (
     <Stack gap="lg">
       {system.error !== null && <ProblemAlert problem={system.error} onRetry={() => void system.refetch()} />}
-      <Stats label="The system now">
+      <Stats label={t("settings.theSystemNow")}>
         <Stat
-          label="Ledger"
+          label={t("settings.ledger")}
           value={facts && <LedgerState facts={facts} />}
           hint={facts && <LagWords lag={facts.ledger.lag} />}
         />
         <Stat
-          label="Up for"
+          label={t("settings.upFor")}
           value={facts && formatDuration(Date.now() - facts.started_at)}
-          hint="since it was started"
+          hint={t("settings.sinceItWasStarted")}
         />
-        <Stat label="Memory" value={facts && <Bytes value={facts.memory_bytes} />} hint="of this process" />
-        <Stat label="Streams open" value={facts && <Count value={facts.streams_open} />} hint="answers on their way" />
         <Stat
-          label="Reservations open"
+          label={t("settings.memory")}
+          value={facts && <Bytes value={facts.memory_bytes} />}
+          hint={t("settings.ofThisProcess")}
+        />
+        <Stat
+          label={t("settings.streamsOpen")}
+          value={facts && <Count value={facts.streams_open} />}
+          hint={t("settings.answersOnTheirWay")}
+        />
+        <Stat
+          label={t("settings.reservationsOpen")}
           value={facts && <Count value={facts.reservations_open} />}
-          hint="of limits and budgets"
+          hint={t("settings.ofLimitsAndBudgets")}
         />
         <Stat
-          label="Database"
+          label={t("settings.database")}
           value={
             facts && (facts.database.size_bytes === null ? <Nothing /> : <Bytes value={facts.database.size_bytes} />)
           }
           hint={facts && databaseWords[facts.database.kind]}
         />
       </Stats>
-      <Section title="This installation">
+      <Section title={t("settings.thisInstallation")}>
         <Facts facts={factsOf(facts, answer.public_url)} />
         <Text fz="xs" c="dimmed" mt="md">
           For monitoring:{" "}
           <Anchor href="/metrics" target="_blank" rel="noreferrer" fz="xs">
-            /metrics
+            {t("settings.metrics")}
           </Anchor>{" "}
           (Prometheus),{" "}
           <Anchor href="/healthz" target="_blank" rel="noreferrer" fz="xs">
-            /healthz
+            {t("settings.healthz")}
           </Anchor>{" "}
           and{" "}
           <Anchor href="/readyz" target="_blank" rel="noreferrer" fz="xs">
-            /readyz
+            {t("settings.readyz")}
           </Anchor>
           . <code>sluice doctor</code> on the command line checks everything at once.
         </Text>
@@ -78,16 +87,12 @@ function LedgerState({ facts }: { readonly facts: SystemFacts }) {
   return facts.ledger.healthy ? (
     <StatusBadge status="healthy" />
   ) : (
-    <StatusBadge
-      status="down"
-      label="Not writing"
-      hint="The journal cannot be written, so no call is sent. Look at the disk: room, rights, health."
-    />
+    <StatusBadge status="down" label={t("settings.notWriting")} hint={t("settings.theJournalCannotBeWritten")} />
   );
 }
 
 function LagWords({ lag }: { readonly lag: number }) {
-  return lag === 0 ? "all in the database" : `${lag} not in the database yet`;
+  return lag === 0 ? t("settings.allInTheDatabase") : t("settings.notInTheDatabaseYet", { lag });
 }
 
 function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fact[] {
@@ -95,6 +100,6 @@ function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fa
     { name: "Version", value: facts?.version ?? "…" },
     { name: "Started", value: facts === undefined ? "…" : <When at={facts.started_at} exact /> },
     { name: "Ledger entries", value: facts === undefined ? "…" : <Count value={facts.ledger.entries} /> },
-    { name: "Callers reach it at", value: <CopyText value={publicUrl} label="Copy address" /> },
+    { name: "Callers reach it at", value: <CopyText value={publicUrl} label={t("settings.copyAddress")} /> },
   ];
 }

@@ -1,4 +1,5 @@
 import type { BodyInput, WorkspaceRole } from "@sluice/contract";
+import { t } from "../../language/areas/settings.ts";
 
 const dayMs = 86_400_000;
 
@@ -34,8 +35,8 @@ export function bodyOf(draft: TokenDraft, now: number): BodyInput<"tokens.create
 
 /** Why it cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: TokenDraft): string | null {
-  if (draft.name.trim() === "") return "It needs a name.";
+  if (draft.name.trim() === "") return t("settings.itNeedsAName");
   if (draft.administrator) return null;
-  if (draft.workspace === null) return "Choose where it counts.";
+  if (draft.workspace === null) return t("settings.chooseWhereItCounts");
   return draft.role === null ? "Choose a role." : null;
 }

@@ -12,6 +12,7 @@ import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
@@ -26,45 +27,39 @@ export function TokensTab() {
   const tokens = usePages("tokens.list");
   const { slug } = useWorkspace();
   const mayMake = may("viewer");
-  const button = mayMake && <Button onClick={() => setMake("token")}>Make token</Button>;
+  const button = mayMake && <Button onClick={() => setMake("token")}>{t("settings.makeToken")}</Button>;
   return (
     <Stack gap="lg">
       <Section
         flush
-        title="Admin tokens"
-        description={
-          user.administrator
-            ? "For scripts that do what the console does. Yours and everybody else's."
-            : "For scripts that do what the console does, with at most what you may do yourself."
-        }
+        title={t("settings.adminTokens")}
+        description={user.administrator ? t("settings.forScriptsThatDoWhat") : t("settings.forScriptsThatDoWhat2")}
         actions={(tokens.rows?.length ?? 0) > 0 && button}
       >
         <DataTable
-          label="Admin tokens"
+          label={t("settings.adminTokens")}
           columns={columns}
           rows={tokens}
           rowKey={(token) => token.id}
           dimmed={(token) => isOver(token)}
           empty={
-            <EmptyState icon={<IconTerminal2 />} title="No admin tokens yet" action={button}>
-              {mayMake
-                ? "With one a script makes keys, reads usage, or changes prices: everything that these pages do. It never has more than whoever made it. To call models, programs need an API key instead."
-                : "You belong to no workspace yet, so a token could do nothing."}
+            <EmptyState icon={<IconTerminal2 />} title={t("settings.noAdminTokensYet")} action={button}>
+              {mayMake ? t("settings.withOneAScriptMakes") : t("settings.youBelongToNoWorkspace")}
             </EmptyState>
           }
         />
       </Section>
-      <Section title="How to call it">
+      <Section title={t("settings.howToCallIt")}>
         <Stack gap="sm">
-          <CodeBlock code={sampleCall(answer.public_url, slug)} label="sample call" wrap />
+          <CodeBlock code={sampleCall(answer.public_url, slug)} label={t("settings.sampleCall")} wrap />
           <Text fz="sm" c="dimmed">
             Every call is described in the{" "}
             <Anchor href="/docs" target="_blank" rel="noreferrer" fz="sm">
-              API reference
+              {t("settings.apiReference")}
             </Anchor>
             ; as OpenAPI at{" "}
             <Anchor href="/openapi.json" target="_blank" rel="noreferrer" fz="sm">
-              /openapi.json
+              {t("settings.openapiJson")}
             </Anchor>
             .
           </Text>
@@ -80,7 +75,11 @@ export function TokensTab() {
         />
       )}
       <SecretOnce secret={made?.secret ?? null} title={`Token ${made?.token.name ?? ""}`} onClose={() => setMade(null)}>
-        <CodeBlock code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)} label="sample call" wrap />
+        <CodeBlock
+          code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)}
+          label={t("settings.sampleCall")}
+          wrap
+        />
       </SecretOnce>
     </Stack>
   );
@@ -91,18 +90,33 @@ function isOver(token: AdminToken): boolean {
 }
 
 const columns: readonly Column<AdminToken>[] = [
-  { id: "name", header: "Name", cell: (token) => <Name token={token} />, sortBy: (token) => token.name.toLowerCase() },
-  { id: "may", header: "May do", cell: (token) => <Grant token={token} /> },
-  { id: "owner", header: "Made by", cell: (token) => <span className="break">{token.owner.email}</span> },
-  { id: "made", header: "Made", cell: (token) => <When at={token.created_at} />, sortBy: (token) => token.created_at },
-  { id: "ends", header: "Ends", cell: (token) => <When at={token.expires_at} />, sortBy: (token) => token.expires_at },
+  {
+    id: "name",
+    header: t("settings.name"),
+    cell: (token) => <Name token={token} />,
+    sortBy: (token) => token.name.toLowerCase(),
+  },
+  { id: "may", header: t("settings.mayDo"), cell: (token) => <Grant token={token} /> },
+  { id: "owner", header: t("settings.madeBy"), cell: (token) => <span className="break">{token.owner.email}</span> },
+  {
+    id: "made",
+    header: t("settings.made"),
+    cell: (token) => <When at={token.created_at} />,
+    sortBy: (token) => token.created_at,
+  },
+  {
+    id: "ends",
+    header: t("settings.ends"),
+    cell: (token) => <When at={token.expires_at} />,
+    sortBy: (token) => token.expires_at,
+  },
   {
     id: "used",
-    header: "Last used",
+    header: t("settings.lastUsed"),
     cell: (token) => <When at={token.last_used_at} />,
     sortBy: (token) => token.last_used_at,
   },
-  { id: "do", header: "Actions", quiet: true, align: "right", cell: (token) => <Revoke token={token} /> },
+  { id: "do", header: t("settings.actions"), quiet: true, align: "right", cell: (token) => <Revoke token={token} /> },
 ];
 
 function Name({ token }: { readonly token: AdminToken }) {
@@ -120,26 +134,22 @@ function Name({ token }: { readonly token: AdminToken }) {
 }
 
 function Grant({ token }: { readonly token: AdminToken }) {
-  if (token.administrator) return <StatusBadge status="administrator" tone="busy" label="everything" />;
-  return (
-    <span>
-      {token.role} in {token.workspace?.slug}
-    </span>
-  );
+  if (token.administrator) return <StatusBadge status="administrator" tone="busy" label={t("settings.everything")} />;
+  return <span>{t("settings.in", { role: token.role ?? "", slug: token.workspace?.slug ?? "" })}</span>;
 }
 
 function Revoke({ token }: { readonly token: AdminToken }) {
-  const revoke = useAct("tokens.revoke", { invalidates: ["tokens.list"], done: "Token revoked." });
+  const revoke = useAct("tokens.revoke", { invalidates: ["tokens.list"], done: t("settings.tokenRevoked") });
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={`Revoke ${token.name}?`}
-        verb="Revoke token"
-        label="Revoke"
+        title={t("settings.revoke", { name: token.name })}
+        verb={t("settings.revokeToken")}
+        label={t("settings.revoke2")}
         onConfirm={() => revoke.mutateAsync({ params: { token: token.id } })}
       >
-        Scripts that use it are refused at once. This cannot be taken back.
+        {t("settings.scriptsThatUseItAre")}
       </ConfirmButton>
     </Group>
   );

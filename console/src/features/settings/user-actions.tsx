@@ -15,6 +15,7 @@ import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { LeaverKeysChoice } from "../people/leaver-keys.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
@@ -33,19 +34,24 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
     <>
       <Menu width={250}>
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${user.email}`} className="above-row">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t("settings.actionsFor", { email: user.email })}
+            className="above-row"
+          >
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           {self && (
             <Text fz="xs" c="dimmed" px="sm" py={4}>
-              This is you. Another administrator can change what you may do.
+              {t("settings.thisIsYouAnotherAdministrator")}
             </Text>
           )}
           {user.administrator ? (
             <Menu.Item leftSection={<IconShieldDown size={15} />} disabled={self} onClick={() => setAsked("lower")}>
-              Take administration away
+              {t("settings.takeAdministrationAway")}
             </Menu.Item>
           ) : (
             <Menu.Item
@@ -53,15 +59,15 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
               disabled={user.disabled}
               onClick={() => setAsked("raise")}
             >
-              Make administrator
+              {t("settings.makeAdministrator")}
             </Menu.Item>
           )}
           <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
-            Make a password reset link
+            {t("settings.makeAPasswordResetLink")}
           </Menu.Item>
           {(user.two_factor || user.passkeys > 0) && (
             <Menu.Item leftSection={<IconShieldOff size={15} />} disabled={self} onClick={() => setAsked("factor")}>
-              Reset second factor
+              {t("settings.resetSecondFactor")}
             </Menu.Item>
           )}
           {user.disabled ? (
@@ -69,11 +75,11 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
               leftSection={<IconCheck size={15} />}
               onClick={() => void change({ disabled: false }).catch(said)}
             >
-              Enable
+              {t("settings.enable")}
             </Menu.Item>
           ) : (
             <Menu.Item leftSection={<IconBan size={15} />} disabled={self} onClick={() => setAsked("disable")}>
-              Disable
+              {t("settings.disable")}
             </Menu.Item>
           )}
           <Menu.Divider />
@@ -83,7 +89,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
             disabled={self}
             onClick={() => setAsked("remove")}
           >
-            Remove
+            {t("settings.remove2")}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -91,12 +97,12 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
       <ResetSecondFactor user={user} opened={asked === "factor"} onClose={() => setAsked(null)} />
       <SecretOnce
         secret={link?.link ?? null}
-        title={`Reset link for ${user.email}`}
+        title={t("settings.resetLinkFor", { email: user.email })}
         what="link"
         onClose={() => setLink(null)}
       >
         <Text fz="sm">
-          Hand it to them where nobody else reads it. It works once, until <When at={link?.expires_at ?? null} exact />.
+          {t("settings.handItToThemWhere")} <When at={link?.expires_at ?? null} exact />.
         </Text>
       </SecretOnce>
     </>
@@ -104,8 +110,8 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
 }
 
 function standing({ email, disabled, administrator }: ConsoleUser): string {
-  if (disabled) return `${email} can no longer sign in.`;
-  return administrator ? `${email} is an administrator now.` : `${email} may sign in, and is no administrator.`;
+  if (disabled) return t("settings.canNoLongerSignIn", { email });
+  return administrator ? t("settings.isAnAdministratorNow", { email }) : t("settings.maySignInAndIs", { email });
 }
 
 /** The call has told what went wrong in a notice of its own. */
@@ -131,56 +137,52 @@ function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProp
       <ConfirmDialog
         opened={asked === "raise"}
         onClose={onClose}
-        title={`Make ${user.email} an administrator?`}
-        verb="Make administrator"
+        title={t("settings.makeAnAdministrator", { email: user.email })}
+        verb={t("settings.makeAdministrator")}
         onConfirm={() => onChange({ administrator: true })}
       >
-        They get every workspace with every role, the providers and their money, these settings, and all users. They are
-        signed out and sign in again.
+        {t("settings.theyGetEveryWorkspaceWith")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "lower"}
         onClose={onClose}
-        title={`Take administration from ${user.email}?`}
-        verb="Take it away"
+        title={t("settings.takeAdministrationFrom", { email: user.email })}
+        verb={t("settings.takeItAway")}
         onConfirm={() => onChange({ administrator: false })}
       >
-        They keep the roles that they have in workspaces. They are signed out, and their administrator's tokens lose
-        what they lose. API keys of theirs in workspaces that they are no member of have to be revoked first, or they
-        are made members there.
+        {t("settings.theyKeepTheRolesThat")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "disable"}
         onClose={onClose}
-        title={`Disable ${user.email}?`}
-        verb="Disable"
+        title={t("settings.disable2", { email: user.email })}
+        verb={t("settings.disable")}
         onConfirm={() => onChange({ disabled: true, ...decided })}
       >
         <Stack gap="sm">
-          They are signed out at once, cannot sign in, and their admin tokens stop. They can be enabled again.
+          {t("settings.theyAreSignedOutAt")}
           {choice}
         </Stack>
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "reset"}
         onClose={onClose}
-        title={`Reset the password of ${user.email}?`}
-        verb="Make link"
+        title={t("settings.resetThePasswordOf", { email: user.email })}
+        verb={t("settings.makeLink")}
         onConfirm={async () => onLink(await reset.mutateAsync({ params }))}
       >
-        You get a link that sets a new password once. The present password holds until then; a second factor stays.
+        {t("settings.youGetALinkThat")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "remove"}
         onClose={onClose}
-        title={`Remove ${user.email}?`}
-        verb="Remove user"
+        title={t("settings.remove3", { email: user.email })}
+        verb={t("settings.removeUser")}
         typed={user.email}
         onConfirm={() => remove.mutateAsync({ params, body: decided })}
       >
         <Stack gap="sm">
-          They go from every workspace, with their password, passkeys, sessions, admin tokens and open invitations. This
-          cannot be taken back.
+          {t("settings.theyGoFromEveryWorkspace")}
           {choice}
         </Stack>
       </ConfirmDialog>

@@ -9,6 +9,7 @@ import { FilterBar } from "../../components/filter-bar.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AdministratorInvitations } from "./administrator-invitations.tsx";
@@ -24,24 +25,24 @@ export function UsersTab() {
     <Stack gap="lg">
       <Section
         flush
-        title="Users"
-        description="Everybody who may open the console. Members are invited in their workspace; administrators here."
-        actions={<Button onClick={() => setMake("administrator")}>Invite administrator</Button>}
+        title={t("settings.users")}
+        description={t("settings.everybodyWhoMayOpenThe")}
+        actions={<Button onClick={() => setMake("administrator")}>{t("settings.inviteAdministrator")}</Button>}
       >
         <Group px="md" pb="sm">
           <FilterBar>
-            <SearchBox label="Find a user" placeholder="Name or e-mail address" />
+            <SearchBox label={t("settings.findAUser")} placeholder={t("settings.nameOrEMailAddress")} />
           </FilterBar>
         </Group>
         <DataTable
-          label="Users"
+          label={t("settings.users")}
           columns={columns}
           rows={users}
           rowKey={(user) => user.id}
           dimmed={(user) => user.disabled}
           empty={
-            <EmptyState icon={<IconUsers />} title="Nobody is found">
-              Nobody's name or address holds these letters.
+            <EmptyState icon={<IconUsers />} title={t("settings.nobodyIsFound")}>
+              {t("settings.nobodysNameOrAddressHolds")}
             </EmptyState>
           }
         />
@@ -53,22 +54,27 @@ export function UsersTab() {
 }
 
 const columns: readonly Column<ConsoleUser>[] = [
-  { id: "who", header: "User", cell: (user) => <Who user={user} />, sortBy: (user) => user.name.toLowerCase() },
-  { id: "may", header: "Workspaces", cell: (user) => <Places user={user} /> },
-  { id: "factors", header: "Second factor", cell: (user) => <Factors user={user} /> },
+  {
+    id: "who",
+    header: t("settings.user"),
+    cell: (user) => <Who user={user} />,
+    sortBy: (user) => user.name.toLowerCase(),
+  },
+  { id: "may", header: t("settings.workspaces"), cell: (user) => <Places user={user} /> },
+  { id: "factors", header: t("settings.secondFactor"), cell: (user) => <Factors user={user} /> },
   {
     id: "made",
-    header: "Since",
+    header: t("settings.since"),
     cell: (user) => <When at={user.created_at} />,
     sortBy: (user) => user.created_at,
   },
   {
     id: "seen",
-    header: "Last seen",
+    header: t("settings.lastSeen"),
     cell: (user) => <When at={user.last_seen_at} />,
     sortBy: (user) => user.last_seen_at,
   },
-  { id: "do", header: "Actions", quiet: true, align: "right", cell: (user) => <UserActions user={user} /> },
+  { id: "do", header: t("settings.actions"), quiet: true, align: "right", cell: (user) => <UserActions user={user} /> },
 ];
 
 function Who({ user }: { readonly user: ConsoleUser }) {
@@ -101,7 +107,7 @@ function Places({ user }: { readonly user: ConsoleUser }) {
       {rest.length > 0 && (
         <Tooltip label={rest.join(", ")}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the rest must be reachable by keyboard. */}
-          <span tabIndex={0}> and {rest.length} more</span>
+          <span tabIndex={0}>{t("settings.andMore2", { length: rest.length })}</span>
         </Tooltip>
       )}
     </span>
@@ -110,14 +116,11 @@ function Places({ user }: { readonly user: ConsoleUser }) {
 
 function Factors({ user }: { readonly user: ConsoleUser }) {
   if (!user.two_factor && user.passkeys === 0) {
-    return (
-      <StatusBadge
-        status="none"
-        tone="warn"
-        hint="Only a password, or an account elsewhere, stands before what they may do."
-      />
-    );
+    return <StatusBadge status="none" tone="warn" hint={t("settings.onlyAPasswordOrAn")} />;
   }
-  const passkeys = user.passkeys === 0 ? [] : [user.passkeys === 1 ? "1 passkey" : `${user.passkeys} passkeys`];
-  return <span>{[...(user.two_factor ? ["authenticator app"] : []), ...passkeys].join(", ")}</span>;
+  const passkeys =
+    user.passkeys === 0
+      ? []
+      : [user.passkeys === 1 ? "1 passkey" : t("settings.passkeys", { passkeys: user.passkeys })];
+  return <span>{[...(user.two_factor ? [t("settings.authenticatorApp")] : []), ...passkeys].join(", ")}</span>;
 }

@@ -6,6 +6,7 @@ import { useClient } from "../../api/call-context.tsx";
 import type { Problem } from "../../client/problem.ts";
 import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/sign-in.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 import { consoleBase } from "../../session/next-page.ts";
@@ -37,10 +38,10 @@ export function InviteView({ token, onSignedIn }: InviteViewProps) {
   if (invitation.isPending) return <PageWaiting />;
   if (invitation.error !== null) {
     return (
-      <Card title="This invitation does not open">
+      <Card title={t("signIn.thisInvitationDoesNotOpen")}>
         <ProblemAlert problem={invitation.error} />
         <Button size="sm" variant="default" onClick={leave}>
-          Go on without it
+          {t("signIn.goOnWithoutIt")}
         </Button>
       </Card>
     );
@@ -57,12 +58,12 @@ interface AcceptProps extends InviteViewProps {
 function Words({ invitation }: { readonly invitation: Invitation }): ReactNode {
   const { workspace, role, administrator, invited_by: by, email, expires_at: until } = invitation;
   const what = administrator
-    ? "run this gateway as an administrator"
+    ? t("signIn.runThisGatewayAsAn")
     : `join ${workspace?.name ?? "a workspace"} as ${role ?? "viewer"}`;
   return (
     <>
-      {by === null ? "You are invited" : `${by.name} (${by.email}) invites you`} to {what}. The invitation is for{" "}
-      {email} and ends <When at={until} />.
+      {by === null ? t("signIn.youAreInvited") : t("signIn.invitesYou", { name: by.name, email: by.email })} to {what}.
+      The invitation is for {email} and ends <When at={until} />.
     </>
   );
 }
@@ -87,13 +88,19 @@ function AcceptAsNew({ token, invitation, onSignedIn }: AcceptProps) {
     });
   };
   return (
-    <Card title="Welcome to Sluice" description={<Words invitation={invitation} />}>
+    <Card title={t("signIn.welcomeToSluice")} description={<Words invitation={invitation} />}>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <TextInput label="E-mail address" type="email" autoComplete="username" readOnly value={invitation.email} />
           <TextInput
-            label="Your name"
-            description="As others see it."
+            label={t("signIn.eMailAddress")}
+            type="email"
+            autoComplete="username"
+            readOnly
+            value={invitation.email}
+          />
+          <TextInput
+            label={t("signIn.yourName")}
+            description={t("signIn.asOthersSeeIt")}
             autoComplete="name"
             required
             withAsterisk={false}
@@ -104,7 +111,7 @@ function AcceptAsNew({ token, invitation, onSignedIn }: AcceptProps) {
           <NewPassword value={password} onChange={setPassword} tried={tried} />
           {problem !== null && <ProblemAlert problem={problem} />}
           <Button type="submit" size="sm" loading={doing}>
-            Create account
+            {t("signIn.createAccount")}
           </Button>
         </Stack>
       </form>
@@ -116,10 +123,10 @@ function AcceptAsNew({ token, invitation, onSignedIn }: AcceptProps) {
 function SignInFirst({ invitation, onSignedIn }: AcceptProps) {
   const { methods } = useSessionAnswer();
   return (
-    <Card title="Sign in to accept" description={<Words invitation={invitation} />}>
+    <Card title={t("signIn.signInToAccept")} description={<Words invitation={invitation} />}>
       {methods.oidc.length > 0 && (
         <Text size="xs" c="dimmed">
-          If you sign in elsewhere, open the link of the invitation again afterwards.
+          {t("signIn.ifYouSignInElsewhere")}
         </Text>
       )}
       <SignInForm methods={methods} email={invitation.email} page={`${consoleBase}/`} onDone={onSignedIn} />
@@ -142,26 +149,24 @@ function AcceptSignedIn({ token, invitation, onSignedIn }: AcceptProps) {
     });
   return (
     <Card
-      title={theirs ? "Accept the invitation" : "This invitation is for somebody else"}
+      title={theirs ? t("signIn.acceptTheInvitation") : t("signIn.thisInvitationIsForSomebody")}
       description={<Words invitation={invitation} />}
     >
       {!theirs && (
-        <Text size="sm">
-          You are signed in as {user?.email}. Sign out to accept it as {invitation.email}.
-        </Text>
+        <Text size="sm">{t("signIn.youAreSignedInAs", { email: user?.email ?? "", email2: invitation.email })}</Text>
       )}
       {problem !== null && <ProblemAlert problem={problem} />}
       {theirs ? (
         <Button size="sm" loading={doing} onClick={() => void accept()}>
-          Accept
+          {t("signIn.accept")}
         </Button>
       ) : (
         <Button size="sm" onClick={() => void signOut()}>
-          Sign out
+          {t("signIn.signOut")}
         </Button>
       )}
       <Button size="sm" variant="subtle" onClick={leave}>
-        Go on without it
+        {t("signIn.goOnWithoutIt")}
       </Button>
     </Card>
   );

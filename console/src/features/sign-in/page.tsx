@@ -1,6 +1,7 @@
 import { Anchor } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
+import { t } from "../../language/areas/sign-in.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { nextPage } from "../../session/next-page.ts";
@@ -14,7 +15,7 @@ import { SetupView } from "./setup-view.tsx";
 
 /** Signing in, and what one-time links open: the first administrator, an invitation, a new password. */
 export default function SignInPage() {
-  useDocumentTitle("Sign in · Sluice");
+  useDocumentTitle(t("signIn.signInSluice"));
   const answer = useSessionAnswer();
   const { arrival } = useArrival();
   const queries = useQueryClient();
@@ -30,12 +31,12 @@ export default function SignInPage() {
   if (arrival?.kind === "reset") return <ResetView token={arrival.token} onSignedIn={signedIn} />;
   return (
     <Card
-      title="Sign in"
+      title={t("signIn.signIn")}
       foot={
         <>
           No account? Ask whoever runs this gateway for an invitation. Programs call the API with a key:{" "}
           <Anchor href="/docs" size="xs" underline="always">
-            API reference
+            {t("signIn.apiReference")}
           </Anchor>
         </>
       }

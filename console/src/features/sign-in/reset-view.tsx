@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useClient } from "../../api/call-context.tsx";
 import { noticeDone } from "../../components/notice.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/sign-in.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 import { signInWithPassword } from "../../session/sign-in-calls.ts";
@@ -28,23 +29,23 @@ export function ResetView({ token, onSignedIn }: ResetViewProps) {
     await run(async () => {
       const { email } = await call("reset.complete", { body: { token, password: password.password } });
       const step = await signInWithPassword(email, password.password);
-      if (step === "code") noticeDone("The new password is set. Sign in with it.");
+      if (step === "code") noticeDone(t("signIn.theNewPasswordIsSet"));
       leave();
       onSignedIn();
     });
   };
   return (
-    <Card title="Set a new password" description="This link works once. You are signed out everywhere else.">
+    <Card title={t("signIn.setANewPassword")} description={t("signIn.thisLinkWorksOnceYou")}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <NewPassword value={password} onChange={setPassword} tried={tried} />
           {problem !== null && <ProblemAlert problem={problem} />}
           <Button type="submit" size="sm" loading={doing}>
-            Set password
+            {t("signIn.setPassword")}
           </Button>
           {problem !== null && (
             <Button variant="subtle" size="sm" onClick={leave}>
-              Go to sign-in
+              {t("signIn.goToSignIn")}
             </Button>
           )}
         </Stack>

@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Code, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { t } from "../../language/areas/sign-in.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 import { useSessionAnswer } from "../../session/session-context.tsx";
@@ -20,10 +21,10 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
   const { leave } = useArrival();
   if (!needed) {
     return (
-      <Card title="Set-up is already done">
-        <Alert variant="light">A set-up link works once. There is nothing left to do with it.</Alert>
+      <Card title={t("signIn.setUpIsAlreadyDone")}>
+        <Alert variant="light">{t("signIn.aSetUpLinkWorks")}</Alert>
         <Button size="sm" onClick={leave}>
-          Go on
+          {t("signIn.goOn")}
         </Button>
       </Card>
     );
@@ -31,7 +32,7 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
   if (token === null) {
     return (
       <Card
-        title="There is no administrator yet"
+        title={t("signIn.thereIsNoAdministratorYet")}
         description={
           <>
             Open the set-up link that the gateway printed when it started, or that is in the file it named: it has{" "}
@@ -42,12 +43,12 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
           <>
             The API works already:{" "}
             <Anchor href="/docs" size="xs" underline="always">
-              API reference
+              {t("signIn.apiReference")}
             </Anchor>
           </>
         }
       >
-        <Alert variant="light">Lost the link? Start the gateway again; it prints a new one.</Alert>
+        <Alert variant="light">{t("signIn.lostTheLinkStartThe")}</Alert>
       </Card>
     );
   }
@@ -73,14 +74,11 @@ function SetupForm({ token, onSignedIn }: { readonly token: string; readonly onS
     onSignedIn();
   };
   return (
-    <Card
-      title="Create the first administrator"
-      description="This link works once. The password is stored only as a hash."
-    >
+    <Card title={t("signIn.createTheFirstAdministrator")} description={t("signIn.thisLinkWorksOnceThe")}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <TextInput
-            label="E-mail address"
+            label={t("signIn.eMailAddress")}
             type="email"
             autoComplete="username"
             required
@@ -92,7 +90,7 @@ function SetupForm({ token, onSignedIn }: { readonly token: string; readonly onS
           <NewPassword value={password} onChange={setPassword} tried={tried} />
           {problem !== null && <ProblemAlert problem={problem} />}
           <Button type="submit" size="sm" loading={doing}>
-            Create administrator
+            {t("signIn.createAdministrator")}
           </Button>
         </Stack>
       </form>

@@ -5,6 +5,7 @@ import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { PatternsInput } from "../../components/patterns-input.tsx";
+import { t } from "../../language/areas/workspaces.ts";
 
 /** What bounds a workspace or a group. */
 export interface Bounds {
@@ -27,7 +28,7 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
   return (
     <>
       <PatternsInput
-        label="Models that may be called"
+        label={t("workspaces.modelsThatMayBeCalled")}
         value={value.models}
         onChange={(models) => onChange({ models })}
         disabled={disabled}

@@ -1,3 +1,5 @@
+import { t } from "../../language/areas/workspaces.ts";
+
 const lettersMax = 63;
 
 /** A slug out of a name: `Acme Robotics & Söhne` becomes `acme-robotics-sohne`. */
@@ -14,5 +16,5 @@ export function slugOf(name: string): string {
 /** Why a text is no slug; null: it is one. */
 export function slugFault(slug: string): string | null {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) return null;
-  return "Lower-case letters, digits and dashes, at most 63, a letter or digit first.";
+  return t("workspaces.lowerCaseLettersDigitsAnd2");
 }

@@ -3,6 +3,7 @@ import { IconKey } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { t } from "../../language/areas/workspaces.ts";
 
 /** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
 export function WebhookSecret({ workspace }: { readonly workspace: string }) {
@@ -17,24 +18,28 @@ export function WebhookSecret({ workspace }: { readonly workspace: string }) {
         loading={look.isPending}
         onClick={() => look.mutate({ params: { workspace } })}
       >
-        Show signing secret
+        {t("workspaces.showSigningSecret")}
       </Button>
-      <Modal opened={secret !== null} onClose={look.reset} title={`Signing secret of ${workspace}`} size="lg">
+      <Modal
+        opened={secret !== null}
+        onClose={look.reset}
+        title={t("workspaces.signingSecretOf", { workspace })}
+        size="lg"
+      >
         {secret !== null && (
           <Stack gap="md">
-            <CodeBlock code={secret} label="signing secret" wrap />
+            <CodeBlock code={secret} label={t("workspaces.signingSecret")} wrap />
             <Text size="sm">
               Give it to the receiver: any Standard Webhooks library checks the headers <code>webhook-id</code>,{" "}
               <code>webhook-timestamp</code> and <code>webhook-signature</code> of each message with it.
             </Text>
             <Text size="sm" c="dimmed">
-              It signs the notices and video task messages of this workspace, and stays the same. Keep it like a key:
-              whoever has it can sign as this gateway. That you looked is in the audit log.
+              {t("workspaces.itSignsTheNoticesAnd")}
             </Text>
             <Group justify="flex-end">
-              <CopyButton value={secret} label="Copy signing secret" wide />
+              <CopyButton value={secret} label={t("workspaces.copySigningSecret")} wide />
               <Button onClick={look.reset} data-autofocus>
-                Done
+                {t("workspaces.done")}
               </Button>
             </Group>
           </Stack>

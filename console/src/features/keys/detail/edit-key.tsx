@@ -4,6 +4,7 @@ import { IconLock } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { blockedBy, changesOf, draftOf, type KeyDraft } from "../key-draft.ts";
 import { KeyFields } from "../key-fields.tsx";
 import { afterKeyChange } from "../key-routes.ts";
@@ -21,16 +22,16 @@ export function EditKey({ item, lock, onClose }: EditKeyProps) {
   const update = useAct("keys.update", {
     inline: true,
     invalidates: afterKeyChange,
-    done: "Key changed. Calls go by it at once.",
+    done: t("keys.keyChangedCallsGoBy"),
     onDone: onClose,
   });
   const changes = changesOf(before, draft);
-  const blocked = Object.keys(changes).length === 0 ? "Nothing changed yet." : blockedBy(draft);
+  const blocked = Object.keys(changes).length === 0 ? t("keys.nothingChangedYet") : blockedBy(draft);
   return (
     <FormDrawer
       opened
-      title={lock === null ? `Change ${item.name}` : item.name}
-      verb="Save key"
+      title={lock === null ? t("keys.change", { name: item.name }) : item.name}
+      verb={t("keys.saveKey")}
       onClose={onClose}
       onSubmit={() => update.mutate({ params: { workspace: item.workspace.slug, key: item.id }, body: changes })}
       saving={update.isPending}

@@ -4,6 +4,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { noticeDone, noticeUndo } from "../../../components/notice.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import type { MadeKey } from "../key-made.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 import { RotateDialog } from "./rotate-dialog.tsx";
@@ -20,28 +21,27 @@ interface KeyActionsProps {
 export function KeyActions({ item, lock, onEdit, onRotated }: KeyActionsProps) {
   const [rotating, rotate] = useDisclosure(false);
   const params = { workspace: item.workspace.slug, key: item.id };
-  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: "Key revoked." });
+  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: t("keys.keyRevoked") });
   if (item.state === "revoked") return null;
   return (
     <>
       <ConfirmButton
-        title={`Revoke ${item.name}?`}
-        verb="Revoke key"
+        title={t("keys.revoke", { name: item.name })}
+        verb={t("keys.revokeKey")}
         typed={item.name}
         color="red"
         variant="light"
         disabled={lock !== null}
         onConfirm={() => revoke.mutateAsync({ params })}
       >
-        Programs that use it are refused at once. This cannot be taken back; what it used stays in the ledger. To stop
-        it for a while, disable it instead.
+        {t("keys.programsThatUseItAre")}
       </ConfirmButton>
       <EnableButton item={item} disabled={lock !== null} />
       <Button variant="default" disabled={lock !== null} onClick={rotate.open}>
-        Rotate
+        {t("keys.rotate")}
       </Button>
       <Button variant={lock === null ? "filled" : "default"} onClick={onEdit}>
-        {lock === null ? "Change key" : "Look at all fields"}
+        {lock === null ? t("keys.changeKey") : t("keys.lookAtAllFields")}
       </Button>
       <RotateDialog item={item} opened={rotating} onClose={rotate.close} onRotated={onRotated} />
     </>
@@ -53,7 +53,7 @@ function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly 
   const params = { workspace: item.workspace.slug, key: item.id };
   const turn = async (enabled: boolean, undo: boolean) => {
     await update.mutateAsync({ params, body: { enabled } });
-    const words = enabled ? "Key enabled." : "Key disabled. Its calls are refused.";
+    const words = enabled ? t("keys.keyEnabled") : t("keys.keyDisabledItsCallsAre");
     if (undo) noticeUndo(words, () => void turn(!enabled, false).catch(() => undefined));
     else noticeDone(words);
   };
@@ -65,7 +65,7 @@ function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly 
       // A failure is said in a notice by whoever asks.
       onClick={() => void turn(!item.enabled, true).catch(() => undefined)}
     >
-      {item.enabled ? "Disable" : "Enable"}
+      {item.enabled ? t("keys.disable") : t("keys.enable")}
     </Button>
   );
 }

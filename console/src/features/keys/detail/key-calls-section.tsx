@@ -3,6 +3,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { KeyCalls, useCallable } from "../key-made.tsx";
 
 /** How to call with the key. Its secret was shown once, so the calls read it from the environment. */
@@ -16,11 +17,11 @@ export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
   };
   return (
     <Section
-      title="Call with it"
-      description="The secret was shown once, so these read it from the environment."
+      title={t("keys.callWithIt")}
+      description={t("keys.theSecretWasShownOnce")}
       actions={
         <Button variant="default" renderRoot={(props) => <Link to="/playground" search={search} {...props} />}>
-          Open in the playground
+          {t("keys.openInThePlayground")}
         </Button>
       }
     >

@@ -6,13 +6,18 @@ import { type Fact, Facts } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
-const captureWords = { none: "Nothing", headers: "Headers", bodies: "Headers and bodies" } as const;
+const captureWords = {
+  none: t("keys.nothing"),
+  headers: t("keys.headers"),
+  bodies: t("keys.headersAndBodies"),
+} as const;
 
 export function KeyFacts({ item }: { readonly item: ConsoleKey }) {
   return (
-    <Section title="What it is">
+    <Section title={t("keys.whatItIs")}>
       <Facts facts={factsOf(item)} />
     </Section>
   );
@@ -53,14 +58,14 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
     },
     {
       name: "Models",
-      value: key.models === null ? "All that the group may call" : <PatternsText patterns={key.models} />,
+      value: key.models === null ? t("keys.allThatTheGroupMay") : <PatternsText patterns={key.models} />,
     },
     ...(key.pass_through.length === 0 ? [] : [{ name: "Pass-through", value: key.pass_through.join(", ") }]),
-    { name: "Limits of its own", value: limitWords(key.limits) || "None" },
-    { name: "Budget of its own", value: key.budget === null ? "None" : budgetWords(key.budget) },
+    { name: "Limits of its own", value: limitWords(key.limits) || t("keys.none") },
+    { name: "Budget of its own", value: key.budget === null ? t("keys.none") : budgetWords(key.budget) },
     {
       name: "May be used from",
-      value: key.allowed_ips === null ? "Anywhere" : <PatternsText patterns={key.allowed_ips} shown={4} />,
+      value: key.allowed_ips === null ? t("keys.anywhere") : <PatternsText patterns={key.allowed_ips} shown={4} />,
     },
     { name: "Kept of its requests", value: captureWords[key.capture] },
     { name: "Expires", value: <When at={key.expires_at} /> },
@@ -77,7 +82,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
     ...(key.revoked_at === null ? [] : [{ name: "Revoked", value: <When at={key.revoked_at} /> }]),
     ...boundsOfAdmins(key),
     ...(tags.length === 0 ? [] : [{ name: "Tags", value: <Tags tags={tags} /> }]),
-    { name: "Id", value: <CopyText value={key.id} label="Copy the id" />, wide: true },
+    { name: "Id", value: <CopyText value={key.id} label={t("keys.copyTheId")} />, wide: true },
   ];
 }
 
@@ -88,7 +93,7 @@ function oldSecret(key: ConsoleKey): readonly Fact[] {
       name: "Old secret",
       value: (
         <>
-          ends <When at={key.old_secret_until} />
+          {t("keys.ends")} <When at={key.old_secret_until} />
         </>
       ),
     },

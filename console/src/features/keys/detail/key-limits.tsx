@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
 
 const refreshMs = 15_000;
@@ -21,11 +22,11 @@ export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
   const rows = query.data?.data;
   return (
     <Section
-      title="Limits and budget"
-      description="Its own. Those of its group and workspace hold as well."
+      title={t("keys.limitsAndBudget")}
+      description={t("keys.itsOwnThoseOfIts")}
       actions={
         <Link to="/limits" search={{ workspace: slug }} className="text-link section-link">
-          See all limits
+          {t("keys.seeAllLimits")}
         </Link>
       }
     >
@@ -35,7 +36,7 @@ export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
         <Skeleton height={48} />
       ) : rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          The key has none of its own.
+          {t("keys.theKeyHasNoneOf")}
         </Text>
       ) : (
         <LimitUsageList rows={rows} />

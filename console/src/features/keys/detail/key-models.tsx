@@ -7,6 +7,7 @@ import { EmptyState } from "../../../components/empty-state.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { AccessPanel } from "../../access/access-panel.tsx";
 import { ReasonBadge } from "../../access/reason-badge.tsx";
@@ -21,29 +22,29 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   const callable = rows.rows?.filter((row) => row.reason === "yes").length ?? 0;
   return (
     <Section
-      title="Models"
+      title={t("keys.models")}
       description={
         rows.rows === null || part !== "" || rows.more !== null
-          ? "What the key may call, by workspace, group and key together."
-          : `It may call ${callable} of ${rows.rows.length}, by workspace, group and key together.`
+          ? t("keys.whatTheKeyMayCall")
+          : t("keys.itMayCallOfBy", { callable, length: rows.rows.length })
       }
       actions={
         <FilterBar alsoClears={["find"]}>
-          <SearchBox label="Find a model" name="find" />
+          <SearchBox label={t("keys.findAModel")} name="find" />
         </FilterBar>
       }
       flush
     >
       <DataTable
-        label="Models and whether the key may call them"
+        label={t("keys.modelsAndWhetherTheKey")}
         columns={columns}
         rows={rows}
         rowKey={(row) => row.name}
         pageSize={20}
         dimmed={(row) => row.reason !== "yes"}
         empty={
-          <EmptyState icon={<IconBox />} title={part === "" ? "No models" : "No model is called that"}>
-            {part === "" ? "There is no model in this workspace yet." : "Search for another part of a name."}
+          <EmptyState icon={<IconBox />} title={part === "" ? t("keys.noModels") : t("keys.noModelIsCalledThat")}>
+            {part === "" ? t("keys.thereIsNoModelIn") : t("keys.searchForAnotherPartOf")}
           </EmptyState>
         }
       />
@@ -59,26 +60,28 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
 
 function columnsWith(ask: (model: string) => void): readonly Column<ModelAccess>[] {
   return [
-    { id: "name", header: "Model", sortBy: (row) => row.name, cell: (row) => row.name },
-    { id: "type", header: "Type", sortBy: (row) => row.type, cell: (row) => row.type },
+    { id: "name", header: t("keys.model"), sortBy: (row) => row.name, cell: (row) => row.name },
+    { id: "type", header: t("keys.type"), sortBy: (row) => row.type, cell: (row) => row.type },
     {
       id: "reason",
-      header: "May call",
+      header: t("keys.mayCall"),
       sortBy: (row) => (row.reason === "yes" ? "" : row.reason),
       cell: (row) => <ReasonBadge reason={row.reason} />,
     },
     {
       id: "why",
-      header: "Why",
+      header: t("keys.why"),
       quiet: true,
       cell: (row) => (
         <Button
           variant="subtle"
           size="compact-xs"
-          aria-label={row.reason === "yes" ? `Why it may call ${row.name}` : `Why not: ${row.name}`}
+          aria-label={
+            row.reason === "yes" ? t("keys.whyItMayCall", { name: row.name }) : t("keys.whyNot", { name: row.name })
+          }
           onClick={() => ask(row.name)}
         >
-          {row.reason === "yes" ? "Why" : "Why not"}
+          {row.reason === "yes" ? t("keys.why") : t("keys.whyNot2")}
         </Button>
       ),
     },

@@ -10,6 +10,7 @@ import { Section } from "../../../components/section.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
+import { t } from "../../../language/areas/keys.ts";
 
 const fallback = "7d";
 
@@ -24,10 +25,10 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
   const usage = query.data;
   return (
     <Section
-      title="Use"
+      title={t("keys.use")}
       description={
         <Link to="/requests" search={{ workspace: item.workspace.slug, key: item.id }} className="text-link">
-          See its requests
+          {t("keys.seeItsRequests")}
         </Link>
       }
       actions={<TimeRange fallback={fallback} />}
@@ -36,23 +37,23 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Stack gap="md">
-          <Stats label="Use in this time">
+          <Stats label={t("keys.useInThisTime")}>
             <Stat
-              label="Cost"
+              label={t("keys.cost")}
               value={usage && <Money usd={usage.totals.cost_usd} short />}
               {...(usage && { change: { now: usage.totals.cost_usd, before: usage.previous.cost_usd } })}
             />
-            <Stat label="Requests" value={usage && <Count value={usage.totals.requests} short />} />
+            <Stat label={t("keys.requests")} value={usage && <Count value={usage.totals.requests} short />} />
             <Stat
-              label="Tokens"
+              label={t("keys.tokens")}
               value={usage && <Count value={usage.totals.input_tokens + usage.totals.output_tokens} short />}
             />
-            <Stat label="Failed attempts" value={usage && <Count value={usage.totals.failed} short />} />
+            <Stat label={t("keys.failedAttempts")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>
           {usage !== undefined && usage.totals.requests > 0 && (
             <Chart
               kind="bar"
-              label="Cost by model"
+              label={t("keys.costByModel")}
               at={usage.at}
               stepMs={usage.step_ms}
               height={160}

@@ -6,6 +6,7 @@ import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { KeyMade, type MadeKey } from "../key-made.tsx";
@@ -18,7 +19,7 @@ import { KeyLimits } from "./key-limits.tsx";
 import { KeyModels } from "./key-models.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 
-const crumbs = [{ label: "API keys", link: { to: "/keys" } }] as const;
+const crumbs = [{ label: t("keys.apiKeys"), link: { to: "/keys" } }] as const;
 
 /** One key: what it is, what it may, what it used, and how to change or end it. */
 export default function KeyPage() {
@@ -31,14 +32,14 @@ export default function KeyPage() {
   const lock = useKeyLock(key);
   if (query.error !== null) {
     return (
-      <PageFrame title="API key" crumbs={crumbs}>
+      <PageFrame title={t("keys.apiKey")} crumbs={crumbs}>
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       </PageFrame>
     );
   }
   if (key === undefined) {
     return (
-      <PageFrame title="API key" crumbs={crumbs}>
+      <PageFrame title={t("keys.apiKey")} crumbs={crumbs}>
         <Stack gap="lg" aria-busy="true">
           <Skeleton height={150} />
           <Skeleton height={260} />
@@ -68,7 +69,7 @@ export default function KeyPage() {
       {edit !== "" && key.state !== "revoked" && <EditKey item={key} lock={lock} onClose={() => setEdit("")} />}
       <KeyMade
         made={made}
-        title={made === null ? "" : `A new secret for ${made.key.name}`}
+        title={made === null ? "" : t("keys.aNewSecretFor", { name: made.key.name })}
         onClose={() => setMade(null)}
       />
     </PageFrame>

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import type { MadeKey } from "../key-made.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 
@@ -17,14 +18,14 @@ interface RotateDialogProps {
 /** A new secret for a key, with a time in which the old one still opens. */
 export function RotateDialog({ item, opened, onClose, onRotated }: RotateDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={`Rotate ${item.name}`}>
+    <Modal opened={opened} onClose={onClose} title={t("keys.rotate2", { name: item.name })}>
       {opened && <RotateForm item={item} onClose={onClose} onRotated={onRotated} />}
     </Modal>
   );
 }
 
 const graces = [
-  { value: "0", label: "Not at all: refuse it at once" },
+  { value: "0", label: t("keys.notAtAllRefuseIt") },
   { value: "3600", label: "For 1 hour" },
   { value: "86400", label: "For 1 day" },
   { value: "604800", label: "For 7 days" },
@@ -51,13 +52,10 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <Text size="sm">
-          The key gets a new secret, which is shown once. Its name, limits, budget and everything it has used stay as
-          they are.
-        </Text>
+        <Text size="sm">{t("keys.theKeyGetsANew")}</Text>
         {!first && (
           <Select
-            label="The old secret still works"
+            label={t("keys.theOldSecretStillWorks")}
             data={[...graces]}
             value={grace}
             onChange={(value) => setGrace(value ?? usualGrace)}
@@ -68,8 +66,8 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
         {!first && (
           <Text size="sm" c="dimmed" aria-live="polite">
             {seconds === 0
-              ? "Programs with the old secret are refused as soon as you go on. Choose this when it has leaked."
-              : `Both secrets work until ${formatMoment(Date.now() + seconds * 1_000)}: put the new one in place by then.`}
+              ? t("keys.programsWithTheOldSecret")
+              : t("keys.bothSecretsWorkUntilPut", { moment: formatMoment(Date.now() + seconds * 1_000) })}
             {item.old_secret_until !== null &&
               item.old_secret_until > Date.now() &&
               ` The secret before that works until ${formatMoment(item.old_secret_until)}; it stops now, since only one old secret is kept.`}
@@ -78,10 +76,10 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
         {rotate.error !== null && <ProblemAlert problem={rotate.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t("keys.cancel")}
           </Button>
           <Button type="submit" loading={rotate.isPending}>
-            {first ? "Make secret" : "Rotate key"}
+            {first ? t("keys.makeSecret") : t("keys.rotateKey")}
           </Button>
         </Group>
       </Stack>

@@ -3,11 +3,12 @@ import type { Column } from "../../../components/data-table.tsx";
 import { Nothing, When } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
 const name: Column<ConsoleKey> = {
   id: "name",
-  header: "Name",
+  header: t("keys.name"),
   sortBy: (key) => key.name.toLowerCase(),
   cell: (key) => (
     <span className="key-name">
@@ -23,16 +24,16 @@ const name: Column<ConsoleKey> = {
 
 const workspace: Column<ConsoleKey> = {
   id: "workspace",
-  header: "Workspace",
+  header: t("keys.workspace"),
   sortBy: (key) => key.workspace.slug,
   cell: (key) => key.workspace.slug,
 };
 
 const rest: readonly Column<ConsoleKey>[] = [
-  { id: "group", header: "Group", sortBy: (key) => key.group.name, cell: (key) => key.group.name },
+  { id: "group", header: t("keys.group"), sortBy: (key) => key.group.name, cell: (key) => key.group.name },
   {
     id: "state",
-    header: "State",
+    header: t("keys.state"),
     sortBy: (key) => key.state,
     cell: (key) => (
       <span className="key-state">
@@ -44,27 +45,27 @@ const rest: readonly Column<ConsoleKey>[] = [
   {
     id: "limits",
     secondary: true,
-    header: "Limits",
-    cell: (key) => limitWords(key.limits) || <Nothing word="none of its own" />,
+    header: t("keys.limits"),
+    cell: (key) => limitWords(key.limits) || <Nothing word={t("keys.noneOfItsOwn")} />,
   },
   {
     id: "budget",
-    header: "Budget",
+    header: t("keys.budget"),
     sortBy: (key) => key.budget?.usd ?? null,
-    cell: (key) => (key.budget === null ? <Nothing word="none of its own" /> : budgetWords(key.budget)),
+    cell: (key) => (key.budget === null ? <Nothing word={t("keys.noneOfItsOwn")} /> : budgetWords(key.budget)),
     align: "right",
   },
   {
     id: "expires",
     secondary: true,
-    header: "Expires",
+    header: t("keys.expires"),
     sortBy: (key) => key.expires_at,
-    cell: (key) => (key.expires_at === null ? <Nothing word="never" /> : <When at={key.expires_at} />),
+    cell: (key) => (key.expires_at === null ? <Nothing word={t("keys.never2")} /> : <When at={key.expires_at} />),
     align: "right",
   },
   {
     id: "used",
-    header: "Last used",
+    header: t("keys.lastUsed"),
     sortBy: (key) => key.last_used_at,
     cell: (key) => <When at={key.last_used_at} />,
     align: "right",
@@ -75,6 +76,6 @@ export const columnsInWorkspace: readonly Column<ConsoleKey>[] = [name, ...rest]
 export const columnsOfAll: readonly Column<ConsoleKey>[] = [name, workspace, ...rest];
 
 function hintOf(key: ConsoleKey): { hint?: string } {
-  if (key.state === "without_secret") return { hint: "It has no secret yet. Rotate it to get one." };
+  if (key.state === "without_secret") return { hint: t("keys.itHasNoSecretYet") };
   return {};
 }

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { useWorkspaceChoices } from "../../../session/workspace-choices.ts";
@@ -27,13 +28,13 @@ export function MakeKey({ onClose, onMade }: MakeKeyProps) {
   return (
     <FormDrawer
       opened
-      title="Make a key"
-      verb="Make key"
+      title={t("keys.makeAKey")}
+      verb={t("keys.makeKey")}
       onClose={onClose}
       onSubmit={submit}
       saving={make.isPending}
       problem={make.error}
-      blocked={home === null ? "Choose a workspace." : blockedBy(draft)}
+      blocked={home === null ? t("keys.chooseAWorkspace") : blockedBy(draft)}
     >
       {slug === null && (
         <HomeSelect
@@ -67,9 +68,9 @@ function HomeSelect({ value, onChange }: HomeSelectProps) {
   const choices = useWorkspaceChoices().filter((each) => may("member", each.slug));
   return (
     <Select
-      label="Workspace"
-      description="It pays for the key's calls and bounds what it may do."
-      placeholder="Choose a workspace"
+      label={t("keys.workspace")}
+      description={t("keys.itPaysForTheKeys")}
+      placeholder={t("keys.chooseAWorkspace2")}
       data={choices.map((each) => ({ value: each.slug, label: each.name }))}
       value={value}
       onChange={onChange}

@@ -9,6 +9,7 @@ import { EmptyState } from "../../../components/empty-state.tsx";
 import { type Filter, FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/keys.ts";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { KeyMade, type MadeKey } from "../key-made.tsx";
@@ -24,13 +25,13 @@ export default function KeysPage() {
   const mayMake = workspace.may("member") && !workspace.none;
   const makeButton = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
-      Make key
+      {t("keys.makeKey")}
     </Button>
   );
   return (
     <PageFrame
-      title="API keys"
-      description="What programs call the gateway with. One for each program, so that each can be seen, bounded and revoked by itself."
+      title={t("keys.apiKeys")}
+      description={t("keys.whatProgramsCallTheGateway")}
       actions={mayMake && makeButton}
     >
       <KeyList makeButton={mayMake ? makeButton : null} />
@@ -43,7 +44,11 @@ export default function KeysPage() {
           }}
         />
       )}
-      <KeyMade made={made} title={made === null ? "" : `Key ${made.key.name} is made`} onClose={() => setMade(null)} />
+      <KeyMade
+        made={made}
+        title={made === null ? "" : t("keys.keyIsMade", { name: made.key.name })}
+        onClose={() => setMade(null)}
+      />
     </PageFrame>
   );
 }
@@ -60,18 +65,18 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
   });
   if (workspace.none) {
     return (
-      <EmptyState icon={<IconKey />} title="You belong to no workspace yet">
-        Keys belong to a workspace. Ask an administrator, or the owner of a workspace, for an invitation.
+      <EmptyState icon={<IconKey />} title={t("keys.youBelongToNoWorkspace")}>
+        {t("keys.keysBelongToAWorkspace")}
       </EmptyState>
     );
   }
   return (
     <>
       <FilterBar filters={filters}>
-        <SearchBox label="Find a key" placeholder="Name, or how the secret begins or ends" />
+        <SearchBox label={t("keys.findAKey")} placeholder={t("keys.nameOrHowTheSecret")} />
       </FilterBar>
       <DataTable
-        label="API keys"
+        label={t("keys.apiKeys")}
         columns={workspace.all ? columnsOfAll : columnsInWorkspace}
         rows={rows}
         rowKey={(key) => key.id}
@@ -90,25 +95,24 @@ function linkOf(key: ConsoleKey) {
 function NoKeys({ searched, makeButton }: { readonly searched: boolean; readonly makeButton: React.ReactNode }) {
   if (searched) {
     return (
-      <EmptyState icon={<IconKey />} title="No key looks like that">
-        Search for part of a name, or for the first or last characters of a secret, or clear the filters.
+      <EmptyState icon={<IconKey />} title={t("keys.noKeyLooksLikeThat")}>
+        {t("keys.searchForPartOfA")}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<IconKey />} title="No keys yet" action={makeButton}>
-      A key lets a program call models through the gateway. It says which models, how many calls, and how much may be
-      spent; its secret is shown once.
+    <EmptyState icon={<IconKey />} title={t("keys.noKeysYet")} action={makeButton}>
+      {t("keys.aKeyLetsAProgram")}
     </EmptyState>
   );
 }
 
 const stateWords: Readonly<Record<(typeof keyStates)[number], string>> = {
-  active: "Active",
-  disabled: "Disabled",
-  expired: "Expired",
-  revoked: "Revoked",
-  without_secret: "Without secret",
+  active: t("keys.active"),
+  disabled: t("keys.disabled"),
+  expired: t("keys.expired"),
+  revoked: t("keys.revoked"),
+  without_secret: t("keys.withoutSecret"),
 };
 
 /** Groups can be chosen where one workspace is looked at. */
@@ -120,12 +124,12 @@ function useFilters(slug: string | null): readonly Filter[] {
       : [
           {
             name: "group",
-            label: "Group",
+            label: t("keys.group"),
             choices: (groups.data?.data ?? []).map((group) => ({ value: group.id, label: group.name })),
           },
         ]),
-    { name: "state", label: "State", choices: keyStates.map((value) => ({ value, label: stateWords[value] })) },
-    { name: "mine", label: "Made by", choices: [{ value: "true", label: "me" }] },
+    { name: "state", label: t("keys.state"), choices: keyStates.map((value) => ({ value, label: stateWords[value] })) },
+    { name: "mine", label: t("keys.madeBy"), choices: [{ value: "true", label: "me" }] },
   ];
 }
 

@@ -3,6 +3,7 @@ import type { ConsoleModel } from "@sluice/contract";
 import type { Problem } from "../../../client/problem.ts";
 import { wrongField } from "../../../components/form-drawer.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import type { ServingDraft } from "./serving-draft.ts";
 
@@ -17,14 +18,12 @@ interface AboutSectionProps {
 /** What callers are told of a model, and what is held for their calls. */
 export function AboutSection({ model, draft, onChange, problem, disabled }: AboutSectionProps) {
   return (
-    <Section title="About">
+    <Section title={t("models.about")}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} maw="40rem">
         <Select
-          label="Type"
+          label={t("models.type")}
           description={
-            draft.type === model.type
-              ? "Says which calls it answers and how it is priced."
-              : "Calls of the other type will be refused from then on."
+            draft.type === model.type ? t("models.saysWhichCallsItAnswers") : t("models.callsOfTheOtherType")
           }
           data={modelTypes.map((value) => ({ value, label: typeWords[value] }))}
           allowDeselect={false}
@@ -34,8 +33,8 @@ export function AboutSection({ model, draft, onChange, problem, disabled }: Abou
           error={wrongField(problem, "type")}
         />
         <TextInput
-          label="Made by"
-          description="Shown in lists of models, as owned_by."
+          label={t("models.madeBy")}
+          description={t("models.shownInListsOfModels")}
           maxLength={256}
           disabled={disabled}
           value={draft.ownedBy}
@@ -44,8 +43,8 @@ export function AboutSection({ model, draft, onChange, problem, disabled }: Abou
         />
         {draft.type !== "video" && draft.type !== "embedding" && (
           <NumberInput
-            label="Most output tokens"
-            description="Held against budgets while a call without max_tokens runs. Empty: 8,192."
+            label={t("models.mostOutputTokens")}
+            description={t("models.heldAgainstBudgetsWhileA")}
             placeholder="8,192"
             min={1}
             max={100_000_000}

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/models.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
 import { placedKey } from "./steps.ts";
 
@@ -20,7 +21,7 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
   const upstreamModel = typed.trim() || model;
   const isTaken = provider !== null && taken.includes(placedKey(provider, upstreamModel));
   return (
-    <Modal opened onClose={onClose} title="Add a deployment">
+    <Modal opened onClose={onClose} title={t("models.addADeployment")}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -29,9 +30,9 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
       >
         <Stack gap="md">
           <Select
-            label="Provider"
-            placeholder="Choose one"
-            description={providers?.length === 0 ? "There is none yet: add one on the page of providers." : undefined}
+            label={t("models.provider")}
+            placeholder={t("models.chooseOne")}
+            description={providers?.length === 0 ? t("models.thereIsNoneYetAdd") : undefined}
             searchable
             data-autofocus
             data={(providers ?? []).map(({ id, enabled }) => ({ value: id, label: enabled ? id : `${id} (disabled)` }))}
@@ -43,17 +44,17 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
             placeholder={model}
             value={typed}
             onChange={setTyped}
-            error={isTaken ? "This model leads there already." : undefined}
+            error={isTaken ? t("models.thisModelLeadsThereAlready") : undefined}
           />
           <Text size="xs" c="dimmed">
-            It becomes the last step. Drag it to another place before you save.
+            {t("models.itBecomesTheLastStep")}
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t("models.cancel")}
             </Button>
             <Button type="submit" disabled={provider === null || isTaken}>
-              Add deployment
+              {t("models.addDeployment")}
             </Button>
           </Group>
         </Stack>

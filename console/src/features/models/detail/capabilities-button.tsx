@@ -1,6 +1,7 @@
 import { Button, Code, Group, JsonInput, Modal, Stack, Text } from "@mantine/core";
 import { type CapabilitiesConfig, capabilitiesSchema } from "@sluice/contract";
 import { useState } from "react";
+import { t } from "../../../language/areas/models.ts";
 
 interface CapabilitiesButtonProps {
   readonly name: string;
@@ -19,7 +20,7 @@ export function CapabilitiesButton({ name, value, onChange }: CapabilitiesButton
         size="compact-xs"
         onClick={() => setText(value === null ? "" : JSON.stringify(value, null, 2))}
       >
-        {value === null ? "Capabilities" : "Own capabilities"}
+        {value === null ? t("models.capabilities") : t("models.ownCapabilities")}
       </Button>
       {text !== null && (
         <CapabilitiesDialog
@@ -48,7 +49,7 @@ interface CapabilitiesDialogProps {
 function CapabilitiesDialog({ name, text, onText, onClose, onDone }: CapabilitiesDialogProps) {
   const read = readCapabilities(text);
   return (
-    <Modal opened onClose={onClose} title={`What ${name} takes`}>
+    <Modal opened onClose={onClose} title={t("models.whatTakes", { name })}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -68,7 +69,7 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
             .
           </Text>
           <JsonInput
-            label="Capabilities"
+            label={t("models.capabilities")}
             placeholder='{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'
             autosize
             minRows={6}
@@ -80,10 +81,10 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
           />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t("models.cancel")}
             </Button>
             <Button type="submit" disabled={read.problem !== null}>
-              Use these
+              {t("models.useThese")}
             </Button>
           </Group>
         </Stack>
@@ -100,10 +101,10 @@ function readCapabilities(text: string): Read {
   try {
     json = JSON.parse(text);
   } catch {
-    return { value: null, problem: "This is no JSON yet." };
+    return { value: null, problem: t("models.thisIsNoJsonYet") };
   }
   const parsed = capabilitiesSchema.safeParse(json);
   if (parsed.success) return { value: parsed.data, problem: null };
   const [issue] = parsed.error.issues;
-  return { value: null, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as it should be"}` };
+  return { value: null, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? t("models.notAsItShouldBe")}` };
 }

@@ -5,6 +5,7 @@ import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from "@tabler/ico
 import { Link } from "@tanstack/react-router";
 import { formatDuration, formatShare } from "../../../client/format.ts";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import type { ModelType } from "../../catalog/price-words.ts";
 import { CapabilitiesButton } from "./capabilities-button.tsx";
@@ -54,7 +55,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
             className="deployment-handle"
             {...attributes}
             {...listeners}
-            aria-label={`Move ${name}`}
+            aria-label={t("models.move", { name })}
           >
             <IconGripVertical size={16} aria-hidden />
           </button>
@@ -73,7 +74,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
         {!disabled && (
           <Switch
             size="xs"
-            aria-label={`${name} is used`}
+            aria-label={t("models.isUsed", { name })}
             checked={one.enabled}
             onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
           />
@@ -86,7 +87,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
       {share !== null && (
         <div className="deployment-share">
           <NumberInput
-            label="Weight"
+            label={t("models.weight")}
             size="xs"
             w={92}
             min={0}
@@ -99,7 +100,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
             onChange={(next) => typeof next === "number" && onChange({ weight: next })}
           />
           <div className="grow">
-            <div className="deployment-percent">{formatShare(share)} of the calls</div>
+            <div className="deployment-percent">{t("models.ofTheCalls", { share: formatShare(share) })}</div>
             <div className="share-track share-wide" aria-hidden="true">
               <span className="share-bar" style={{ width: `${share * 100}%` }} />
             </div>
@@ -108,8 +109,18 @@ export function DeploymentCard(props: DeploymentCardProps) {
       )}
       {!disabled && (
         <div className="deployment-foot">
-          <Move label={`Try ${name} earlier`} place="earlier" onMove={onEarlier} icon={<IconArrowUp size={15} />} />
-          <Move label={`Try ${name} later`} place="later" onMove={onLater} icon={<IconArrowDown size={15} />} />
+          <Move
+            label={t("models.tryEarlier", { name })}
+            place="earlier"
+            onMove={onEarlier}
+            icon={<IconArrowUp size={15} />}
+          />
+          <Move
+            label={t("models.tryLater", { name })}
+            place="later"
+            onMove={onLater}
+            icon={<IconArrowDown size={15} />}
+          />
           {type === "video" && (
             <CapabilitiesButton
               name={name}
@@ -118,11 +129,11 @@ export function DeploymentCard(props: DeploymentCardProps) {
             />
           )}
           <span className="grow" />
-          <Tooltip label={onRemove === null ? "A model needs one deployment at least." : "Remove"}>
+          <Tooltip label={onRemove === null ? t("models.aModelNeedsOneDeployment") : t("models.remove")}>
             <ActionIcon
               variant="subtle"
               color="gray"
-              aria-label={`Remove ${name}`}
+              aria-label={t("models.remove2", { name })}
               {...(onRemove === null ? { "data-disabled": true, "aria-disabled": true } : {})}
               onClick={() => onRemove?.()}
             >
@@ -137,15 +148,10 @@ export function DeploymentCard(props: DeploymentCardProps) {
 
 function State({ one, health, providerOff }: Pick<DeploymentCardProps, "one" | "health" | "providerOff">) {
   if (providerOff) {
-    return (
-      <StatusBadge
-        status="disabled"
-        label="Provider disabled"
-        hint="No call goes to it until its provider is enabled."
-      />
-    );
+    return <StatusBadge status="disabled" label={t("models.providerDisabled")} hint={t("models.noCallGoesToIt")} />;
   }
-  if (health === null) return <StatusBadge status="new" label="New" hint="It counts once this is saved." />;
+  if (health === null)
+    return <StatusBadge status="new" label={t("models.new")} hint={t("models.itCountsOnceThisIs")} />;
   return <HealthBadge health={health} enabled={one.enabled} />;
 }
 
@@ -154,7 +160,7 @@ function figuresOf({ latency_ms, last_hour }: Health): string {
     latency_ms === null ? null : formatDuration(latency_ms),
     last_hour === null || last_hour.attempts === 0
       ? null
-      : `${last_hour.attempts} in the last hour${last_hour.failed === 0 ? "" : `, ${last_hour.failed} failed`}`,
+      : `${last_hour.attempts} in the last hour${last_hour.failed === 0 ? "" : t("models.failed", { failed: last_hour.failed })}`,
   ]
     .filter((part) => part !== null)
     .join(" · ");

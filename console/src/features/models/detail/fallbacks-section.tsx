@@ -2,6 +2,7 @@ import { ActionIcon, Group, Select, Stack, Text } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconX } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import { useModels } from "../../catalog/use-models.ts";
 
@@ -28,10 +29,7 @@ export function FallbacksSection({ model, type, value, onChange, disabled }: Fal
     onChange(next);
   };
   return (
-    <Section
-      title="Fallbacks"
-      description="Models that answer in its place when every deployment above fails. The answer says which one did, and its price counts."
-    >
+    <Section title={t("models.fallbacks")} description={t("models.modelsThatAnswerInIts")}>
       <Stack gap="xs">
         {value.length > 0 && (
           <ol className="fallback-list">
@@ -43,14 +41,14 @@ export function FallbacksSection({ model, type, value, onChange, disabled }: Fal
                 <Link to="/models/$model" params={{ model: name }} search={{}} className="text-link break grow">
                   {name}
                 </Link>
-                {models.size > 0 && !models.has(name) && <span className="failed-share">is gone</span>}
+                {models.size > 0 && !models.has(name) && <span className="failed-share">{t("models.isGone")}</span>}
                 <Group gap={2} wrap="nowrap">
                   <ActionIcon
                     variant="subtle"
                     color="gray"
                     className="bare-when-disabled"
                     disabled={disabled || place === 0}
-                    aria-label={`Try ${name} earlier`}
+                    aria-label={t("models.tryEarlier", { name })}
                     onClick={() => move(place, -1)}
                   >
                     <IconArrowUp size={15} />
@@ -60,7 +58,7 @@ export function FallbacksSection({ model, type, value, onChange, disabled }: Fal
                     color="gray"
                     className="bare-when-disabled"
                     disabled={disabled || place === value.length - 1}
-                    aria-label={`Try ${name} later`}
+                    aria-label={t("models.tryLater", { name })}
                     onClick={() => move(place, 1)}
                   >
                     <IconArrowDown size={15} />
@@ -70,7 +68,7 @@ export function FallbacksSection({ model, type, value, onChange, disabled }: Fal
                     color="gray"
                     className="bare-when-disabled"
                     disabled={disabled}
-                    aria-label={`Remove ${name} from the fallbacks`}
+                    aria-label={t("models.removeFromTheFallbacks", { name })}
                     onClick={() => onChange(value.filter((each) => each !== name))}
                   >
                     <IconX size={15} />
@@ -82,13 +80,13 @@ export function FallbacksSection({ model, type, value, onChange, disabled }: Fal
         )}
         {value.length === 0 && disabled && (
           <Text size="sm" c="dimmed">
-            None.
+            {t("models.none")}
           </Text>
         )}
         {!disabled && value.length < fallbacksMax && (
           <Select
-            aria-label="Add a fallback"
-            placeholder={choices.length === 0 ? "No other model of this type" : "Add a model of the same type"}
+            aria-label={t("models.addAFallback")}
+            placeholder={choices.length === 0 ? t("models.noOtherModelOfThis") : t("models.addAModelOfThe")}
             data={choices}
             limit={100}
             searchable

@@ -9,6 +9,7 @@ import { Section } from "../../../components/section.tsx";
 import { Snippets } from "../../../components/snippets.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { TabRow } from "../../../components/tab-row.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
@@ -24,7 +25,7 @@ export default function ModelPage() {
   return <OneModel key={model} name={model} />;
 }
 
-const crumbs = [{ label: "Models", link: { to: "/models", search: {} } }] as const;
+const crumbs = [{ label: t("models.models"), link: { to: "/models", search: {} } }] as const;
 const lookMs = 15_000;
 
 /** One name that callers ask for: who answers, what it costs, how it is called. */
@@ -46,7 +47,7 @@ function OneModel({ name }: { readonly name: string }) {
       crumbs={crumbs}
       badges={
         <Group gap="xs">
-          {isUnpriced(model.price) && <StatusBadge status="unpriced" tone="warn" label="No price" />}
+          {isUnpriced(model.price) && <StatusBadge status="unpriced" tone="warn" label={t("models.noPrice")} />}
           <ManagedByFile by={model.managed_by} />
         </Group>
       }
@@ -58,14 +59,14 @@ function OneModel({ name }: { readonly name: string }) {
             variant="default"
             renderRoot={(props) => <Link to="/requests" search={{ model: name, range: "7d" }} {...props} />}
           >
-            Its requests
+            {t("models.itsRequests")}
           </Button>
           {workspace.may("member") && (
             <Button
               variant="default"
               renderRoot={(props) => <Link to="/playground" search={{ model: name }} {...props} />}
             >
-              Try it
+              {t("models.tryIt")}
             </Button>
           )}
         </>
@@ -86,9 +87,9 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
     // What was typed on one tab stays while another is looked at.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
       <TabRow value={tab}>
-        {mayChange && <Tabs.Tab value="serving">Serving</Tabs.Tab>}
-        <Tabs.Tab value="price">Price</Tabs.Tab>
-        <Tabs.Tab value="call">Call it</Tabs.Tab>
+        {mayChange && <Tabs.Tab value="serving">{t("models.serving")}</Tabs.Tab>}
+        <Tabs.Tab value="price">{t("models.price")}</Tabs.Tab>
+        <Tabs.Tab value="call">{t("models.callIt")}</Tabs.Tab>
       </TabRow>
       {mayChange && (
         <Tabs.Panel value="serving">
@@ -99,17 +100,17 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
         {mayChange ? (
           <PricePanel model={model} />
         ) : (
-          <Section title="Price" flush>
+          <Section title={t("models.price")} flush>
             <PriceTable price={model.price} />
           </Section>
         )}
       </Tabs.Panel>
       <Tabs.Panel value="call">
         <Section
-          title="Call it"
+          title={t("models.callIt")}
           description={
             model.endpoints.length === 0
-              ? "Nothing serves it just now."
+              ? t("models.nothingServesItJustNow")
               : `It answers at ${model.endpoints.join(", ")}.`
           }
         >

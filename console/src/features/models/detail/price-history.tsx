@@ -9,6 +9,7 @@ import { When } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { priceItems } from "../../catalog/price-words.ts";
 
 interface PriceHistoryProps {
@@ -22,20 +23,16 @@ export function PriceHistory({ model, onUse }: PriceHistoryProps) {
   const query = useCall("models.prices", { params: { model } });
   const columns = useMemo(() => (onUse === undefined ? readColumns : [...readColumns, reuseColumn(onUse)]), [onUse]);
   return (
-    <Section
-      title="Price history"
-      description="The newest first. Ledger entries keep the version they were charged at."
-      flush
-    >
+    <Section title={t("models.priceHistory")} description={t("models.theNewestFirstLedgerEntries")} flush>
       <DataTable
-        label="Price history"
+        label={t("models.priceHistory")}
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(version) => version.id}
         dimmed={(version) => !version.current}
         empty={
-          <EmptyState icon={<IconHistory />} title="No price yet">
-            Once it has one, each change is kept here with the time from which it counted.
+          <EmptyState icon={<IconHistory />} title={t("models.noPriceYet")}>
+            {t("models.onceItHasOneEach")}
           </EmptyState>
         }
       />
@@ -46,36 +43,37 @@ export function PriceHistory({ model, onUse }: PriceHistoryProps) {
 const readColumns: readonly Column<ConsolePriceVersion>[] = [
   {
     id: "from",
-    header: "From",
+    header: t("models.from"),
     cell: (version) => (
       <>
-        <When at={version.effective_from} exact /> {version.current && <StatusBadge status="active" label="In force" />}
+        <When at={version.effective_from} exact />{" "}
+        {version.current && <StatusBadge status="active" label={t("models.inForce")} />}
       </>
     ),
   },
   {
     id: "price",
-    header: "Price",
+    header: t("models.price"),
     cell: ({ price }) => (
       <span className="tabular">
         {priceItems(price)
           .map(({ label, words }) => `${label} ${words}`)
-          .join(" · ") || "No figures"}
+          .join(" · ") || t("models.noFigures")}
       </span>
     ),
   },
-  { id: "version", header: "Version", cell: (version) => <code className="aside nowrap">{version.id}</code> },
+  { id: "version", header: t("models.version"), cell: (version) => <code className="aside nowrap">{version.id}</code> },
 ];
 
 function reuseColumn(onUse: (price: PriceConfig) => void): Column<ConsolePriceVersion> {
   return {
     id: "use",
-    header: "Actions",
+    header: t("models.actions"),
     quiet: true,
     cell: (version) =>
       version.current ? null : (
         <Button variant="default" size="compact-xs" onClick={() => onUse(version.price)}>
-          Put into the form
+          {t("models.putIntoTheForm")}
         </Button>
       ),
   };

@@ -7,6 +7,7 @@ import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { PriceForm } from "../../../components/price-form.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { isUnpriced } from "../../catalog/price-words.ts";
@@ -24,12 +25,12 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: "The price is set. It counts from now on.",
+    done: t("models.thePriceIsSetIt"),
     onDone: () => setDraft(null),
   });
   const clear = useAct("models.update", {
     invalidates: afterCatalogChange,
-    done: "The price is taken away.",
+    done: t("models.thePriceIsTakenAway"),
     onDone: () => setDraft(null),
   });
   const change = (next: PriceConfig) => {
@@ -41,23 +42,22 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
     <Stack gap="lg">
       <ManagedByFileNote by={model.managed_by} />
       {isUnpriced(model.price) && (
-        <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title="This model has no price">
-          Its calls cost 0 in the ledger, and no budget stops them. Write what the provider charges; a price of 0 means
-          free, and says so on purpose.
+        <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.thisModelHasNoPrice")}>
+          {t("models.itsCallsCost0In")}
         </Alert>
       )}
       <Section
-        title="Price"
-        description="US dollars. A change counts for new calls; what was charged stays charged."
+        title={t("models.price")}
+        description={t("models.usDollarsAChangeCounts")}
         actions={
           !locked &&
           !isUnpriced(model.price) && (
             <ConfirmButton
-              title={`Take away the price of ${model.name}?`}
-              verb="Take the price away"
+              title={t("models.takeAwayThePriceOf", { name: model.name })}
+              verb={t("models.takeThePriceAway")}
               onConfirm={() => clear.mutateAsync({ params, body: { price: null } })}
             >
-              From now on its calls cost 0, and no budget counts them. The prices it had stay on record.
+              {t("models.fromNowOnItsCalls")}
             </ConfirmButton>
           )
         }
@@ -71,8 +71,8 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         blocked={priceFault(price)}
         saving={save.isPending}
         problem={save.error}
-        verb="Set price"
-        words="This price is not set yet."
+        verb={t("models.setPrice")}
+        words={t("models.thisPriceIsNotSet")}
         onDiscard={() => {
           save.reset();
           setDraft(null);
@@ -90,9 +90,9 @@ function samePrice(one: PriceConfig, other: PriceConfig): boolean {
 }
 
 function priceFault(price: PriceConfig): string | null {
-  if (Object.keys(price).length === 0) return "Without any figure it is no price: take it away above instead.";
+  if (Object.keys(price).length === 0) return t("models.withoutAnyFigureItIs");
   const parsed = priceSchema.safeParse(price);
   if (parsed.success) return null;
   const [issue] = parsed.error.issues;
-  return `${issue?.path.join(".") ?? "price"}: ${issue?.message ?? "not as it should be"}`;
+  return `${issue?.path.join(".") ?? "price"}: ${issue?.message ?? t("models.notAsItShouldBe")}`;
 }

@@ -10,6 +10,7 @@ import { Money } from "../../../components/figures.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { rangeLengths } from "../../../components/use-time-range.ts";
+import { t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { classLabel, isUnpriced, unitPriceWords } from "../../catalog/price-words.ts";
 
@@ -26,8 +27,8 @@ const ranges = {
   "30d": "30 days",
 } as const;
 const rangeChoices = [
-  { value: "24h", label: "Day" },
-  { value: "7d", label: "Week" },
+  { value: "24h", label: t("models.day") },
+  { value: "7d", label: t("models.week") },
   { value: "30d", label: "30 days" },
 ];
 const quietMs = 400;
@@ -40,14 +41,21 @@ export function PriceSimulation({ model, price, isChanged }: PriceSimulationProp
   const simulation = useSimulation(model, price, range);
   return (
     <Section
-      title="What it would have cost"
-      description="The usage of the last days, at the price above. Nothing is changed by looking."
+      title={t("models.whatItWouldHaveCost")}
+      description={t("models.theUsageOfTheLast")}
       actions={
-        <SegmentedControl data={rangeChoices} value={range} onChange={setRange} aria-label="Which days are looked at" />
+        <SegmentedControl
+          data={rangeChoices}
+          value={range}
+          onChange={setRange}
+          aria-label={t("models.whichDaysAreLookedAt")}
+        />
       }
     >
       {simulation.error !== null && <ProblemAlert problem={simulation.error} onRetry={() => simulation.refetch()} />}
-      {simulation.error === null && simulation.data === undefined && <Loader size="xs" aria-label="Working it out" />}
+      {simulation.error === null && simulation.data === undefined && (
+        <Loader size="xs" aria-label={t("models.workingItOut")} />
+      )}
       {simulation.data !== undefined && simulation.error === null && (
         <div className="simulation" data-stale={simulation.isPlaceholderData || undefined}>
           {isUnpriced(price) ? (
@@ -94,7 +102,7 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
   if (requests === 0 && lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        It was not used in the last {range}, so there is nothing to compare.
+        {t("models.itWasNotUsedIn", { range })}
       </Text>
     );
   }
@@ -105,17 +113,18 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
         <strong>{formatUsd(simulated_usd)}</strong>
         {isChanged ? " instead of " : " at this price; charged were "}
         <strong>{formatUsd(cost_usd)}</strong>
-        {changeWords(simulated_usd, cost_usd)}, for {formatCount(requests)} {requests === 1 ? "request" : "requests"}.
+        {changeWords(simulated_usd, cost_usd)}, for {formatCount(requests)}{" "}
+        {requests === 1 ? t("models.request") : t("models.requests")}.
       </Text>
       {lines.length > 0 && (
         <div className="sideways">
           <table className="cost-table">
             <thead>
               <tr>
-                <th scope="col">Class</th>
-                <th scope="col">Units</th>
-                <th scope="col">Price</th>
-                <th scope="col">Cost</th>
+                <th scope="col">{t("models.class")}</th>
+                <th scope="col">{t("models.units")}</th>
+                <th scope="col">{t("models.price")}</th>
+                <th scope="col">{t("models.cost")}</th>
               </tr>
             </thead>
             <tbody>
@@ -132,7 +141,7 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
             </tbody>
             <tfoot>
               <tr>
-                <th scope="row">Together</th>
+                <th scope="row">{t("models.together")}</th>
                 <td />
                 <td />
                 <td>

@@ -1,5 +1,6 @@
 import { Text } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
+import { t } from "../../../language/areas/models.ts";
 import { priceItems } from "../../catalog/price-words.ts";
 
 /** Every figure of a price, to be read. */
@@ -8,7 +9,7 @@ export function PriceTable({ price }: { readonly price: PriceConfig | null }) {
   if (items.length === 0) {
     return (
       <Text size="sm" c="dimmed" p="md" pt={0}>
-        It has no price: its calls cost 0.
+        {t("models.itHasNoPriceIts")}
       </Text>
     );
   }

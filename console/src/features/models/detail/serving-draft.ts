@@ -1,4 +1,5 @@
 import type { BodyInput, ConsoleModel } from "@sluice/contract";
+import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import { deploymentsBody, type Steps, sameSteps, stepsOf } from "./steps.ts";
 
@@ -38,8 +39,8 @@ export function servingBody(
 }
 
 export function servingBlocked(draft: ServingDraft): string | null {
-  if (draft.steps.length === 0) return "A model needs one deployment at least.";
-  return draft.ownedBy.trim() === "" ? "Say who made it." : null;
+  if (draft.steps.length === 0) return t("models.aModelNeedsOneDeployment");
+  return draft.ownedBy.trim() === "" ? t("models.sayWhoMadeIt") : null;
 }
 
 /** Whether two are the same, to tell that somebody else saved meanwhile. */

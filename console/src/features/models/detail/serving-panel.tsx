@@ -4,6 +4,7 @@ import { IconUsers } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { SaveBar } from "../../catalog/save-bar.tsx";
@@ -24,7 +25,7 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: "Saved.",
+    done: t("models.saved"),
     onDone: () => setWork(null),
   });
   const change = (part: Partial<ServingDraft>) => {
@@ -35,8 +36,13 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
     <Stack gap="lg">
       <ManagedByFileNote by={model.managed_by} />
       {isChanged && !sameServing(work.from, stored) && (
-        <Alert color="yellow" variant="light" icon={<IconUsers size={16} />} title="Somebody else saved meanwhile">
-          What you see here began with an older state. Saving puts yours in its place; discard to see theirs.
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconUsers size={16} />}
+          title={t("models.somebodyElseSavedMeanwhile")}
+        >
+          {t("models.whatYouSeeHereBegan")}
         </Alert>
       )}
       <StepsSection model={model} steps={draft.steps} onChange={(steps) => change({ steps })} disabled={locked} />

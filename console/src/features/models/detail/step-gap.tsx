@@ -1,4 +1,5 @@
 import { useDroppable } from "@dnd-kit/core";
+import { t } from "../../../language/areas/models.ts";
 import { dropId } from "./drop-places.ts";
 
 interface StepGapProps {
@@ -14,7 +15,7 @@ export function StepGap({ place, first, last = false, lifted }: StepGapProps) {
   const { setNodeRef, isOver } = useDroppable({ id: dropId({ kind: "gap", place }) });
   return (
     <li ref={setNodeRef} className="step-gap" data-edge={first || last || undefined} data-over={isOver || undefined}>
-      {lifted && isOver ? "a step of its own" : first || last ? "" : "then"}
+      {lifted && isOver ? t("models.aStepOfItsOwn") : first || last ? "" : t("models.thenNext")}
     </li>
   );
 }

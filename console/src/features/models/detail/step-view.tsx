@@ -1,5 +1,6 @@
 import { useDroppable } from "@dnd-kit/core";
 import type { Health } from "@sluice/contract";
+import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import { DeploymentCard } from "./deployment-card.tsx";
 import { dropId } from "./drop-places.ts";
@@ -28,7 +29,7 @@ export function StepView({ place, step, steps, health, off, type, onChange, onMo
   return (
     <li ref={setNodeRef} className="step" data-over={(isOver && isGuest) || undefined}>
       <span className="step-number">
-        <span className="unseen">Step </span>
+        <span className="unseen">{t("models.step")}</span>
         {place + 1}
       </span>
       <ul className="step-cards" aria-label={`Step ${place + 1}`}>

@@ -16,6 +16,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { Fragment, useEffect, useMemo, useRef, useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { AddDeployment } from "./add-deployment.tsx";
 import { byPlaces, dropPlace, dropped } from "./drop-places.ts";
 import { StepGap } from "./step-gap.tsx";
@@ -52,12 +53,12 @@ export function StepsSection({ model, steps, onChange, disabled }: StepsSectionP
   const liftedOne = all.find((each) => each.key === lifted);
   return (
     <Section
-      title="Deployments"
-      description="Tried from top to bottom. Those of one step share its calls by weight; the next step is asked when they fail or are full."
+      title={t("models.deployments2")}
+      description={t("models.triedFromTopToBottom")}
       actions={
         !disabled && (
           <Button variant="default" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-            Add deployment
+            {t("models.addDeployment")}
           </Button>
         )
       }
@@ -154,22 +155,22 @@ const underPointer: CollisionDetection = (asked) => {
 };
 
 const instructions = {
-  draggable:
-    "To move a deployment, press space. With the arrow keys choose a step or a place between two, press space to put it there, escape to leave it where it was.",
+  draggable: t("models.toMoveADeploymentPress"),
 };
 
 function announcementsFor(steps: Steps): Announcements {
-  const name = (id: string | number) => steps.flat().find((each) => each.key === id)?.provider ?? "The deployment";
+  const name = (id: string | number) =>
+    steps.flat().find((each) => each.key === id)?.provider ?? t("models.theDeployment");
   const where = (id: string | number | undefined) => {
     const place = id === undefined ? null : dropPlace(String(id));
     if (place === null) return "nowhere";
     if (place.kind === "step") return `in step ${place.place + 1}`;
-    return place.place === steps.length ? "after the last step" : `before step ${place.place + 1}`;
+    return place.place === steps.length ? t("models.afterTheLastStep") : `before step ${place.place + 1}`;
   };
   return {
-    onDragStart: ({ active }) => `${name(active.id)} is lifted.`,
-    onDragOver: ({ active, over }) => `${name(active.id)} would stand ${where(over?.id)}.`,
-    onDragEnd: ({ active, over }) => `${name(active.id)} stands ${where(over?.id)}.`,
-    onDragCancel: ({ active }) => `${name(active.id)} stays where it was.`,
+    onDragStart: ({ active }) => t("models.isLifted", { id: name(active.id) }),
+    onDragOver: ({ active, over }) => t("models.wouldStand", { id: name(active.id), where: where(over?.id) }),
+    onDragEnd: ({ active, over }) => t("models.stands", { id: name(active.id), where: where(over?.id) }),
+    onDragCancel: ({ active }) => t("models.staysWhereItWas", { id: name(active.id) }),
   };
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { type ModelType, modelTypes, typeWords } from "../../catalog/price-words.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
@@ -20,7 +21,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
   const create = useAct("models.create", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: (model) => `Model ${model.name} is added. Set its price now.`,
+    done: (model) => t("models.modelIsAddedSetIts", { name: model.name }),
     onDone: (model) => void navigate({ to: "/models/$model", params: { model: model.name }, search: { tab: "price" } }),
   });
   const named = name.trim();
@@ -33,21 +34,21 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDrawer
       opened
-      title="Add a model"
-      verb="Add model"
+      title={t("models.addAModel")}
+      verb={t("models.addModel")}
       onClose={onClose}
       onSubmit={submit}
       saving={create.isPending}
       problem={create.error}
-      blocked={named === "" ? "Give it a name." : chosen === null ? "Choose a provider." : null}
+      blocked={named === "" ? t("models.giveItAName") : chosen === null ? t("models.chooseAProvider") : null}
     >
       <Text size="sm" c="dimmed">
         For many at once, open a <ProvidersLink /> and import its models.
       </Text>
       <TextInput
-        label="Name"
-        description="What callers ask for. It stays."
-        placeholder="gpt-6.1-sol"
+        label={t("models.name")}
+        description={t("models.whatCallersAskForIt")}
+        placeholder={t("models.gpt61Sol")}
         withAsterisk
         maxLength={256}
         autoComplete="off"
@@ -58,8 +59,8 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         error={wrongField(create.error, "name")}
       />
       <Select
-        label="Type"
-        description="Says which calls it answers and how it is priced."
+        label={t("models.type")}
+        description={t("models.saysWhichCallsItAnswers")}
         data={modelTypes.map((value) => ({ value, label: typeWords[value] }))}
         allowDeselect={false}
         value={type}
@@ -67,11 +68,9 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         error={wrongField(create.error, "type")}
       />
       <Select
-        label="Provider"
-        description={
-          providers?.length === 0 ? "There is none yet: add one first." : "Who answers. Others can be added later."
-        }
-        placeholder="Choose one"
+        label={t("models.provider")}
+        description={providers?.length === 0 ? t("models.thereIsNoneYetAdd2") : t("models.whoAnswersOthersCanBe")}
+        placeholder={t("models.chooseOne")}
         withAsterisk
         searchable
         data={(providers ?? []).map(({ id }) => id)}
@@ -80,7 +79,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
       />
       <UpstreamModelInput
         provider={chosen}
-        placeholder={named || "the same name"}
+        placeholder={named || t("models.theSameName")}
         value={upstreamModel}
         onChange={setUpstreamModel}
         error={wrongField(create.error, "deployments")}
@@ -92,7 +91,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
 function ProvidersLink() {
   return (
     <Anchor size="sm" renderRoot={(props) => <Link to="/providers" search={{}} {...props} />}>
-      provider
+      {t("models.provider2")}
     </Anchor>
   );
 }

@@ -1,32 +1,33 @@
 import type { ConsoleModel } from "@sluice/contract";
 import type { Filter } from "../../../components/filter-bar.tsx";
+import { t } from "../../../language/areas/models.ts";
 import type { Search } from "../../../routes/search.ts";
 import { jointState } from "../../catalog/health-words.ts";
 import { isUnpriced, modelTypes, typeWords } from "../../catalog/price-words.ts";
 
 const type: Filter = {
   name: "type",
-  label: "Type",
+  label: t("models.type"),
   choices: modelTypes.map((value) => ({ value, label: typeWords[value] })),
 };
 const price: Filter = {
   name: "price",
-  label: "Price",
+  label: t("models.price"),
   choices: [
-    { value: "none", label: "No price" },
-    { value: "set", label: "Priced" },
+    { value: "none", label: t("models.noPrice") },
+    { value: "set", label: t("models.priced") },
   ],
 };
 const health: Filter = {
   name: "health",
-  label: "Health",
+  label: t("models.health"),
   choices: [
-    { value: "healthy", label: "Healthy" },
-    { value: "degraded", label: "Degraded" },
-    { value: "unhealthy", label: "Unhealthy" },
-    { value: "down", label: "Down" },
-    { value: "unknown", label: "Idle" },
-    { value: "off", label: "Switched off" },
+    { value: "healthy", label: t("models.healthy") },
+    { value: "degraded", label: t("models.degraded") },
+    { value: "unhealthy", label: t("models.unhealthy") },
+    { value: "down", label: t("models.down") },
+    { value: "unknown", label: t("models.idle") },
+    { value: "off", label: t("models.switchedOff") },
   ],
 };
 

@@ -9,6 +9,7 @@ import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/models.ts";
 import { useUrlChange, useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { isUnpriced } from "../../catalog/price-words.ts";
@@ -31,22 +32,25 @@ export default function ModelsPage() {
   const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
   return (
     <PageFrame
-      title="Models"
-      description="The names that callers ask for. Each leads to one or several upstream models, in an order that you set."
+      title={t("models.models")}
+      description={t("models.theNamesThatCallersAsk")}
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdd("1")}>
-            Add model
+            {t("models.addModel")}
           </Button>
         )
       }
     >
       {mayChange && <Unpriced models={all} />}
       <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
-        <SearchBox label="Find a model" placeholder={mayChange ? "Name, maker or upstream model" : "Name or maker"} />
+        <SearchBox
+          label={t("models.findAModel")}
+          placeholder={mayChange ? t("models.nameMakerOrUpstreamModel") : t("models.nameOrMaker")}
+        />
       </FilterBar>
       <DataTable
-        label="Models"
+        label={t("models.models")}
         pageSize={pageSize}
         columns={mayChange ? columnsOfAll : columnsOfMembers}
         rows={rowsIn(query, () => fitting)}
@@ -71,12 +75,12 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
       color="yellow"
       variant="light"
       icon={<IconCoinOff size={18} />}
-      title={unpriced === 1 ? "A model has no price" : `${unpriced} models have no price`}
+      title={unpriced === 1 ? t("models.aModelHasNoPrice") : t("models.modelsHaveNoPrice", { unpriced })}
     >
       <Group justify="space-between" gap="xs">
-        <span>Calls of such a model cost 0 in the ledger, and no budget stops them.</span>
+        <span>{t("models.callsOfSuchAModel")}</span>
         <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>
-          Show {unpriced === 1 ? "it" : "them"}
+          Show {unpriced === 1 ? t("models.it") : t("models.them")}
         </Button>
       </Group>
     </Alert>
@@ -86,36 +90,35 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
 function NoModels({ mayChange, onAdd }: { readonly mayChange: boolean; readonly onAdd: () => void }): ReactNode {
   if (!mayChange) {
     return (
-      <EmptyState icon={<IconBox />} title="No models here yet">
-        Your workspaces may not call any model yet. Ask an administrator to let them.
+      <EmptyState icon={<IconBox />} title={t("models.noModelsHereYet")}>
+        {t("models.yourWorkspacesMayNotCall")}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconBox />}
-      title="No models yet"
+      title={t("models.noModelsYet")}
       action={
         <>
           <Button variant="default" onClick={onAdd}>
-            Add model
+            {t("models.addModel")}
           </Button>
           <Button renderRoot={(props) => <Link to="/providers" search={{}} {...props} />}>
-            Import from a provider
+            {t("models.importFromAProvider")}
           </Button>
         </>
       }
     >
-      A model is the name that callers ask for. It leads to a model of some provider, and can move to another without a
-      change in any program. The quickest way is to import those of a provider.
+      {t("models.aModelIsTheName")}
     </EmptyState>
   );
 }
 
 function NoneFits() {
   return (
-    <EmptyState icon={<IconBox />} title="No model looks like that">
-      Search for part of a name, of its maker or of an upstream model, or clear the filters.
+    <EmptyState icon={<IconBox />} title={t("models.noModelLooksLikeThat")}>
+      {t("models.searchForPartOfA")}
     </EmptyState>
   );
 }

@@ -1,6 +1,7 @@
 import Markdown, { sanitizer } from "markdown-to-jsx/react";
 import { type ComponentProps, isValidElement, type ReactNode, useDeferredValue } from "react";
 import { CodeBlock } from "../../../components/code-block.tsx";
+import { t } from "../../../language/areas/playground.ts";
 
 interface AnswerMarkdownProps {
   readonly text: string;
@@ -64,7 +65,7 @@ function Away({ href, title, children }: ComponentProps<"a">) {
 }
 
 function Named({ src, alt }: ComponentProps<"img">) {
-  const name = alt === undefined || alt === "" ? "Picture" : alt;
+  const name = alt === undefined || alt === "" ? t("playground.picture") : alt;
   return typeof src === "string" ? <Away href={src}>{name}</Away> : <span>{name}</span>;
 }
 
@@ -73,7 +74,7 @@ function Fence({ children }: ComponentProps<"pre">) {
   return (
     <CodeBlock
       code={textOf(children).replace(/\n$/, "")}
-      label={language === undefined ? "code" : `${language} code`}
+      label={language === undefined ? t("playground.code") : t("playground.code2", { language })}
     />
   );
 }
@@ -81,7 +82,7 @@ function Fence({ children }: ComponentProps<"pre">) {
 function Wide({ children }: ComponentProps<"table">) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="sideways" tabIndex={0} aria-label="Table">
+    <section className="sideways" tabIndex={0} aria-label={t("playground.table")}>
       <table>{children}</table>
     </section>
   );

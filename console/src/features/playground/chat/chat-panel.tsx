@@ -1,6 +1,7 @@
 import { Button, Group, Paper, Text, Title } from "@mantine/core";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import { readFields } from "../../media/more-fields.ts";
@@ -19,8 +20,8 @@ const noDraft: Draft = { text: "", pictures: [] };
 /** A chat with one model, and how it is asked. */
 export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
   const { workspace } = call;
-  const [settings, setSettings] = useKept<ChatSettings>("chat settings", plainSettings);
-  const [draft, setDraft] = useKept<Draft>(`chat draft of ${workspace}`, noDraft);
+  const [settings, setSettings] = useKept<ChatSettings>(t("playground.chatSettings"), plainSettings);
+  const [draft, setDraft] = useKept<Draft>(t("playground.chatDraftOf", { workspace }), noDraft);
   useGivenPrompt(setDraft);
   const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
   const more = useMemo(() => readFields(settings.more), [settings.more]);
@@ -32,11 +33,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   const input = useRef<HTMLTextAreaElement>(null);
   const wrong = tools.problem !== null || more.problem !== null;
   const full = chat.turns.length >= turnsMax;
-  const barred = wrong
-    ? "Mend what is marked in the settings first."
-    : full
-      ? "This conversation is full. Start a new one."
-      : null;
+  const barred = wrong ? t("playground.mendWhatIsMarkedIn") : full ? t("playground.thisConversationIsFullStart") : null;
 
   const takeBack = useCallback(() => {
     const asked = chat.takeBack();
@@ -58,7 +55,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
       <Paper withBorder component="section" className="card chat" aria-labelledby="chat-title">
         <Group justify="space-between" gap="xs" className="chat-head">
           <Title order={2} id="chat-title" className="section-title">
-            Conversation
+            {t("playground.conversation")}
           </Title>
           <Group gap={4}>
             <SameCallButton make={sameCall} />
@@ -71,7 +68,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
                 input.current?.focus();
               }}
             >
-              New conversation
+              {t("playground.newConversation")}
             </Button>
           </Group>
         </Group>
@@ -87,7 +84,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
           onStop={chat.stop}
         />
       </Paper>
-      <Section title="Settings" description="They hold for the next question.">
+      <Section title={t("playground.settings")} description={t("playground.theyHoldForTheNext")}>
         <SettingsPanel
           value={settings}
           onChange={setSettings}
@@ -130,7 +127,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
     <section
       ref={box}
       className="turns"
-      aria-label="Turns of the conversation"
+      aria-label={t("playground.turnsOfTheConversation")}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
       tabIndex={0}
       onScroll={(event) => {
@@ -140,7 +137,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
     >
       {turns.length === 0 && (
         <Text c="dimmed" size="sm" ta="center" className="turns-empty">
-          Ask something. The answer streams in here, with who served it, how long it took and what it cost.
+          {t("playground.askSomethingTheAnswerStreams")}
         </Text>
       )}
       {turns.map((turn) => (
@@ -156,7 +153,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
         <ToolResults key={last?.id} calls={open} onSend={(results) => chat.ask({ kind: "results", results })} />
       )}
       <div className="unseen" aria-live="polite">
-        {last?.state === "done" ? `Answer: ${last.reply.text}` : null}
+        {last?.state === "done" ? t("playground.answer", { text: last.reply.text }) : null}
       </div>
     </section>
   );

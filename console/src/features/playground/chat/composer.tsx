@@ -2,6 +2,7 @@ import { ActionIcon, Button, FileButton, Group, Popover, Text, Textarea, TextInp
 import { useDisclosure } from "@mantine/hooks";
 import { IconLink, IconPhotoPlus } from "@tabler/icons-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import { t } from "../../../language/areas/playground.ts";
 import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { PictureList } from "./picture-list.tsx";
 
@@ -34,10 +35,10 @@ export function Composer(props: ComposerProps) {
   const addFiles = async (files: readonly File[]) => {
     if (files.length === 0) return;
     const wrong = files.map(pictureProblem).find((each) => each !== null);
-    setProblem(files.length > room ? `A message takes ${picturesMax} pictures.` : (wrong ?? null));
+    setProblem(files.length > room ? t("playground.aMessageTakesPictures", { picturesMax }) : (wrong ?? null));
     for (const file of files.filter((each) => pictureProblem(each) === null).slice(0, room)) {
       const url = await readAsDataUrl(file).catch(() => null);
-      if (url === null) setProblem(`${file.name} could not be read.`);
+      if (url === null) setProblem(t("playground.couldNotBeRead", { name: file.name }));
       else addPicture(url);
     }
   };
@@ -61,9 +62,9 @@ export function Composer(props: ComposerProps) {
       />
       <Textarea
         ref={input}
-        aria-label="Message"
+        aria-label={t("playground.message")}
         aria-describedby="composer-hint"
-        placeholder={`Message ${model}`}
+        placeholder={t("playground.message2", { model })}
         autosize
         minRows={2}
         maxRows={10}
@@ -92,8 +93,14 @@ export function Composer(props: ComposerProps) {
         <Group gap={4}>
           <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void addFiles(files)}>
             {(button) => (
-              <Tooltip label="Attach pictures. Pasting and dropping works too.">
-                <ActionIcon {...button} variant="subtle" color="gray" disabled={room <= 0} aria-label="Attach pictures">
+              <Tooltip label={t("playground.attachPicturesPastingAnd")}>
+                <ActionIcon
+                  {...button}
+                  variant="subtle"
+                  color="gray"
+                  disabled={room <= 0}
+                  aria-label={t("playground.attachPictures")}
+                >
                   <IconPhotoPlus size={17} stroke={1.6} />
                 </ActionIcon>
               </Tooltip>
@@ -101,16 +108,16 @@ export function Composer(props: ComposerProps) {
           </FileButton>
           <PictureAddress disabled={room <= 0} onAdd={addPicture} />
           <Text size="xs" c="dimmed" id="composer-hint" visibleFrom="xs">
-            {barred ?? "Enter sends, Shift+Enter makes a new line."}
+            {barred ?? t("playground.enterSendsShiftEnterMakes")}
           </Text>
         </Group>
         {running ? (
           <Button type="button" variant="default" onClick={onStop}>
-            Stop
+            {t("playground.stop")}
           </Button>
         ) : (
           <Button type="submit" disabled={!ready}>
-            Send
+            {t("playground.send")}
           </Button>
         )}
       </Group>
@@ -134,13 +141,13 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
   return (
     <Popover opened={opened} onChange={(next) => !next && close()} width={320} trapFocus position="top-start">
       <Popover.Target>
-        <Tooltip label="A picture by its address">
+        <Tooltip label={t("playground.aPictureByItsAddress")}>
           <ActionIcon
             variant="subtle"
             color="gray"
             disabled={disabled}
             onClick={toggle}
-            aria-label="A picture by its address"
+            aria-label={t("playground.aPictureByItsAddress")}
           >
             <IconLink size={17} stroke={1.6} />
           </ActionIcon>
@@ -148,8 +155,8 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
       </Popover.Target>
       <Popover.Dropdown>
         <TextInput
-          label="Address of a picture"
-          description="The provider fetches it, so it must be public."
+          label={t("playground.addressOfAPicture")}
+          description={t("playground.theProviderFetchesItSo")}
           placeholder="https://example.com/photo.jpg"
           data-autofocus
           maxLength={8_192}
@@ -165,7 +172,7 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
         />
         <Group justify="flex-end" mt="xs">
           <Button type="button" onClick={add}>
-            Add picture
+            {t("playground.addPicture")}
           </Button>
         </Group>
       </Popover.Dropdown>

@@ -1,4 +1,5 @@
 import type { Problem } from "../../../client/problem.ts";
+import { t } from "../../../language/areas/playground.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import type { Reply, ToolCall } from "./reply.ts";
 import type { Served } from "./stream-chat.ts";
@@ -65,7 +66,7 @@ function hasCalls({ toolCalls }: Reply): boolean {
   return toolCalls.length > 0;
 }
 
-const notRun = "This tool was not run.";
+const notRun = t("playground.thisToolWasNotRun");
 
 function askedMessages(asked: Asked, open: readonly ToolCall[]): Message[] {
   const results = asked.kind === "results" ? asked.results : {};

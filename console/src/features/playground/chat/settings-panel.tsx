@@ -1,4 +1,5 @@
 import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
+import { t } from "../../../language/areas/playground.ts";
 import type { ChatSettings } from "./conversation.ts";
 import { plainSettings } from "./conversation.ts";
 import { sampleTools } from "./tools.ts";
@@ -16,8 +17,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
   return (
     <Stack gap="sm">
       <Textarea
-        label="System prompt"
-        placeholder="You are a terse assistant."
+        label={t("playground.systemPrompt")}
+        placeholder={t("playground.youAreATerseAssistant")}
         autosize
         minRows={2}
         maxRows={10}
@@ -26,8 +27,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       <Group grow gap="xs" align="flex-start">
         <NumberInput
-          label="Temperature"
-          placeholder="default"
+          label={t("playground.temperature")}
+          placeholder={t("playground.default")}
           min={0}
           max={2}
           step={0.1}
@@ -36,8 +37,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
           onChange={(next) => set({ temperature: numberOrNull(next) })}
         />
         <NumberInput
-          label="Max tokens"
-          placeholder="default"
+          label={t("playground.maxTokens")}
+          placeholder={t("playground.default")}
           min={1}
           step={256}
           allowDecimal={false}
@@ -46,15 +47,15 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
         />
       </Group>
       <TagsInput
-        label="Stop sequences"
-        placeholder={value.stop.length === 0 ? "Write one, then Enter" : ""}
+        label={t("playground.stopSequences")}
+        placeholder={value.stop.length === 0 ? t("playground.writeOneThenEnter") : ""}
         maxTags={4}
         value={[...value.stop]}
         onChange={(stop) => set({ stop })}
       />
       <Textarea
-        label="Tools"
-        description="JSON, as in the API. Calls are shown; you write their results."
+        label={t("playground.tools")}
+        description={t("playground.jsonAsInTheApi")}
         placeholder="[ … ]"
         autosize
         minRows={2}
@@ -67,12 +68,12 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       {value.tools.trim() === "" && (
         <Button variant="subtle" size="compact-xs" className="fit" onClick={() => set({ tools: sampleTools })}>
-          Insert a sample tool
+          {t("playground.insertASampleTool")}
         </Button>
       )}
       <Textarea
-        label="More fields"
-        description="Anything else for the body of the call."
+        label={t("playground.moreFields")}
+        description={t("playground.anythingElseForTheBody")}
         placeholder={'{ "reasoning_effort": "low" }'}
         autosize
         minRows={1}
@@ -85,7 +86,7 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       {!untouched && (
         <Button variant="subtle" size="compact-xs" className="fit" onClick={() => onChange(plainSettings)}>
-          Back to the defaults
+          {t("playground.backToTheDefaults")}
         </Button>
       )}
     </Stack>

@@ -1,5 +1,6 @@
 import { IconTool } from "@tabler/icons-react";
 import { CodeBlock } from "../../../components/code-block.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import type { ToolCall } from "./reply.ts";
 
 /** A tool that the model wants run. */
@@ -12,7 +13,12 @@ export function ToolCallView({ call }: { readonly call: ToolCall }) {
           wants to call <code>{call.name === "" ? "…" : call.name}</code>
         </span>
       </div>
-      <CodeBlock code={tidy(call.arguments)} label={`arguments of ${call.name}`} wrap maxHeight="12rem" />
+      <CodeBlock
+        code={tidy(call.arguments)}
+        label={t("playground.argumentsOf", { name: call.name })}
+        wrap
+        maxHeight="12rem"
+      />
     </div>
   );
 }

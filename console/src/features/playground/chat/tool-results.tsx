@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
+import { t } from "../../../language/areas/playground.ts";
 import type { ToolCall } from "./reply.ts";
 
 interface ToolResultsProps {
@@ -16,16 +17,16 @@ export function ToolResults({ calls, onSend }: ToolResultsProps) {
     if (ready) onSend(results);
   };
   return (
-    <form onSubmit={submit} className="tool-results" aria-label="Results of the tools">
+    <form onSubmit={submit} className="tool-results" aria-label={t("playground.resultsOfTheTools")}>
       <Stack gap="xs">
         <Text size="xs" c="dimmed">
-          The model waits for {calls.length === 1 ? "this tool" : "these tools"}. Nothing is run here: write what a
-          program would answer, or ask something else below.
+          The model waits for {calls.length === 1 ? t("playground.thisTool") : t("playground.theseTools")}. Nothing is
+          run here: write what a program would answer, or ask something else below.
         </Text>
         {calls.map((call) => (
           <Textarea
             key={call.id}
-            label={`Result of ${call.name}`}
+            label={t("playground.resultOf", { name: call.name })}
             placeholder={'{"temperature": 18, "sky": "clear"}'}
             autosize
             minRows={1}
@@ -40,7 +41,7 @@ export function ToolResults({ calls, onSend }: ToolResultsProps) {
         ))}
         <Group justify="flex-end">
           <Button type="submit" variant="default" disabled={!ready}>
-            Send {calls.length === 1 ? "result" : "results"}
+            Send {calls.length === 1 ? t("playground.result") : t("playground.results")}
           </Button>
         </Group>
       </Stack>

@@ -1,3 +1,4 @@
+import { t } from "../../../language/areas/playground.ts";
 import { readJson } from "../../media/more-fields.ts";
 
 export type ReadTools = { readonly tools: readonly unknown[]; readonly problem: null } | { readonly problem: string };
@@ -26,7 +27,7 @@ export const sampleTools = JSON.stringify(
       type: "function",
       function: {
         name: "get_weather",
-        description: "The weather in a city right now.",
+        description: t("playground.theWeatherInACity"),
         parameters: {
           type: "object",
           properties: { city: { type: "string" }, unit: { type: "string", enum: ["celsius", "fahrenheit"] } },

@@ -2,6 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { memo } from "react";
 import { CopyButton } from "../../../components/copy-button.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { CallFacts, RequestLink } from "../call-facts.tsx";
 import { AnswerText } from "./answer-text.tsx";
 import type { Asked, Turn } from "./conversation.ts";
@@ -25,20 +26,20 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
       <AskedView asked={turn.asked} />
       {reply.thinking !== "" && (
         <details className="thinking">
-          <summary>{running && reply.text === "" ? "Thinking…" : "What it thought"}</summary>
+          <summary>{running && reply.text === "" ? t("playground.thinking") : t("playground.whatItThought")}</summary>
           <div className="answer-words">{reply.thinking}</div>
         </details>
       )}
       {(waiting || reply.text !== "") && (
         <div className="answered" data-running={running || undefined}>
-          <span className="unseen">{turn.model} answered: </span>
+          <span className="unseen">{t("playground.answered", { model: turn.model })}</span>
           <AnswerText text={reply.text} running={running} />
         </div>
       )}
       {reply.toolCalls.map((call) => (
         <ToolCallView key={call.id} call={call} />
       ))}
-      {state === "stopped" && <Note>You stopped this answer. The upstream was told to stop as well.</Note>}
+      {state === "stopped" && <Note>{t("playground.youStoppedThisAnswerThe")}</Note>}
       {state === "done" && (
         <FinishNote finish={reply.finish} empty={reply.text === "" && reply.toolCalls.length === 0} />
       )}
@@ -53,15 +54,15 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
       )}
       {!running && (
         <Group gap={4} className="turn-actions">
-          {reply.text !== "" && <CopyButton value={reply.text} label="Copy answer" />}
+          {reply.text !== "" && <CopyButton value={reply.text} label={t("playground.copyAnswer")} />}
           {onAgain !== null && (
             <Button size="compact-xs" variant="subtle" onClick={onAgain}>
-              {state === "done" ? "Ask again" : "Try again"}
+              {state === "done" ? t("playground.askAgain") : t("playground.tryAgain")}
             </Button>
           )}
           {onEdit !== null && turn.asked.kind === "message" && (
             <Button size="compact-xs" variant="subtle" onClick={onEdit}>
-              Edit question
+              {t("playground.editQuestion")}
             </Button>
           )}
           <span className="turn-model">{turn.model}</span>
@@ -75,7 +76,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   if (asked.kind === "results") {
     return (
       <div className="asked">
-        <span className="asked-kind">Tool results</span>
+        <span className="asked-kind">{t("playground.toolResults")}</span>
         {Object.entries(asked.results).map(([id, result]) => (
           <div key={id}>{result}</div>
         ))}
@@ -84,7 +85,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   }
   return (
     <div className="asked">
-      <span className="unseen">You asked: </span>
+      <span className="unseen">{t("playground.youAsked")}</span>
       {asked.text}
       <PictureList pictures={asked.pictures} />
     </div>
@@ -93,9 +94,9 @@ function AskedView({ asked }: { readonly asked: Asked }) {
 
 /** An end that is not the model's own choice is said; so is an answer with nothing in it. */
 function FinishNote({ finish, empty }: { readonly finish: string | null; readonly empty: boolean }) {
-  if (finish === "length") return <Note>Cut off at the most tokens that were allowed.</Note>;
-  if (finish === "content_filter") return <Note>The provider's content filter ended this answer.</Note>;
-  return empty ? <Note>The answer is empty.</Note> : null;
+  if (finish === "length") return <Note>{t("playground.cutOffAtTheMost")}</Note>;
+  if (finish === "content_filter") return <Note>{t("playground.theProvidersContentFilterEnded")}</Note>;
+  return empty ? <Note>{t("playground.theAnswerIsEmpty")}</Note> : null;
 }
 
 function Note({ children }: { readonly children: string }) {

@@ -2,6 +2,7 @@ import { Group, NumberInput, Stack, Text, Textarea } from "@mantine/core";
 import { IconCursorText } from "@tabler/icons-react";
 import { CopyButton } from "../../../components/copy-button.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -12,15 +13,16 @@ import { type Completed, type CompletionDraft, complete, completionBody, plainCo
 
 /** Goes on from a prompt, or fills in between it and a suffix. */
 export function CompletionPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<CompletionDraft>("completion draft", plainCompletion);
-  const run = useRun<Completed>(`completion of ${call.workspace}`);
+  const [draft, setDraft] = useKept<CompletionDraft>(t("playground.completionDraft"), plainCompletion);
+  const run = useRun<Completed>(t("playground.completionOf", { workspace: call.workspace }));
   const set = (change: Partial<CompletionDraft>) => setDraft((before) => ({ ...before, ...change }));
   const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
-  const body = () => completionBody(model, draft.prompt === "" ? { ...draft, prompt: "Once upon a time" } : draft);
+  const body = () =>
+    completionBody(model, draft.prompt === "" ? { ...draft, prompt: t("playground.onceUponATime") } : draft);
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Complete"
+        title={t("playground.complete")}
         actions={<SameCallButton make={() => ({ path: "/v1/completions", sdk: "completions", body: body() })} />}
       >
         <form
@@ -31,8 +33,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label="Prompt"
-              placeholder="def fib(n):"
+              label={t("playground.prompt")}
+              placeholder={t("playground.defFibN")}
               autosize
               minRows={4}
               maxRows={16}
@@ -44,9 +46,9 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ prompt: event.currentTarget.value })}
             />
             <Textarea
-              label="Suffix"
-              description="Text after the gap, for models that fill in the middle."
-              placeholder="print(fib(8))"
+              label={t("playground.suffix")}
+              description={t("playground.textAfterTheGapFor")}
+              placeholder={t("playground.printFib8")}
               autosize
               minRows={2}
               maxRows={10}
@@ -58,8 +60,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
             />
             <Group grow gap="xs" align="flex-start">
               <NumberInput
-                label="Max tokens"
-                placeholder="default"
+                label={t("playground.maxTokens")}
+                placeholder={t("playground.default")}
                 min={1}
                 allowDecimal={false}
                 value={draft.maxTokens ?? ""}
@@ -67,8 +69,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
                 onChange={(next) => set({ maxTokens: typeof next === "number" ? next : null })}
               />
               <NumberInput
-                label="Temperature"
-                placeholder="default"
+                label={t("playground.temperature")}
+                placeholder={t("playground.default")}
                 min={0}
                 max={2}
                 step={0.1}
@@ -78,21 +80,21 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
               />
             </Group>
             <RunButton run={run} disabled={draft.prompt === ""}>
-              Complete
+              {t("playground.complete")}
             </RunButton>
           </Stack>
         </form>
       </Section>
       <Section
-        title="Completion"
-        actions={run.result !== null && <CopyButton value={run.result.text} label="Copy completion" />}
+        title={t("playground.completion")}
+        actions={run.result !== null && <CopyButton value={run.result.text} label={t("playground.copyCompletion")} />}
       >
         <RunOutcome
           run={run}
           workspace={call.workspace}
           icon={<IconCursorText />}
-          title="No completion yet"
-          hint="The model goes on where your prompt ends. With a suffix it fills in what lies between."
+          title={t("playground.noCompletionYet")}
+          hint={t("playground.theModelGoesOnWhere")}
         >
           {run.result !== null && <CompletedText completed={run.result} />}
         </RunOutcome>
@@ -111,7 +113,7 @@ function CompletedText({ completed: { prompt, text, suffix, finish } }: { readon
       </pre>
       {finish === "length" && (
         <Text size="xs" c="dimmed">
-          It ended at the limit of tokens.
+          {t("playground.itEndedAtTheLimit")}
         </Text>
       )}
     </>

@@ -5,6 +5,7 @@ import { asProblem, isAbort, type Problem } from "../../../client/problem.ts";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import { type Answered, askAs, type KeyCall } from "../../media/key-call.ts";
 import { CallFacts } from "../call-facts.tsx";
@@ -26,8 +27,11 @@ const plainDraft: EmbeddingDraft = { text: "", dimensions: null };
 
 /** Turns texts into vectors, and shows how near they are to the first. */
 export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
-  const [draft, setDraft] = useKept<EmbeddingDraft>("embedding draft", plainDraft);
-  const [embedded, setEmbedded] = useKept<Embedded | null>(`embedding of ${call.workspace}`, null);
+  const [draft, setDraft] = useKept<EmbeddingDraft>(t("playground.embeddingDraft"), plainDraft);
+  const [embedded, setEmbedded] = useKept<Embedded | null>(
+    t("playground.embeddingOf", { workspace: call.workspace }),
+    null,
+  );
   const [problem, setProblem] = useState<Problem | null>(null);
   const [running, setRunning] = useState(false);
   const abort = useRef<AbortController | null>(null);
@@ -59,13 +63,13 @@ export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; reado
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Embed"
+        title={t("playground.embed")}
         actions={
           <SameCallButton
             make={() => ({
               path: "/v1/embeddings",
               sdk: "embeddings",
-              body: bodyOf(lines.length === 0 ? ["Hello"] : lines),
+              body: bodyOf(lines.length === 0 ? [t("playground.hello")] : lines),
             })}
           />
         }
@@ -73,9 +77,9 @@ export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; reado
         <form onSubmit={submit}>
           <Stack gap="sm">
             <Textarea
-              label="Texts"
-              description="One on each line. They are compared with the first."
-              placeholder={"A lighthouse at dawn\nThe beacon by the sea\nAn invoice for paper"}
+              label={t("playground.texts")}
+              description={t("playground.oneOnEachLineThey")}
+              placeholder={t("playground.aLighthouseAtDawnThe")}
               autosize
               minRows={5}
               maxRows={16}
@@ -88,8 +92,8 @@ export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; reado
               }}
             />
             <NumberInput
-              label="Dimensions"
-              placeholder="default"
+              label={t("playground.dimensions")}
+              placeholder={t("playground.default")}
               min={1}
               allowDecimal={false}
               value={draft.dimensions ?? ""}
@@ -100,25 +104,25 @@ export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; reado
             />
             <Group justify="flex-end">
               <Button type="submit" disabled={lines.length === 0} loading={running}>
-                Embed
+                {t("playground.embed")}
               </Button>
             </Group>
           </Stack>
         </form>
       </Section>
-      <Section title="Vectors">
+      <Section title={t("playground.vectors")}>
         <Stack gap="sm">
           {problem !== null && <ProblemAlert problem={problem} />}
           {embedded === null && problem === null && (
-            <EmptyState icon={<IconVector />} title="No vector yet">
-              A vector places a text among others: near ones mean similar things. Write two or three lines to see it.
+            <EmptyState icon={<IconVector />} title={t("playground.noVectorYet")}>
+              {t("playground.aVectorPlacesAText")}
             </EmptyState>
           )}
           {embedded !== null && (
             <>
               {vectors.length === 0 ? (
                 <Text size="sm" c="dimmed">
-                  The answer holds no list of numbers.
+                  {t("playground.theAnswerHoldsNoList")}
                 </Text>
               ) : (
                 <VectorTable lines={embedded.lines} vectors={vectors} />

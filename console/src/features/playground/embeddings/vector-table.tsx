@@ -3,6 +3,7 @@ import { formatCount } from "../../../client/format.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Nothing } from "../../../components/figures.tsx";
 import { rowsOf } from "../../../components/rows.ts";
+import { t } from "../../../language/areas/playground.ts";
 import { similarity } from "./vectors.ts";
 
 interface VectorTableProps {
@@ -39,17 +40,23 @@ export function VectorTable({ lines, vectors }: VectorTableProps) {
     );
   }, [lines, vectors]);
   return (
-    <DataTable label="Vectors" columns={columns} rows={rows} rowKey={(row) => String(row.at)} empty="No vector came." />
+    <DataTable
+      label={t("playground.vectors")}
+      columns={columns}
+      rows={rows}
+      rowKey={(row) => String(row.at)}
+      empty={t("playground.noVectorCame")}
+    />
   );
 }
 
 const columns: readonly Column<VectorRow>[] = [
-  { id: "line", header: "Text", cell: (row) => <span className="break">{row.line}</span> },
-  { id: "size", header: "Numbers", cell: (row) => formatCount(row.size), align: "right" },
-  { id: "first", header: "The first of them", cell: (row) => <code className="vector">{row.first}</code> },
+  { id: "line", header: t("playground.text"), cell: (row) => <span className="break">{row.line}</span> },
+  { id: "size", header: t("playground.numbers"), cell: (row) => formatCount(row.size), align: "right" },
+  { id: "first", header: t("playground.theFirstOfThem"), cell: (row) => <code className="vector">{row.first}</code> },
   {
     id: "near",
-    header: "Near the first text",
+    header: t("playground.nearTheFirstText"),
     align: "right",
     sortBy: (row) => row.near,
     cell: (row) => (row.near === null ? <Nothing /> : <span className="tabular">{row.near.toFixed(3)}</span>),

@@ -2,6 +2,7 @@ import { Autocomplete, Button, FileButton, Group, NumberInput, Stack, Text, Text
 import { IconPhotoPlus } from "@tabler/icons-react";
 import { type FormEvent, useMemo, useState } from "react";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes } from "../../media/data-url.ts";
 import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
@@ -18,7 +19,10 @@ const sourcesMax = 8;
 
 /** Makes pictures, or changes some. */
 export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
-  const [draft, setDraft] = useKept<PictureDraft>(`picture draft of ${call.workspace}`, plainPicture);
+  const [draft, setDraft] = useKept<PictureDraft>(
+    t("playground.pictureDraftOf", { workspace: call.workspace }),
+    plainPicture,
+  );
   const pictures = usePictures(call);
   const [fileProblem, setFileProblem] = useState<string | null>(null);
   const more = useMemo(() => readFields(draft.more), [draft.more]);
@@ -31,7 +35,7 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
     const good = files.filter((file) => pictureProblem(file) === null);
     const wrong = files.map(pictureProblem).find((each) => each !== null) ?? null;
     const room = sourcesMax - draft.sources.length;
-    setFileProblem(good.length > room ? `At most ${sourcesMax} pictures can be changed at once.` : wrong);
+    setFileProblem(good.length > room ? t("playground.atMostPicturesCanBe", { sourcesMax }) : wrong);
     set({ sources: [...draft.sources, ...good.slice(0, room)] });
   };
   const submit = (event: FormEvent) => {
@@ -43,7 +47,7 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
     sdk: draft.sources.length === 0 ? ("images" as const) : ("edits" as const),
     body: pictureBody(
       model,
-      { ...draft, prompt: draft.prompt || "A lighthouse at dawn" },
+      { ...draft, prompt: draft.prompt || t("playground.aLighthouseAtDawn") },
       fields,
       pictures.asksBase64(model),
     ),
@@ -53,14 +57,14 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={draft.sources.length === 0 ? "New picture" : "Change a picture"}
+        title={draft.sources.length === 0 ? t("playground.newPicture") : t("playground.changeAPicture")}
         actions={<SameCallButton make={sameCall} />}
       >
         <form onSubmit={submit}>
           <Stack gap="sm">
             <Textarea
-              label="Prompt"
-              placeholder="A lighthouse at dawn, watercolour"
+              label={t("playground.prompt")}
+              placeholder={t("playground.aLighthouseAtDawnWatercolour")}
               autosize
               minRows={3}
               maxRows={12}
@@ -80,7 +84,7 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
                 <FileButton accept={pictureTypes.join(",")} multiple onChange={addFiles}>
                   {(button) => (
                     <Button {...button} variant="default" leftSection={<IconPhotoPlus size={15} aria-hidden />}>
-                      Upload a picture to change
+                      {t("playground.uploadAPictureToChange")}
                     </Button>
                   )}
                 </FileButton>
@@ -97,16 +101,16 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
             </div>
             <Group grow gap="xs" align="flex-start">
               <Autocomplete
-                label="Size"
-                placeholder="default"
+                label={t("playground.size")}
+                placeholder={t("playground.default")}
                 data={sizes}
                 value={draft.size}
                 error={problemOf("size")}
                 onChange={(size) => set({ size })}
               />
               <Autocomplete
-                label="Quality"
-                placeholder="default"
+                label={t("playground.quality")}
+                placeholder={t("playground.default")}
                 data={qualities}
                 value={draft.quality}
                 error={problemOf("quality")}
@@ -114,7 +118,7 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
               />
             </Group>
             <NumberInput
-              label="How many"
+              label={t("playground.howMany")}
               placeholder="1"
               min={1}
               max={10}
@@ -124,8 +128,8 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
               onChange={(next) => set({ count: typeof next === "number" ? next : null })}
             />
             <Textarea
-              label="More fields"
-              description="Anything else for the body of the call, as JSON."
+              label={t("playground.moreFields")}
+              description={t("playground.anythingElseForTheBody2")}
               placeholder={'{ "background": "transparent" }'}
               autosize
               minRows={1}
@@ -139,11 +143,11 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
             <Group justify="flex-end">
               {pictures.running ? (
                 <Button type="button" variant="default" onClick={pictures.stop}>
-                  Stop
+                  {t("playground.stop")}
                 </Button>
               ) : (
                 <Button type="submit" disabled={!ready}>
-                  {draft.sources.length === 0 ? "Make picture" : "Change picture"}
+                  {draft.sources.length === 0 ? t("playground.makePicture") : t("playground.changePicture")}
                 </Button>
               )}
             </Group>

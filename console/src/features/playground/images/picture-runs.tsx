@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { extensionOf } from "../../media/data-url.ts";
 import { formatElapsed } from "../../media/task-words.ts";
 import { CallFacts, RequestLink } from "../call-facts.tsx";
@@ -19,19 +20,19 @@ interface PictureRunsProps {
 export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsProps) {
   return (
     <Section
-      title="Pictures"
-      description="The newest first. They stay in this tab: download what you want to keep."
+      title={t("playground.pictures")}
+      description={t("playground.theNewestFirstTheyStay")}
       actions={
         runs.length > 0 && (
           <Button variant="subtle" size="compact-xs" disabled={running} onClick={onClear}>
-            Clear
+            {t("playground.clear")}
           </Button>
         )
       }
     >
       {runs.length === 0 && (
-        <EmptyState icon={<IconPhoto />} title="No picture yet">
-          Write what it should show. It appears here with what it took and what it cost.
+        <EmptyState icon={<IconPhoto />} title={t("playground.noPictureYet")}>
+          {t("playground.writeWhatItShouldShow")}
         </EmptyState>
       )}
       <div className="runs">
@@ -43,7 +44,7 @@ export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsPr
             {run.state === "running" && <Waiting since={run.startedAt} />}
             {run.state === "stopped" && (
               <Text size="xs" c="dimmed">
-                You stopped it. The provider may charge for it all the same.
+                {t("playground.youStoppedItTheProvider")}
               </Text>
             )}
             {run.problem !== null && <ProblemAlert problem={run.problem} />}
@@ -82,21 +83,21 @@ function PictureView({
       <figcaption>
         {revisedPrompt !== null && (
           <Text size="xs" c="dimmed" lineClamp={3} title={revisedPrompt}>
-            Made from: {revisedPrompt}
+            {t("playground.madeFrom", { revisedPrompt })}
           </Text>
         )}
         {url !== null ? (
           <Anchor href={url} download={`${name}.${extensionOf(url)}`} size="xs" className="icon-link">
-            <IconDownload size={14} aria-hidden /> Download
+            <IconDownload size={14} aria-hidden /> {t("playground.download")}
           </Anchor>
         ) : (
           address !== null && (
             <>
               <Text size="xs" c="dimmed">
-                The provider gave an address instead of the picture. This page loads nothing from elsewhere.
+                {t("playground.theProviderGaveAnAddress")}
               </Text>
               <Anchor href={address} target="_blank" rel="noreferrer noopener" size="xs" className="icon-link">
-                <IconExternalLink size={14} aria-hidden /> Open at the provider
+                <IconExternalLink size={14} aria-hidden /> {t("playground.openAtTheProvider")}
               </Anchor>
             </>
           )
@@ -115,8 +116,8 @@ function Waiting({ since }: { readonly since: number }) {
   }, []);
   return (
     <div className="picture-waiting" role="status">
-      <span className="unseen">The picture is being made. </span>
-      <span aria-hidden>Making it… {formatElapsed(Math.max(0, now - since))}</span>
+      <span className="unseen">{t("playground.thePictureIsBeingMade")}</span>
+      <span aria-hidden>{t("playground.makingIt", { elapsed: formatElapsed(Math.max(0, now - since)) })}</span>
     </div>
   );
 }

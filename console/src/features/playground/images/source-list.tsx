@@ -1,6 +1,7 @@
 import { CloseButton } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { formatBytes } from "../../../client/format.ts";
+import { t } from "../../../language/areas/playground.ts";
 
 interface SourceListProps {
   readonly files: readonly File[];
@@ -16,7 +17,11 @@ export function SourceList({ files, onRemove }: SourceListProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be there twice.
         <li key={at}>
           <SourceView file={file} />
-          <CloseButton size="xs" aria-label={`Remove ${file.name}`} onClick={() => onRemove(at)} />
+          <CloseButton
+            size="xs"
+            aria-label={t("playground.remove", { name: file.name })}
+            onClick={() => onRemove(at)}
+          />
         </li>
       ))}
     </ul>

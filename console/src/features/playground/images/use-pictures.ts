@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { asProblem, isAbort, Problem } from "../../../client/problem.ts";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
@@ -11,8 +12,11 @@ const noModels: readonly string[] = [];
 const noRuns: readonly PictureRun[] = [];
 
 export function usePictures(call: KeyCall) {
-  const [runs, setRuns] = useKept<readonly PictureRun[]>(`pictures of ${call.workspace}`, noRuns);
-  const [bare, setBare] = useKept<readonly string[]>("models that give bytes unasked", noModels);
+  const [runs, setRuns] = useKept<readonly PictureRun[]>(
+    t("playground.picturesOf", { workspace: call.workspace }),
+    noRuns,
+  );
+  const [bare, setBare] = useKept<readonly string[]>(t("playground.modelsThatGiveBytesUnasked"), noModels);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const running = runs[0]?.state === "running";
@@ -41,7 +45,9 @@ export function usePictures(call: KeyCall) {
         const pictures = picturesIn(answered.value);
         const { requestId, totalMs } = answered;
         const problem =
-          pictures.length > 0 ? null : new Problem("upstream_error", "The answer holds no picture.", requestId);
+          pictures.length > 0
+            ? null
+            : new Problem("upstream_error", t("playground.theAnswerHoldsNoPicture"), requestId);
         change({ state: problem === null ? "done" : "failed", pictures, told: answered, totalMs, problem });
       },
       (thrown: unknown) =>

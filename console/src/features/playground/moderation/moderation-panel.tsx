@@ -2,6 +2,7 @@ import { Badge, Button, FileButton, Group, Stack, Text, Textarea } from "@mantin
 import { IconPhotoPlus, IconShieldCheck } from "@tabler/icons-react";
 import { useState } from "react";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { useKept } from "../../media/kept.ts";
 import { PictureList } from "../chat/picture-list.tsx";
@@ -23,9 +24,9 @@ import {
 
 /** Judges a text, or a picture, by its content. */
 export function ModerationPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<ModerationDraft>("moderation draft", plainModeration);
+  const [draft, setDraft] = useKept<ModerationDraft>(t("playground.moderationDraft"), plainModeration);
   const [fileProblem, setFileProblem] = useState<string | null>(null);
-  const run = useRun<Moderated>(`moderation of ${call.workspace}`);
+  const run = useRun<Moderated>(t("playground.moderationOf", { workspace: call.workspace }));
   const set = (change: Partial<ModerationDraft>) => setDraft((before) => ({ ...before, ...change }));
   const ready = draft.text.trim() !== "" || draft.picture !== null;
   const addFile = async (file: File | null) => {
@@ -37,7 +38,7 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Moderate"
+        title={t("playground.moderate")}
         actions={
           <SameCallButton
             make={() => ({
@@ -56,8 +57,8 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label="Text"
-              placeholder="What somebody wrote"
+              label={t("playground.text")}
+              placeholder={t("playground.whatSomebodyWrote")}
               autosize
               minRows={4}
               maxRows={16}
@@ -69,7 +70,7 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
               <FileButton accept={pictureTypes.join(",")} onChange={addFile}>
                 {(button) => (
                   <Button {...button} variant="default" leftSection={<IconPhotoPlus size={15} aria-hidden />}>
-                    Add a picture
+                    {t("playground.addAPicture")}
                   </Button>
                 )}
               </FileButton>
@@ -84,22 +85,22 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
               />
             </div>
             <RunButton run={run} disabled={!ready}>
-              Check content
+              {t("playground.checkContent")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title="Result">
+      <Section title={t("playground.result2")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
           icon={<IconShieldCheck />}
-          title="Nothing checked yet"
-          hint="Each category comes with its score: what the model flags stands first."
+          title={t("playground.nothingCheckedYet")}
+          hint={t("playground.eachCategoryComesWithIts")}
         >
           {run.result?.verdicts.length === 0 && (
             <Text size="sm" c="dimmed">
-              The answer holds no categories.
+              {t("playground.theAnswerHoldsNoCategories")}
             </Text>
           )}
           {run.result?.verdicts.map((verdict, at) => (
@@ -117,11 +118,11 @@ function VerdictView({ verdict: { flagged, categories } }: { readonly verdict: V
     <Stack gap="xs">
       <Group gap="xs">
         <Badge color={flagged ? "red" : "green"} variant="light">
-          {flagged ? "Flagged" : "Not flagged"}
+          {flagged ? t("playground.flagged") : t("playground.notFlagged")}
         </Badge>
       </Group>
       <ScoreList
-        label="Categories"
+        label={t("playground.categories")}
         rows={categories.map(({ name, flagged: bad, score }) => ({
           id: name,
           name: categoryWords(name),

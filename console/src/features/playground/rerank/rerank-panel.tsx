@@ -1,6 +1,7 @@
 import { NumberInput, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { IconSortDescending } from "@tabler/icons-react";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import { linesOf } from "../embeddings/vectors.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
@@ -11,12 +12,15 @@ import { ScoreList } from "../score-list.tsx";
 import { useRun } from "../use-run.ts";
 import { plainRerank, type Ranking, type RerankDraft, rerank, rerankBody } from "./ranking.ts";
 
-const sample = { query: "Where do ships go?", documents: ["A harbour shelters ships", "An invoice for paper"] };
+const sample = {
+  query: t("playground.whereDoShipsGo"),
+  documents: [t("playground.aHarbourSheltersShips"), t("playground.anInvoiceForPaper")],
+};
 
 /** Puts documents into the order in which they answer a question. */
 export function RerankPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<RerankDraft>("rerank draft", plainRerank);
-  const run = useRun<Ranking>(`ranking of ${call.workspace}`);
+  const [draft, setDraft] = useKept<RerankDraft>(t("playground.rerankDraft"), plainRerank);
+  const run = useRun<Ranking>(t("playground.rankingOf", { workspace: call.workspace }));
   const set = (change: Partial<RerankDraft>) => setDraft((before) => ({ ...before, ...change }));
   const documents = linesOf(draft.documents);
   const ready = draft.query.trim() !== "" && documents.length > 0;
@@ -28,7 +32,7 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Rerank"
+        title={t("playground.rerank")}
         actions={<SameCallButton make={() => ({ path: "/v1/rerank", sdk: "rerank", body: body() })} />}
       >
         <form
@@ -39,7 +43,7 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <TextInput
-              label="Query"
+              label={t("playground.query")}
               placeholder={sample.query}
               required
               value={draft.query}
@@ -47,8 +51,8 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ query: event.currentTarget.value })}
             />
             <Textarea
-              label="Documents"
-              description="One on each line."
+              label={t("playground.documents")}
+              description={t("playground.oneOnEachLine")}
               placeholder={sample.documents.join("\n")}
               autosize
               minRows={5}
@@ -59,8 +63,8 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ documents: event.currentTarget.value })}
             />
             <NumberInput
-              label="Return at most"
-              placeholder="all of them"
+              label={t("playground.returnAtMost")}
+              placeholder={t("playground.allOfThem")}
               min={1}
               allowDecimal={false}
               value={draft.top ?? ""}
@@ -68,30 +72,30 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
               onChange={(next) => set({ top: typeof next === "number" ? next : null })}
             />
             <RunButton run={run} disabled={!ready}>
-              Rerank
+              {t("playground.rerank")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title="Ranking">
+      <Section title={t("playground.ranking")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
           icon={<IconSortDescending />}
-          title="No ranking yet"
-          hint="Write a question and some documents: those that answer it best come first, each with its score."
+          title={t("playground.noRankingYet")}
+          hint={t("playground.writeAQuestionAndSome")}
         >
           {run.result?.ranked.length === 0 ? (
             <Text size="sm" c="dimmed">
-              The answer holds no scores.
+              {t("playground.theAnswerHoldsNoScores")}
             </Text>
           ) : (
             <ScoreList
-              label="Ranking"
+              label={t("playground.ranking")}
               rows={(run.result?.ranked ?? []).map(({ document, place, score }) => ({
                 id: String(place),
                 name: document,
-                note: `document ${place}`,
+                note: t("playground.document", { place }),
                 score,
               }))}
             />

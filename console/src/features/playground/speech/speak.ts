@@ -1,4 +1,5 @@
 import { Problem } from "../../../client/problem.ts";
+import { t } from "../../../language/areas/playground.ts";
 import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
 
 export const soundFormats = ["mp3", "wav", "opus", "aac", "flac", "pcm"] as const;
@@ -70,7 +71,8 @@ export async function speak(
   const told = toldBy(response);
   const type = response.headers.get("content-type") ?? "audio/mpeg";
   const format = body.response_format;
-  if (response.body === null) throw new Problem("upstream_truncated", "The answer held no sound.", told.requestId);
+  if (response.body === null)
+    throw new Problem("upstream_truncated", t("playground.theAnswerHeldNoSound"), told.requestId);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let sofar: Spoken = { told, sound: null, bytes: 0, format, firstTokenMs: null, totalMs: null };
   const reader = response.body.getReader();
@@ -78,14 +80,13 @@ export async function speak(
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       pieces.push(piece.value);
       const bytes = sofar.bytes + piece.value.length;
-      if (bytes > soundBytesMax)
-        throw new Problem("upstream_error", "The sound is too long to be kept in this page.", told.requestId);
+      if (bytes > soundBytesMax) throw new Problem("upstream_error", t("playground.theSoundIsTooLong"), told.requestId);
       sofar = { ...sofar, bytes, firstTokenMs: sofar.firstTokenMs ?? performance.now() - startedMs };
       show(sofar);
     }
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  if (sofar.bytes === 0) throw new Problem("upstream_truncated", "The answer held no sound.", told.requestId);
+  if (sofar.bytes === 0) throw new Problem("upstream_truncated", t("playground.theAnswerHeldNoSound"), told.requestId);
   return { ...sofar, sound: new Blob(pieces, { type }), totalMs: performance.now() - startedMs };
 }

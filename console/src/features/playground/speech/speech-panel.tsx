@@ -2,6 +2,7 @@ import { Autocomplete, Group, Select, Stack, Text, Textarea } from "@mantine/cor
 import { IconVolume } from "@tabler/icons-react";
 import { formatBytes } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -22,8 +23,8 @@ import {
 
 /** Has a text spoken. */
 export function SpeechPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<SpeechDraft>("speech draft", plainSpeech);
-  const run = useRun<Spoken>(`speech of ${call.workspace}`);
+  const [draft, setDraft] = useKept<SpeechDraft>(t("playground.speechDraft"), plainSpeech);
+  const run = useRun<Spoken>(t("playground.speechOf", { workspace: call.workspace }));
   const set = (change: Partial<SpeechDraft>) => setDraft((before) => ({ ...before, ...change }));
   const ready = draft.text.trim() !== "" && draft.voice.trim() !== "";
   const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
@@ -31,7 +32,7 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Speak"
+        title={t("playground.speak")}
         actions={<SameCallButton make={() => ({ path: "/v1/audio/speech", sdk: "speech", body: body() })} />}
       >
         <form
@@ -42,8 +43,8 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label="Text"
-              placeholder="A lighthouse at dawn."
+              label={t("playground.text")}
+              placeholder={t("playground.aLighthouseAtDawn2")}
               autosize
               minRows={4}
               maxRows={16}
@@ -54,7 +55,7 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
             />
             <Group grow gap="xs" align="flex-start">
               <Autocomplete
-                label="Voice"
+                label={t("playground.voice")}
                 data={voices}
                 required
                 value={draft.voice}
@@ -62,7 +63,7 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
                 onChange={(voice) => set({ voice })}
               />
               <Select
-                label="Format"
+                label={t("playground.format")}
                 data={[...soundFormats]}
                 value={draft.format}
                 error={errorOf("response_format")}
@@ -71,9 +72,9 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
               />
             </Group>
             <Textarea
-              label="Instructions"
-              description="How to say it, for models that take that."
-              placeholder="Speak slowly, as if telling a story."
+              label={t("playground.instructions")}
+              description={t("playground.howToSayItFor")}
+              placeholder={t("playground.speakSlowlyAsIfTelling")}
               autosize
               minRows={1}
               maxRows={6}
@@ -82,18 +83,18 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ instructions: event.currentTarget.value })}
             />
             <RunButton run={run} disabled={!ready}>
-              Speak
+              {t("playground.speak")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title="Audio">
+      <Section title={t("playground.audio")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
           icon={<IconVolume />}
-          title="No audio yet"
-          hint="Write what should be said. You can listen to it here and download it."
+          title={t("playground.noAudioYet")}
+          hint={t("playground.writeWhatShouldBeSaid")}
         >
           {run.result !== null && <SpokenSound spoken={run.result} />}
         </RunOutcome>
@@ -106,7 +107,7 @@ function SpokenSound({ spoken: { sound, bytes, format } }: { readonly spoken: Sp
   if (sound !== null) return <SoundPlayer sound={sound} name={`speech.${format}`} note={formatBytes(bytes)} />;
   return (
     <Text size="sm" role="status">
-      {formatBytes(bytes)} so far…
+      {t("playground.soFar", { bytes: formatBytes(bytes) })}
     </Text>
   );
 }

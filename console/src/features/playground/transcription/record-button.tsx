@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconMicrophone, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
+import { t } from "../../../language/areas/playground.ts";
 import { formatElapsed } from "../../media/task-words.ts";
 import { useNow } from "../../media/use-now.ts";
 
@@ -46,7 +47,7 @@ export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonPr
         disabled={disabled}
         onClick={start}
       >
-        Record
+        {t("playground.record")}
       </Button>
     );
   }
@@ -71,7 +72,7 @@ function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: (
   });
   return (
     <span className="tabular" aria-hidden>
-      &nbsp;{formatElapsed(elapsedMs)}
+      {t("playground.text2", { elapsedMs: formatElapsed(elapsedMs) })}
     </span>
   );
 }
@@ -79,14 +80,14 @@ function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: (
 /** Its sound, or why there is none. A page that did not come over https has no microphones at all. */
 async function microphone(): Promise<MediaStream | string> {
   if (!("mediaDevices" in navigator) || typeof MediaRecorder === "undefined") {
-    return "The browser records only on pages that come over https. Choose a file instead.";
+    return t("playground.theBrowserRecordsOnlyOn");
   }
   try {
     return await navigator.mediaDevices.getUserMedia({ audio: true });
   } catch (thrown) {
     return thrown instanceof DOMException && thrown.name === "NotFoundError"
-      ? "No microphone was found. Choose a file instead."
-      : "The browser did not allow the microphone. Allow it in the address bar, or choose a file instead.";
+      ? t("playground.noMicrophoneWasFoundChoose")
+      : t("playground.theBrowserDidNotAllow");
   }
 }
 

@@ -1,5 +1,6 @@
 import { formatBytes } from "../../../client/format.ts";
 import { Problem, problemOfBody } from "../../../client/problem.ts";
+import { t } from "../../../language/areas/playground.ts";
 import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
 import { answerEvents, isEventStream } from "../answer-events.ts";
 
@@ -38,9 +39,13 @@ export interface Transcript {
 
 /** Why a file cannot be sent; null when it can. Which sounds it may hold, the model says itself. */
 export function soundProblem(file: Pick<File, "name" | "size">): string | null {
-  if (file.size === 0) return `${file.name} is empty.`;
+  if (file.size === 0) return t("playground.isEmpty", { name: file.name });
   if (file.size <= soundBytesMax) return null;
-  return `${file.name} has ${formatBytes(file.size)}; at most ${formatBytes(soundBytesMax)} can be sent.`;
+  return t("playground.hasAtMostCanBe", {
+    name: file.name,
+    size: formatBytes(file.size),
+    soundBytesMax: formatBytes(soundBytesMax),
+  });
 }
 
 /** The fields beside the file. A translation is always into English, and streams nowhere. */
@@ -105,7 +110,7 @@ export function readWhole(body: string, requestId: string | null): string {
   if (failed !== null) throw failed;
   if (value === null || typeof value !== "object") return body;
   const text = textIn(value, "text");
-  if (text === null) throw new Problem("upstream_error", "The answer holds no text.", requestId);
+  if (text === null) throw new Problem("upstream_error", t("playground.theAnswerHoldsNoText"), requestId);
   return "segments" in value || "words" in value ? JSON.stringify(value, null, 2) : text;
 }
 

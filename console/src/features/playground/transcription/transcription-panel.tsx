@@ -15,6 +15,7 @@ import { useState } from "react";
 import { formatBytes } from "../../../client/format.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -39,18 +40,21 @@ import {
 } from "./transcribe.ts";
 
 const formatWords: Readonly<Record<TranscriptFormat, string>> = {
-  json: "Text",
+  json: t("playground.text"),
   text: "Plain text",
   srt: "Subtitles (SRT)",
   vtt: "Subtitles (WebVTT)",
-  verbose_json: "JSON with times",
+  verbose_json: t("playground.jsonWithTimes"),
 };
 
 /** Turns a sound into text, in its own language or in English. */
 export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<TranscriptionDraft>(`sound to write of ${call.workspace}`, plainTranscription);
+  const [draft, setDraft] = useKept<TranscriptionDraft>(
+    t("playground.soundToWriteOf", { workspace: call.workspace }),
+    plainTranscription,
+  );
   const [fileProblem, setFileProblem] = useState<string | null>(null);
-  const run = useRun<Transcript>(`transcript of ${call.workspace}`);
+  const run = useRun<Transcript>(t("playground.transcriptOf", { workspace: call.workspace }));
   const set = (change: Partial<TranscriptionDraft>) => setDraft((before) => ({ ...before, ...change }));
   const only = endpoints.includes(transcriptionsPath) ? (endpoints.includes(translationsPath) ? null : false) : true;
   const translate = only ?? draft.translate;
@@ -68,7 +72,7 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={translate ? "Translate a recording" : "Transcribe a recording"}
+        title={translate ? t("playground.translateARecording") : t("playground.transcribeARecording")}
         actions={
           <SameCallButton
             make={() => ({
@@ -93,7 +97,7 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
                 <FileButton accept={soundTypes} onChange={give}>
                   {(button) => (
                     <Button {...button} variant="default" leftSection={<IconFileMusic size={15} aria-hidden />}>
-                      Choose a file
+                      {t("playground.chooseAFile")}
                     </Button>
                   )}
                 </FileButton>
@@ -111,7 +115,7 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
               )}
               {file === null ? (
                 <Text size="xs" c="dimmed" mt={4}>
-                  An audio file of 25 MB at most.
+                  {t("playground.anAudioFileOf25")}
                 </Text>
               ) : (
                 <SoundPlayer sound={file} name={file.name} note={formatBytes(file.size)} />
@@ -119,18 +123,18 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
             </div>
             {only === null && (
               <SegmentedControl
-                aria-label="Language of the text"
+                aria-label={t("playground.languageOfTheText")}
                 data={[
-                  { value: "as spoken", label: "As spoken" },
-                  { value: "english", label: "In English" },
+                  { value: t("playground.asSpoken"), label: t("playground.asSpoken2") },
+                  { value: "english", label: t("playground.inEnglish") },
                 ]}
-                value={translate ? "english" : "as spoken"}
+                value={translate ? "english" : t("playground.asSpoken")}
                 onChange={(value) => set({ translate: value === "english" })}
               />
             )}
             <Group grow gap="xs" align="flex-start">
               <Select
-                label="Format"
+                label={t("playground.format")}
                 data={transcriptFormats.map((value) => ({ value, label: formatWords[value] }))}
                 value={draft.format}
                 error={errorOf("response_format")}
@@ -139,8 +143,8 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
               />
               {!translate && (
                 <TextInput
-                  label="Language"
-                  placeholder="found by itself"
+                  label={t("playground.language")}
+                  placeholder={t("playground.foundByItself")}
                   maxLength={16}
                   value={draft.language}
                   error={errorOf("language")}
@@ -149,8 +153,8 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
               )}
             </Group>
             <Textarea
-              label="Prompt"
-              description="Names and words that come up, spelled as they should be."
+              label={t("playground.prompt")}
+              description={t("playground.namesAndWordsThatCome")}
               autosize
               minRows={1}
               maxRows={6}
@@ -160,26 +164,26 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
             />
             {streams({ ...asked, stream: true }) && (
               <Checkbox
-                label="Stream the text as it is heard"
+                label={t("playground.streamTheTextAsIt")}
                 checked={draft.stream}
                 onChange={(event) => set({ stream: event.currentTarget.checked })}
               />
             )}
             <RunButton run={run} disabled={file === null}>
-              {translate ? "Translate" : "Transcribe"}
+              {translate ? t("playground.translate") : t("playground.transcribe")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title="Text">
+      <Section title={t("playground.text")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
           icon={<IconWaveSine />}
-          title="No text yet"
-          hint="Choose a file or record something: what was said stands here."
+          title={t("playground.noTextYet")}
+          hint={t("playground.chooseAFileOrRecord")}
         >
-          {run.result !== null && <CodeBlock code={run.result.text} label="transcript" wrap />}
+          {run.result !== null && <CodeBlock code={run.result.text} label={t("playground.transcript")} wrap />}
         </RunOutcome>
       </Section>
     </div>

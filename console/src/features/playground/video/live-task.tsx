@@ -4,6 +4,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { Money } from "../../../components/figures.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { TaskProgress } from "../../media/task-progress.tsx";
 import { absenceOf, isOpen } from "../../media/task-words.ts";
 import { VideoPlayer } from "../../media/video-player.tsx";
@@ -22,7 +23,7 @@ export function LiveTask({ workspace, id }: { readonly workspace: string; readon
   return (
     <article className="run" aria-busy={open}>
       <Link className="run-title text-link" to="/tasks/$task" params={{ task: id }} search={{ workspace }}>
-        {task.prompt === null || task.prompt === "" ? "Without a prompt" : task.prompt}
+        {task.prompt === null || task.prompt === "" ? t("playground.withoutAPrompt") : task.prompt}
       </Link>
       <div className="task-card-line">
         <StatusBadge status={task.status} />
@@ -34,7 +35,7 @@ export function LiveTask({ workspace, id }: { readonly workspace: string; readon
       </div>
       <TaskProgress task={task} />
       <span className="unseen" role="status">
-        Video task: {task.status}
+        {t("playground.videoTask", { status: task.status })}
       </span>
       {task.has_content && <VideoPlayer task={task} />}
       {!open && !task.has_content && <p className="run-note">{absenceOf(task)}</p>}

@@ -4,6 +4,7 @@ import { assetContentPath } from "@sluice/contract";
 import { IconLibraryPhoto, IconUpload } from "@tabler/icons-react";
 import { useState } from "react";
 import { formatBytes } from "../../../client/format.ts";
+import { t } from "../../../language/areas/playground.ts";
 import { AssetPicker } from "../../media/asset-picker.tsx";
 import { bytesOfDataUrl, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 
@@ -26,7 +27,7 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
     setProblem(wrong);
     if (wrong !== null) return;
     const url = await readAsDataUrl(file).catch(() => null);
-    if (url === null) setProblem(`${file.name} could not be read.`);
+    if (url === null) setProblem(t("playground.couldNotBeRead", { name: file.name }));
     else onChange(url);
   };
   return (
@@ -35,24 +36,34 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
       <div className="grow">
         <TextInput
           label={label}
-          placeholder="https://… or asset://…"
+          placeholder={t("playground.httpsOrAsset")}
           maxLength={inline ? undefined : 8_192}
           readOnly={inline}
-          value={inline ? `A picture of ${formatBytes(bytesOfDataUrl(value))}` : value}
+          value={inline ? t("playground.aPictureOf", { bytes: formatBytes(bytesOfDataUrl(value)) }) : value}
           error={error ?? problem}
           onChange={(event) => onChange(event.currentTarget.value)}
           rightSectionWidth={64}
           rightSection={
             <Group gap={2} wrap="nowrap">
-              <Tooltip label="Choose an asset">
-                <ActionIcon variant="subtle" color="gray" onClick={open} aria-label={`Choose an asset as ${label}`}>
+              <Tooltip label={t("playground.chooseAnAsset")}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  onClick={open}
+                  aria-label={t("playground.chooseAnAssetAs", { label })}
+                >
                   <IconLibraryPhoto size={16} stroke={1.6} />
                 </ActionIcon>
               </Tooltip>
               <FileButton accept={pictureTypes.join(",")} onChange={(file) => void upload(file)}>
                 {(button) => (
-                  <Tooltip label="Upload a picture">
-                    <ActionIcon {...button} variant="subtle" color="gray" aria-label={`Upload a picture as ${label}`}>
+                  <Tooltip label={t("playground.uploadAPicture")}>
+                    <ActionIcon
+                      {...button}
+                      variant="subtle"
+                      color="gray"
+                      aria-label={t("playground.uploadAPictureAs", { label })}
+                    >
                       <IconUpload size={16} stroke={1.6} />
                     </ActionIcon>
                   </Tooltip>
@@ -63,12 +74,12 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
         />
         {value !== "" && (
           <Button variant="subtle" size="compact-xs" mt={2} onClick={() => onChange("")}>
-            Take out
+            {t("playground.takeOut")}
           </Button>
         )}
         {value === "" && label === "First frame" && (
           <Text size="xs" c="dimmed" mt={2}>
-            The video begins with it.
+            {t("playground.theVideoBeginsWithIt")}
           </Text>
         )}
       </div>

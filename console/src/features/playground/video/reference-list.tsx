@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconLibraryPhoto, IconPlus, IconX } from "@tabler/icons-react";
+import { t } from "../../../language/areas/playground.ts";
 import { AssetPicker } from "../../media/asset-picker.tsx";
 import type { Reference } from "../../media/video-draft.ts";
 
@@ -20,9 +21,9 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
     onChange(value.map((each, index) => (index === at ? { ...each, ...edit } : each)));
   return (
     <fieldset className="references">
-      <legend>References</legend>
+      <legend>{t("playground.references")}</legend>
       <Text size="xs" c="dimmed">
-        Who and what the video should look and sound like.
+        {t("playground.whoAndWhatTheVideo")}
       </Text>
       {value.map((reference, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same one may be there twice.
@@ -30,7 +31,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           <TextInput
             className="grow"
             aria-label={`Reference ${at + 1}`}
-            placeholder="https://… or asset://…"
+            placeholder={t("playground.httpsOrAsset")}
             maxLength={8_192}
             value={reference.url}
             onChange={(event) => change(at, { url: event.currentTarget.value })}
@@ -65,7 +66,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           leftSection={<IconLibraryPhoto size={14} aria-hidden />}
           onClick={open}
         >
-          Add an asset
+          {t("playground.addAnAsset")}
         </Button>
         <Button
           variant="subtle"
@@ -73,7 +74,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           leftSection={<IconPlus size={14} aria-hidden />}
           onClick={() => onChange([...value, { url: "", type: "image" }])}
         >
-          Add an address
+          {t("playground.addAnAddress")}
         </Button>
       </Group>
       <AssetPicker

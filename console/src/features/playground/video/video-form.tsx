@@ -1,5 +1,6 @@
 import { Autocomplete, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import type { Problem } from "../../../client/problem.ts";
+import { t } from "../../../language/areas/playground.ts";
 import type { VideoDraft } from "../../media/video-draft.ts";
 import { MaterialInput } from "./material-input.tsx";
 import { ReferenceList } from "./reference-list.tsx";
@@ -28,8 +29,8 @@ export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: 
   return (
     <Stack gap="sm">
       <Textarea
-        label="Prompt"
-        placeholder="A lighthouse at dawn, the camera rises slowly"
+        label={t("playground.prompt")}
+        placeholder={t("playground.aLighthouseAtDawnThe2")}
         autosize
         minRows={3}
         maxRows={12}
@@ -39,24 +40,24 @@ export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: 
       />
       <div className="form-pairs">
         <Autocomplete
-          label="Ratio"
-          placeholder="default"
+          label={t("playground.ratio")}
+          placeholder={t("playground.default")}
           data={ratios}
           value={draft.ratio}
           error={problemOf("ratio")}
           onChange={(ratio) => onChange({ ratio })}
         />
         <Autocomplete
-          label="Resolution"
-          placeholder="default"
+          label={t("playground.resolution")}
+          placeholder={t("playground.default")}
           data={resolutions}
           value={draft.resolution}
           error={problemOf("resolution")}
           onChange={(resolution) => onChange({ resolution })}
         />
         <NumberInput
-          label="Seconds"
-          placeholder="default"
+          label={t("playground.seconds")}
+          placeholder={t("playground.default")}
           min={-1}
           max={3_600}
           allowDecimal={false}
@@ -65,21 +66,21 @@ export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: 
           onChange={(next) => onChange({ duration: numberOrNull(next) })}
         />
         <NumberInput
-          label="Seed"
-          placeholder="chance"
+          label={t("playground.seed")}
+          placeholder={t("playground.chance")}
           allowDecimal={false}
           value={draft.seed ?? ""}
           error={problemOf("seed")}
           onChange={(next) => onChange({ seed: numberOrNull(next) })}
         />
         <ThreeWay
-          label="Sound"
+          label={t("playground.sound")}
           value={draft.audio}
           error={problemOf("audio")}
           onChange={(audio) => onChange({ audio })}
         />
         <ThreeWay
-          label="Watermark"
+          label={t("playground.watermark")}
           value={draft.watermark}
           error={problemOf("watermark")}
           onChange={(watermark) => onChange({ watermark })}
@@ -87,14 +88,14 @@ export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: 
       </div>
       <MaterialInput
         workspace={workspace}
-        label="First frame"
+        label={t("playground.firstFrame")}
         value={draft.image}
         error={problemOf("image")}
         onChange={(image) => onChange({ image })}
       />
       <MaterialInput
         workspace={workspace}
-        label="Last frame"
+        label={t("playground.lastFrame")}
         value={draft.lastFrame}
         error={problemOf("last_frame")}
         onChange={(lastFrame) => onChange({ lastFrame })}
@@ -106,8 +107,8 @@ export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: 
         onChange={(references) => onChange({ references })}
       />
       <Textarea
-        label="More fields"
-        description="Anything else for the body of the call, as JSON."
+        label={t("playground.moreFields")}
+        description={t("playground.anythingElseForTheBody2")}
         placeholder={'{ "return_last_frame": true }'}
         autosize
         minRows={1}
@@ -140,9 +141,9 @@ function ThreeWay({ label, value, error, onChange }: ThreeWayProps) {
         aria-label={label}
         fullWidth
         data={[
-          { value: "", label: "Default" },
-          { value: "yes", label: "Yes" },
-          { value: "no", label: "No" },
+          { value: "", label: t("playground.default2") },
+          { value: "yes", label: t("playground.yes") },
+          { value: "no", label: t("playground.no") },
         ]}
         value={value === null ? "" : value ? "yes" : "no"}
         onChange={(next) => onChange(next === "" ? null : next === "yes")}

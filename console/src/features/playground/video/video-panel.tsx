@@ -6,6 +6,7 @@ import { asProblem, isAbort, Problem } from "../../../client/problem.ts";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useKept } from "../../media/kept.ts";
 import { askAs, type KeyCall } from "../../media/key-call.ts";
@@ -23,7 +24,7 @@ const noTasks: readonly string[] = [];
 export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
   const { workspace } = call;
   const [draft, setDraft] = useKept<VideoDraft>(videoDraftName(workspace), plainVideo);
-  const [tasks, setTasks] = useKept<readonly string[]>(`videos of ${workspace}`, noTasks);
+  const [tasks, setTasks] = useKept<readonly string[]>(t("playground.videosOf", { workspace }), noTasks);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [starting, setStarting] = useState(false);
   const abort = useRef<AbortController | null>(null);
@@ -51,7 +52,7 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
       const answered = await askAs(call, "/v1/video/tasks", body, { signal: controller.signal, headers });
       lost.current = null;
       const id = idIn(answered.value);
-      if (id === null) throw new Problem("upstream_error", "The answer names no task.", answered.requestId);
+      if (id === null) throw new Problem("upstream_error", t("playground.theAnswerNamesNoTask"), answered.requestId);
       setTasks((before) => [id, ...before].slice(0, tasksMax));
       void queries.invalidateQueries({ queryKey: ["tasks.list"] });
     } catch (thrown) {
@@ -67,14 +68,14 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="New video"
+        title={t("playground.newVideo")}
         actions={
           <>
             <SameCallButton
               make={() => ({
                 path: "/v1/video/tasks",
                 sdk: "video",
-                body: asked ? body : { ...body, prompt: "A lighthouse at dawn" },
+                body: asked ? body : { ...body, prompt: t("playground.aLighthouseAtDawn") },
               })}
             />
             <Button
@@ -85,7 +86,7 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
                 setProblem(null);
               }}
             >
-              Clear
+              {t("playground.clear")}
             </Button>
           </>
         }
@@ -103,30 +104,30 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
             <Group justify="flex-end">
               {isField(problem?.param ?? null) && (
                 <Text size="xs" c="var(--mantine-color-error)" role="alert">
-                  Nothing was sent: mend what is marked above.
+                  {t("playground.nothingWasSentMendWhat")}
                 </Text>
               )}
               <Button type="submit" loading={starting} disabled={!asked || more.problem !== null}>
-                Make video
+                {t("playground.makeVideo")}
               </Button>
             </Group>
           </Stack>
         </form>
       </Section>
       <Section
-        title="Started here"
-        description="They go on without you: all of them stand on the page Video tasks."
+        title={t("playground.startedHere")}
+        description={t("playground.theyGoOnWithoutYou")}
         actions={
           tasks.length > 0 && (
             <Button variant="subtle" size="compact-xs" onClick={() => setTasks(noTasks)}>
-              Clear
+              {t("playground.clear")}
             </Button>
           )
         }
       >
         {tasks.length === 0 ? (
-          <EmptyState icon={<IconMovie />} title="No video started yet">
-            A video takes a minute or more. Its state, its progress and the video itself show up here.
+          <EmptyState icon={<IconMovie />} title={t("playground.noVideoStartedYet")}>
+            {t("playground.aVideoTakesAMinute")}
           </EmptyState>
         ) : (
           <div className="runs">

@@ -8,6 +8,7 @@ import { EmptyState } from "../../../components/empty-state.tsx";
 import { Count, Duration } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import { typeWords } from "../../catalog/price-words.ts";
@@ -37,9 +38,9 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
     [query.data, provider.id, provider.enabled],
   );
   return (
-    <Section title="Deployments" description="Models that lead here." flush>
+    <Section title={t("providers.deployments")} description={t("providers.modelsThatLeadHere")} flush>
       <DataTable
-        label="Deployments"
+        label={t("providers.deployments")}
         columns={columns}
         rows={rowsIn(query, () => found)}
         rowKey={(row) => row.id}
@@ -48,10 +49,10 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
         empty={
           <EmptyState
             icon={<IconBox />}
-            title="No model leads here yet"
-            action={<Button onClick={() => setTab("import")}>Import models</Button>}
+            title={t("providers.noModelLeadsHereYet")}
+            action={<Button onClick={() => setTab("import")}>{t("providers.importModels")}</Button>}
           >
-            Callers ask for models. Choose some of this account's, and the gateway serves them under a name of yours.
+            {t("providers.callersAskForModelsChoose")}
           </EmptyState>
         }
       />
@@ -60,20 +61,29 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
 }
 
 const columns: readonly Column<Row>[] = [
-  { id: "model", header: "Model", cell: (row) => row.model, sortBy: (row) => row.model },
-  { id: "upstream", header: "Upstream model", cell: (row) => row.upstream_model, sortBy: (row) => row.upstream_model },
-  { id: "type", header: "Type", cell: (row) => typeWords[row.type], sortBy: (row) => row.type },
-  { id: "health", header: "Health", cell: (row) => <HealthBadge health={row.health} enabled={row.enabled} /> },
+  { id: "model", header: t("providers.model"), cell: (row) => row.model, sortBy: (row) => row.model },
+  {
+    id: "upstream",
+    header: t("providers.upstreamModel"),
+    cell: (row) => row.upstream_model,
+    sortBy: (row) => row.upstream_model,
+  },
+  { id: "type", header: t("providers.type"), cell: (row) => typeWords[row.type], sortBy: (row) => row.type },
+  {
+    id: "health",
+    header: t("providers.health"),
+    cell: (row) => <HealthBadge health={row.health} enabled={row.enabled} />,
+  },
   {
     id: "hour",
-    header: "Last hour",
-    cell: (row) => <Count value={row.health.last_hour?.attempts ?? null} unit="attempts" />,
+    header: t("providers.lastHour"),
+    cell: (row) => <Count value={row.health.last_hour?.attempts ?? null} unit={t("providers.attempts")} />,
     sortBy: (row) => row.health.last_hour?.attempts ?? null,
     align: "right",
   },
   {
     id: "latency",
-    header: "Latency",
+    header: t("providers.latency"),
     cell: (row) => <Duration ms={row.health.latency_ms} />,
     sortBy: (row) => row.health.latency_ms,
     align: "right",

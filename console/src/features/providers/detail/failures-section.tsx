@@ -9,6 +9,7 @@ import { Duration, When } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
+import { t } from "../../../language/areas/providers.ts";
 import { OutcomeCell } from "../../requests/outcome.tsx";
 
 const shown = 20;
@@ -23,8 +24,8 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
   });
   return (
     <Section
-      title="Errors of the last hour"
-      description="Attempts that did not end well, the newest first."
+      title={t("providers.errorsOfTheLastHour")}
+      description={t("providers.attemptsThatDidNotEnd")}
       actions={
         <Anchor
           size="xs"
@@ -36,20 +37,20 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
             />
           )}
         >
-          All of its errors
+          {t("providers.allOfItsErrors")}
         </Anchor>
       }
       flush
     >
       <DataTable
-        label="Errors of the last hour"
+        label={t("providers.errorsOfTheLastHour")}
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(row) => row.attempt_id}
         rowLink={(row) => ({ to: "/requests/$request", params: { request: row.request_id }, search: {} })}
         empty={
-          <EmptyState icon={<IconMoodSmile />} title="No errors">
-            Nothing failed here in the last hour.
+          <EmptyState icon={<IconMoodSmile />} title={t("providers.noErrors")}>
+            {t("providers.nothingFailedHereInThe")}
           </EmptyState>
         }
       />
@@ -58,9 +59,9 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
 }
 
 const columns: readonly Column<RequestRow>[] = [
-  { id: "time", header: "Time", cell: (row) => <When at={row.at} /> },
-  { id: "model", header: "Model", cell: (row) => row.model || row.requested_model },
-  { id: "workspace", header: "Workspace", cell: (row) => row.workspace.slug || row.workspace.id },
-  { id: "result", header: "Result", cell: (row) => <OutcomeCell row={row} /> },
-  { id: "duration", header: "Duration", cell: (row) => <Duration ms={row.total_ms} />, align: "right" },
+  { id: "time", header: t("providers.time"), cell: (row) => <When at={row.at} /> },
+  { id: "model", header: t("providers.model"), cell: (row) => row.model || row.requested_model },
+  { id: "workspace", header: t("providers.workspace"), cell: (row) => row.workspace.slug || row.workspace.id },
+  { id: "result", header: t("providers.result"), cell: (row) => <OutcomeCell row={row} /> },
+  { id: "duration", header: t("providers.duration"), cell: (row) => <Duration ms={row.total_ms} />, align: "right" },
 ];

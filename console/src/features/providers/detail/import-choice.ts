@@ -1,4 +1,5 @@
 import { type BodyInput, type ConsoleModel, modelSchema, type UpstreamModel } from "@sluice/contract";
+import { t } from "../../../language/areas/providers.ts";
 import type { Search } from "../../../routes/search.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 
@@ -59,16 +60,16 @@ export function effectOf(
   models: ReadonlyMap<string, Pick<ConsoleModel, "type" | "managed_by" | "deployments">>,
 ): Effect {
   if (!modelSchema.shape.name.safeParse(name).success) {
-    return { tone: "wrong", words: "A name has no spaces and no *, and at most 256 characters." };
+    return { tone: "wrong", words: t("providers.aNameHasNoSpaces") };
   }
   const there = models.get(name);
-  if (there === undefined) return { tone: "new", words: "New model" };
-  if (there.managed_by === "file") return { tone: "wrong", words: "The config file owns a model of this name." };
-  if (there.type !== type) return { tone: "wrong", words: `There is a model of this name, of the type ${there.type}.` };
+  if (there === undefined) return { tone: "new", words: t("providers.newModel") };
+  if (there.managed_by === "file") return { tone: "wrong", words: t("providers.theConfigFileOwnsA") };
+  if (there.type !== type) return { tone: "wrong", words: t("providers.thereIsAModelOf", { type: there.type }) };
   const leads = there.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel);
   return leads
-    ? { tone: "wrong", words: "This model leads there already." }
-    : { tone: "extends", words: "Adds a deployment to it" };
+    ? { tone: "wrong", words: t("providers.thisModelLeadsThereAlready") }
+    : { tone: "extends", words: t("providers.addsADeploymentToIt") };
 }
 
 export function importBody(choice: Choice): BodyInput<"providers.import"> {

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import type { Problem } from "../../../client/problem.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { choiceMax } from "./import-choice.ts";
 
 interface ImportFootProps {
@@ -21,16 +22,16 @@ export function ImportFoot({ chosen, wrong, saving, problem, onClear, onImport }
       {problem !== null && <ProblemAlert problem={problem} />}
       <Group justify="space-between" gap="xs">
         <Text size="sm" aria-live="polite">
-          {chosen === 1 ? "1 model chosen" : `${chosen} models chosen`}
-          {chosen >= choiceMax && ", as many as go at once"}
-          {wrong > 0 && <span className="failed-share">, {wrong} of them cannot be made as they stand</span>}
+          {chosen === 1 ? t("providers.n1ModelChosen") : t("providers.modelsChosen", { chosen })}
+          {chosen >= choiceMax && t("providers.asManyAsGoAt")}
+          {wrong > 0 && <span className="failed-share">{t("providers.ofThemCannotBeMade", { wrong })}</span>}
         </Text>
         <Group gap="xs">
           <Button variant="default" onClick={onClear}>
-            Choose none
+            {t("providers.chooseNone")}
           </Button>
           <Button onClick={onImport} loading={saving} disabled={wrong > 0}>
-            {chosen === 1 ? "Import model" : `Import ${chosen} models`}
+            {chosen === 1 ? t("providers.importModel") : t("providers.importModels2", { chosen })}
           </Button>
         </Group>
       </Group>

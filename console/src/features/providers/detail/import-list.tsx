@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { formatCount } from "../../../client/format.ts";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import { allToggled, type Choice, fittingModels } from "./import-choice.ts";
@@ -32,12 +33,16 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
     <>
       <div className="list-head">
         <FilterBar filters={filters} alsoClears={["find"]}>
-          <SearchBox label="Find an upstream model" placeholder="Part of a name or of an owner" name="find" />
+          <SearchBox
+            label={t("providers.findAnUpstreamModel")}
+            placeholder={t("providers.partOfANameOr")}
+            name="find"
+          />
         </FilterBar>
         <Group justify="space-between" gap="xs">
           <Checkbox
             size="xs"
-            label="Choose all that are shown"
+            label={t("providers.chooseAllThatAreShown")}
             disabled={found === null || found.length === 0}
             checked={allChosen}
             indeterminate={someChosen && !allChosen}
@@ -45,8 +50,8 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
           />
           <Text size="xs" c="dimmed" aria-live="polite">
             {upstream === null || found === null
-              ? "Asking for the list…"
-              : `${formatCount(found.length)} of ${formatCount(upstream.length)}`}
+              ? t("providers.askingForTheList")
+              : t("providers.of", { length: formatCount(found.length), length2: formatCount(upstream.length) })}
           </Text>
         </Group>
       </div>
@@ -57,7 +62,7 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
           ))}
         </Stack>
       ) : (
-        <ul className="import-list" aria-label="Upstream models">
+        <ul className="import-list" aria-label={t("providers.upstreamModels")}>
           {found.slice(0, drawn).map((model) => (
             <ImportRow
               key={model.id}
@@ -72,13 +77,13 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
       )}
       {found?.length === 0 && (
         <Text size="sm" c="dimmed" p="md">
-          {upstream?.length === 0 ? "The account has no models." : "None of the account's models looks like that."}
+          {upstream?.length === 0 ? t("providers.theAccountHasNoModels") : t("providers.noneOfTheAccountsModels")}
         </Text>
       )}
       {found !== null && found.length > drawn && (
         <div className="table-more">
           <Button variant="subtle" onClick={() => setDrawn(drawn + drawnAtFirst)}>
-            Show {Math.min(drawnAtFirst, found.length - drawn)} more
+            {t("providers.showMore", { drawnAtFirst: Math.min(drawnAtFirst, found.length - drawn) })}
           </Button>
         </div>
       )}
@@ -87,13 +92,17 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
 }
 
 const filters = [
-  { name: "type", label: "Type", choices: modelTypes.map((value) => ({ value, label: typeWords[value] })) },
+  {
+    name: "type",
+    label: t("providers.type"),
+    choices: modelTypes.map((value) => ({ value, label: typeWords[value] })),
+  },
   {
     name: "served",
-    label: "Served here",
+    label: t("providers.servedHere"),
     choices: [
-      { value: "no", label: "Not served yet" },
-      { value: "yes", label: "Served already" },
+      { value: "no", label: t("providers.notServedYet") },
+      { value: "yes", label: t("providers.servedAlready") },
     ],
   },
 ];

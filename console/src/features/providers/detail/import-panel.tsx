@@ -5,6 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { useModels } from "../../catalog/use-models.ts";
 import { type Choice, effectOf, importBody } from "./import-choice.ts";
@@ -29,16 +30,16 @@ export function ImportPanel({ provider, form }: ImportPanelProps) {
       {result !== null && <ImportResult result={result} onClose={() => setResult(null)} />}
       {byHand ? (
         <Section
-          title="Name models"
+          title={t("providers.nameModels")}
           description={
             form?.lists_models === false
-              ? `${form.title} tells no list of its models: name those that callers may ask for.`
-              : "For models that are in no list: a fine-tuned one, a new one, an endpoint of yours."
+              ? t("providers.tellsNoListOfIts", { title: form.title })
+              : t("providers.forModelsThatAreIn")
           }
           actions={
             form?.lists_models === false ? undefined : (
               <Button variant="subtle" onClick={() => setByHand(false)}>
-                Choose from the list
+                {t("providers.chooseFromTheList")}
               </Button>
             )
           }
@@ -76,11 +77,11 @@ function FromList({ provider, onByHand, onDone }: FromListProps) {
   );
   return (
     <Section
-      title="Import models"
-      description="Choose which of the account's models callers may ask for, and under which name."
+      title={t("providers.importModels")}
+      description={t("providers.chooseWhichOfTheAccounts")}
       actions={
         <Button variant="subtle" onClick={onByHand}>
-          Name one yourself
+          {t("providers.nameOneYourself")}
         </Button>
       }
       flush
@@ -89,7 +90,7 @@ function FromList({ provider, onByHand, onDone }: FromListProps) {
         <Stack gap="sm" p="md">
           <ProblemAlert problem={query.error} onRetry={() => query.refetch()} />
           <Text size="sm" c="dimmed">
-            Test the provider to see what is wrong, or name its models yourself.
+            {t("providers.testTheProviderToSee")}
           </Text>
         </Stack>
       ) : (

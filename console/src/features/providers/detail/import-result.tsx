@@ -2,6 +2,7 @@ import { Alert, Anchor, CloseButton, Group, Stack, Text } from "@mantine/core";
 import type { AnswerOf } from "@sluice/contract";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { t } from "../../../language/areas/providers.ts";
 import { isUnpriced } from "../../catalog/price-words.ts";
 import { useModels } from "../../catalog/use-models.ts";
 
@@ -27,14 +28,14 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
       title={
         <Group justify="space-between" wrap="nowrap">
           <span>{titleOf(done, refused.length)}</span>
-          <CloseButton size="sm" aria-label="Close this" onClick={onClose} />
+          <CloseButton size="sm" aria-label={t("providers.closeThis")} onClick={onClose} />
         </Group>
       }
       classNames={{ label: "grow" }}
     >
       <Stack gap="xs">
-        {created.length > 0 && <Names label="New" names={created} />}
-        {extended.length > 0 && <Names label="Got a deployment more" names={extended} />}
+        {created.length > 0 && <Names label={t("providers.new")} names={created} />}
+        {extended.length > 0 && <Names label={t("providers.gotADeploymentMore")} names={extended} />}
         {refused.map(({ name, reason }) => (
           <Text key={name} size="sm" className="break">
             {name}: {reason}
@@ -43,10 +44,10 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
         {unpriced.length > 0 && (
           <Text size="sm">
             {unpriced.length === 1
-              ? "One of them has no price yet: its calls cost 0, and no budget counts them."
-              : `${unpriced.length} of them have no price yet: their calls cost 0, and no budget counts them.`}{" "}
+              ? t("providers.oneOfThemHasNo")
+              : t("providers.ofThemHaveNoPrice", { length: unpriced.length })}{" "}
             <Anchor size="sm" renderRoot={(props) => <Link to="/models" search={{ price: "none" }} {...props} />}>
-              Set prices
+              {t("providers.setPrices")}
             </Anchor>
           </Text>
         )}
@@ -56,8 +57,9 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
 }
 
 function titleOf(done: number, refused: number): string {
-  if (refused === 0) return done === 1 ? "1 model is served now" : `${done} models are served now`;
-  return done === 0 ? "Nothing was imported" : `${done} imported, ${refused} not`;
+  if (refused === 0)
+    return done === 1 ? t("providers.n1ModelIsServedNow") : t("providers.modelsAreServedNow", { done });
+  return done === 0 ? t("providers.nothingWasImported") : t("providers.importedNot", { done, refused });
 }
 
 const namesShown = 12;

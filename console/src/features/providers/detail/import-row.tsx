@@ -2,6 +2,7 @@ import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import type { ConsoleModel, UpstreamModel } from "@sluice/contract";
 import { memo } from "react";
 import { formatRelative } from "../../../client/format.ts";
+import { t } from "../../../language/areas/providers.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import { type Choice, type Chosen, effectOf, toggled } from "./import-choice.ts";
 
@@ -53,7 +54,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
     <div className="import-fields">
       <TextInput
         size="xs"
-        aria-label={`Name of ${upstreamModel} here`}
+        aria-label={t("providers.nameOfHere", { upstreamModel })}
         maxLength={256}
         autoComplete="off"
         spellCheck={false}
@@ -67,7 +68,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
       {/* A browser's own: a hundred of the others take a second to draw. */}
       <NativeSelect
         size="xs"
-        aria-label={`Type of ${upstreamModel}`}
+        aria-label={t("providers.typeOf", { upstreamModel })}
         w={112}
         data={typeChoices}
         value={chosen.type}
@@ -83,9 +84,11 @@ function aboutOf({ served_as, owned_by, created_at, suggested }: UpstreamModel):
   return [
     served_as.length === 0 ? null : `served as ${served_as.join(", ")}`,
     typeWords[suggested.type].toLowerCase(),
-    owned_by === null || owned_by === "" ? null : `by ${owned_by}`,
+    owned_by === null || owned_by === "" ? null : t("providers.by", { owned_by }),
     // Vendors that do not know say 0.
-    created_at === null || created_at <= 0 ? null : `from ${formatRelative(created_at, Date.now())}`,
+    created_at === null || created_at <= 0
+      ? null
+      : t("providers.from", { created_at: formatRelative(created_at, Date.now()) }),
   ]
     .filter((part) => part !== null)
     .join(" · ");

@@ -4,6 +4,7 @@ import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { type ModelType, modelTypes } from "../../catalog/price-words.ts";
 import { useModels } from "../../catalog/use-models.ts";
@@ -58,8 +59,8 @@ export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
           return (
             <Group key={line.key} gap="xs" align="flex-start" className="manual-line">
               <TextInput
-                label="Upstream model"
-                placeholder="as the provider calls it"
+                label={t("providers.upstreamModel")}
+                placeholder={t("providers.asTheProviderCallsIt")}
                 maxLength={256}
                 autoComplete="off"
                 spellCheck={false}
@@ -68,8 +69,8 @@ export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
                 onChange={(event) => change(line.key, { upstreamModel: event.currentTarget.value })}
               />
               <TextInput
-                label="Name here"
-                placeholder={line.upstreamModel.trim() || "the same"}
+                label={t("providers.nameHere")}
+                placeholder={line.upstreamModel.trim() || t("providers.theSame")}
                 maxLength={256}
                 autoComplete="off"
                 spellCheck={false}
@@ -81,7 +82,7 @@ export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
                 inputWrapperOrder={["label", "input", "description", "error"]}
               />
               <Select
-                label="Type"
+                label={t("providers.type")}
                 w={120}
                 data={typeChoices.filter((choice) => types.includes(choice.value))}
                 allowDeselect={false}
@@ -110,10 +111,10 @@ export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
             leftSection={<IconPlus size={14} aria-hidden />}
             onClick={() => setLines([...lines, emptyLine(Math.max(...lines.map((line) => line.key)) + 1)])}
           >
-            Add a line
+            {t("providers.addALine")}
           </Button>
           <Button type="submit" loading={act.isPending} disabled={filled.length === 0 || isWrong}>
-            {filled.length > 1 ? `Make ${filled.length} models` : "Make model"}
+            {filled.length > 1 ? t("providers.makeModels", { length: filled.length }) : t("providers.makeModel")}
           </Button>
         </Group>
       </Stack>

@@ -3,6 +3,7 @@ import type { ConsoleProvider } from "@sluice/contract";
 import { formatShare } from "../../../client/format.ts";
 import { Count, Duration, Nothing } from "../../../components/figures.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { failedShare, healthLabel, healthReason } from "../../catalog/health-words.ts";
 import { DeploymentsSection } from "./deployments-section.tsx";
 import { FailuresSection } from "./failures-section.tsx";
@@ -13,26 +14,36 @@ export function OverviewPanel({ provider }: { readonly provider: ConsoleProvider
   const failed = failedShare(health);
   return (
     <Stack gap="lg">
-      <Stats label="How it is">
+      <Stats label={t("providers.howItIs")}>
         <Stat
-          label="Health"
-          value={enabled ? healthLabel(health) : "Disabled"}
-          hint={enabled ? healthReason(health) : "No call goes to it."}
+          label={t("providers.health")}
+          value={enabled ? healthLabel(health) : t("providers.disabled")}
+          hint={enabled ? healthReason(health) : t("providers.noCallGoesToIt")}
         />
         <Stat
-          label="Attempts in the last hour"
+          label={t("providers.attemptsInTheLastHour")}
           value={<Count value={health.last_hour?.attempts ?? null} />}
-          hint={health.in_flight > 0 ? `${health.in_flight} running now` : "none running now"}
+          hint={
+            health.in_flight > 0
+              ? t("providers.runningNow", { in_flight: health.in_flight })
+              : t("providers.noneRunningNow")
+          }
         />
         <Stat
-          label="Failed in the last hour"
+          label={t("providers.failedInTheLastHour")}
           value={<Count value={health.last_hour?.failed ?? null} />}
-          hint={failed === null ? undefined : `${formatShare(failed)} of its attempts`}
+          hint={failed === null ? undefined : t("providers.ofItsAttempts", { failed: formatShare(failed) })}
         />
         <Stat
-          label="Latency"
-          value={health.latency_ms === null ? <Nothing word="not known" /> : <Duration ms={health.latency_ms} />}
-          hint="mean of recent good calls"
+          label={t("providers.latency")}
+          value={
+            health.latency_ms === null ? (
+              <Nothing word={t("providers.notKnown")} />
+            ) : (
+              <Duration ms={health.latency_ms} />
+            )
+          }
+          hint={t("providers.meanOfRecentGoodCalls")}
         />
       </Stats>
       <DeploymentsSection provider={provider} />

@@ -5,6 +5,7 @@ import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { TabRow } from "../../../components/tab-row.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { ForAdministrators } from "../../catalog/for-administrators.tsx";
@@ -22,13 +23,13 @@ export default function ProviderPage() {
   return <OneProvider key={provider} id={provider} />;
 }
 
-const crumbs = [{ label: "Providers", link: { to: "/providers", search: {} } }] as const;
+const crumbs = [{ label: t("providers.providers"), link: { to: "/providers", search: {} } }] as const;
 const lookMs = 10_000;
 const tabs = [
-  { value: "overview", label: "Overview" },
-  { value: "test", label: "Test" },
-  { value: "import", label: "Import models" },
-  { value: "settings", label: "Settings" },
+  { value: "overview", label: t("providers.overview") },
+  { value: "test", label: t("providers.test") },
+  { value: "import", label: t("providers.importModels") },
+  { value: "settings", label: t("providers.settings") },
 ] as const;
 
 /** One upstream account: how it is, whether it answers, what models it has, how it is set up. */
@@ -56,7 +57,7 @@ function OneProvider({ id }: { readonly id: string }) {
           <ManagedByFile by={provider.managed_by} />
         </Group>
       }
-      description={`${titleOf(provider.kind)} at ${provider.base_url}`}
+      description={t("providers.at", { kind: titleOf(provider.kind), base_url: provider.base_url })}
       actions={<ProviderActions provider={provider} />}
     >
       <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted={false}>

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { noticeUndo } from "../../../components/notice.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 
 /** Off, on and away. What the config file owns is changed there. */
@@ -14,42 +15,46 @@ export function ProviderActions({ provider }: { readonly provider: ConsoleProvid
   const set = useAct("providers.update", { invalidates: afterCatalogChange });
   const remove = useAct("providers.remove", {
     invalidates: ["providers.list"],
-    done: `Provider ${id} is removed.`,
+    done: t("providers.providerIsRemoved", { id }),
     onDone: () => void navigate({ to: "/providers", search: {} }),
   });
   if (managed_by === "file") return null;
   const enable = () => set.mutate({ params, body: { enabled: true } });
   const disable = async () => {
     await set.mutateAsync({ params, body: { enabled: false } });
-    noticeUndo(`Provider ${id} is disabled.`, enable);
+    noticeUndo(t("providers.providerIsDisabled", { id }), enable);
   };
   return (
     <>
       {deployments === 0 ? (
         <ConfirmButton
-          title={`Remove ${id}?`}
-          verb="Remove provider"
-          label="Remove"
+          title={t("providers.remove", { id })}
+          verb={t("providers.removeProvider")}
+          label={t("providers.remove2")}
           typed={id}
           onConfirm={() => remove.mutateAsync({ params })}
         >
-          Its key is forgotten. What it answered stays in the ledger. This cannot be taken back.
+          {t("providers.itsKeyIsForgottenWhat")}
         </ConfirmButton>
       ) : (
-        <Tooltip label="Models still lead to it. Take it out of them first.">
+        <Tooltip label={t("providers.modelsStillLeadToIt")}>
           <Button variant="default" data-disabled aria-disabled onClick={(event) => event.preventDefault()}>
-            Remove
+            {t("providers.remove2")}
           </Button>
         </Tooltip>
       )}
       {enabled ? (
-        <ConfirmButton title={`Disable ${id}?`} verb="Disable provider" label="Disable" onConfirm={disable}>
-          No new call goes to it; those that run are let finish. Models that lead nowhere else stop answering. You can
-          enable it again at any time.
+        <ConfirmButton
+          title={t("providers.disable", { id })}
+          verb={t("providers.disableProvider")}
+          label={t("providers.disable2")}
+          onConfirm={disable}
+        >
+          {t("providers.noNewCallGoesTo")}
         </ConfirmButton>
       ) : (
         <Button loading={set.isPending} onClick={enable}>
-          Enable
+          {t("providers.enable")}
         </Button>
       )}
     </>

@@ -6,6 +6,7 @@ import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange } from "../../../routes/search.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { draftBlocked, draftOf, updateBody } from "../../catalog/provider-draft.ts";
@@ -29,8 +30,8 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
       setDraft(draftOf(answer, form));
       noticeDone(
         provider.has_api_key && !answer.has_api_key && draft.apiKey.how === "keep"
-          ? "Saved. The address changed, so the stored API key was taken away: give one."
-          : "Saved.",
+          ? t("providers.savedTheAddressChangedSo")
+          : t("providers.saved"),
       );
     },
   });
@@ -43,14 +44,13 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
     if (isChanged && blocked === null && !locked) save.mutate({ params: { provider: provider.id }, body });
   };
   return (
-    <Section title="Settings" description="What is changed counts for the next call.">
+    <Section title={t("providers.settings")} description={t("providers.whatIsChangedCountsFor")}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw="40rem">
           <ManagedByFileNote by={provider.managed_by} />
           {form === null && (
             <Text size="sm" c="dimmed">
-              This version of the gateway does not know the kind {provider.kind}: its own settings cannot be changed
-              here.
+              {t("providers.thisVersionOfTheGateway", { kind: provider.kind })}
             </Text>
           )}
           <ProviderFields
@@ -68,16 +68,16 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
               {isChanged && blocked !== null && <span className="drawer-blocked">{blocked}</span>}
               {isChanged && (
                 <Button variant="default" onClick={() => setDraft(draftOf(provider, form))}>
-                  Discard
+                  {t("providers.discard")}
                 </Button>
               )}
               {!isChanged && (
                 <Button variant="default" onClick={() => change({ tab: "test", run: "now" })}>
-                  Test it
+                  {t("providers.testIt")}
                 </Button>
               )}
               <Button type="submit" disabled={!isChanged || blocked !== null} loading={save.isPending}>
-                Save
+                {t("providers.save")}
               </Button>
             </Group>
           )}

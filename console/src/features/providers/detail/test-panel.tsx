@@ -7,6 +7,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { formatDuration } from "../../../client/format.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
 
 /** Asks the provider something small, step by step, and says what to do about what fails. */
@@ -21,10 +22,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
   };
   useAskedRun(run);
   return (
-    <Section
-      title="Test"
-      description="Lists the account's models, then asks one of them the smallest question there is. It costs next to nothing, and no picture or video is made."
-    >
+    <Section title={t("providers.test")} description={t("providers.listsTheAccountsModelsThen")}>
       <Stack gap="md">
         <form
           onSubmit={(event) => {
@@ -34,8 +32,8 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
         >
           <Group gap="xs" align="flex-end">
             <Autocomplete
-              label="Upstream model"
-              placeholder="whichever is known"
+              label={t("providers.upstreamModel")}
+              placeholder={t("providers.whicheverIsKnown")}
               data={known}
               limit={50}
               maxLength={256}
@@ -44,7 +42,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
               className="filter grow-to-22"
             />
             <Button type="submit" size="sm" loading={test.isPending}>
-              Run the test
+              {t("providers.runTheTest")}
             </Button>
           </Group>
         </form>
@@ -53,7 +51,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
             <Group gap="xs">
               <Loader size="xs" aria-hidden />
               <Text size="sm" c="dimmed">
-                Asking {provider.id}. This may take half a minute.
+                {t("providers.askingThisMayTakeHalf", { id: provider.id })}
               </Text>
             </Group>
           )}
@@ -62,16 +60,16 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
         </div>
         {test.data?.ok === true && !test.isPending && (
           <Group gap="xs">
-            <Text size="sm">Next: choose the models that callers may ask for.</Text>
+            <Text size="sm">{t("providers.nextChooseTheModelsThat")}</Text>
             <Button variant="default" onClick={() => change({ tab: "import" })}>
-              Import models
+              {t("providers.importModels")}
             </Button>
           </Group>
         )}
         {test.data?.ok === false && !test.isPending && (
           <Group gap="xs">
             <Button variant="default" onClick={() => change({ tab: "settings" })}>
-              Change its settings
+              {t("providers.changeItsSettings")}
             </Button>
           </Group>
         )}
@@ -84,7 +82,7 @@ function Verdict({ answer }: { readonly answer: TestAnswer }) {
   return (
     <Stack gap="sm">
       <Text fw={500} size="sm">
-        {answer.ok ? "It works." : "It does not work yet."}
+        {answer.ok ? t("providers.itWorks") : t("providers.itDoesNotWorkYet")}
       </Text>
       <ol className="test-steps">
         {answer.steps.map((step) => (
@@ -96,7 +94,7 @@ function Verdict({ answer }: { readonly answer: TestAnswer }) {
               <div className="break">
                 <span className="test-name">{step.name}</span>{" "}
                 <span className="aside">
-                  {step.ok ? "went well" : "failed"}
+                  {step.ok ? t("providers.wentWell") : t("providers.failed")}
                   {step.status === 0 ? "" : ` · HTTP ${step.status}`}
                   {step.ms > 0 && ` · ${formatDuration(step.ms)}`}
                 </span>

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { createBody, draftBlocked, newDraft } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
@@ -27,7 +28,7 @@ export function AddProvider({ kind, onKind, onClose, taken }: AddProviderProps) 
     return <NewProvider key={form.kind} form={form} taken={taken} onClose={onClose} onBack={() => onKind("choose")} />;
   }
   return (
-    <Modal opened onClose={onClose} title="Add a provider: which kind?" size="56rem" centered={false}>
+    <Modal opened onClose={onClose} title={t("providers.addAProviderWhichKind")} size="56rem" centered={false}>
       <KindGallery kinds={kinds} onChoose={onKind} />
     </Modal>
   );
@@ -46,7 +47,7 @@ function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
   const create = useAct("providers.create", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: (provider) => `Provider ${provider.id} is added.`,
+    done: (provider) => t("providers.providerIsAdded", { id: provider.id }),
     onDone: ({ id }) =>
       void navigate({
         to: "/providers/$provider",
@@ -57,8 +58,8 @@ function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
   return (
     <FormDrawer
       opened
-      title={`Add ${form.title}`}
-      verb="Save and test"
+      title={t("providers.add", { title: form.title })}
+      verb={t("providers.saveAndTest")}
       onClose={onClose}
       onSubmit={() => create.mutate({ body: createBody(draft, form) })}
       saving={create.isPending}
@@ -66,7 +67,7 @@ function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
       blocked={draftBlocked(draft, form, true)}
     >
       <button type="button" className="text-button fit" onClick={onBack}>
-        Choose another kind
+        {t("providers.chooseAnotherKind")}
       </button>
       <ProviderFields draft={draft} onChange={setDraft} form={form} isNew problem={create.error} />
     </FormDrawer>

@@ -2,6 +2,7 @@ import { Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../../language/areas/providers.ts";
 import { typeWords } from "../../catalog/price-words.ts";
 import { fittingKinds } from "./kind-search.ts";
 
@@ -18,8 +19,8 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
   return (
     <Stack gap="md">
       <TextInput
-        label="Find a kind"
-        placeholder="Name, or what it makes: video"
+        label={t("providers.findAKind")}
+        placeholder={t("providers.nameOrWhatItMakes")}
         type="search"
         data-autofocus
         leftSection={<IconSearch size={15} aria-hidden />}
@@ -31,7 +32,7 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
         }}
       />
       <div className="unseen" aria-live="polite">
-        {found === null ? "" : `${found.length} kinds`}
+        {found === null ? "" : t("providers.kinds", { length: found.length })}
       </div>
       {found === null ? (
         <div className="kind-gallery">
@@ -40,7 +41,7 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
           ))}
         </div>
       ) : (
-        <ul className="kind-gallery" aria-label="Kinds of providers">
+        <ul className="kind-gallery" aria-label={t("providers.kindsOfProviders")}>
           {found.map((kind) => (
             <li key={kind.kind}>
               <KindCard kind={kind} onChoose={onChoose} />
@@ -52,7 +53,7 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
         <Text size="sm" c="dimmed">
           No kind is called that. Most servers speak the API of OpenAI: choose{" "}
           <button type="button" className="text-button" onClick={() => onChoose("openai-compatible")}>
-            OpenAI-compatible
+            {t("providers.openaiCompatible")}
           </button>{" "}
           for them.
         </Text>
@@ -74,5 +75,7 @@ function KindCard({ kind, onChoose }: { readonly kind: ProviderKindForm; readonl
 function addressOf({ base_url, kind, fields }: ProviderKindForm): string {
   if (base_url !== null) return URL.parse(base_url)?.host || kind;
   // A region, a project or a resource says where it is.
-  return fields.some((field) => field.name !== "endpoints") ? "where its settings say" : "at an address of yours";
+  return fields.some((field) => field.name !== "endpoints")
+    ? t("providers.whereItsSettingsSay")
+    : t("providers.atAnAddressOfYours");
 }

@@ -8,6 +8,7 @@ import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { ForAdministrators } from "../../catalog/for-administrators.tsx";
@@ -17,7 +18,7 @@ import { type ProviderRow, providerColumns } from "./provider-columns.tsx";
 import { fitsProvider, providerFilters } from "./provider-filter.ts";
 
 export default function ProvidersPage() {
-  return useSession().may("administrator") ? <Providers /> : <ForAdministrators title="Providers" />;
+  return useSession().may("administrator") ? <Providers /> : <ForAdministrators title={t("providers.providers")} />;
 }
 
 const lookMs = 10_000;
@@ -35,20 +36,20 @@ function Providers() {
   const fitting = useMemo(() => all.filter((provider) => fitsProvider(provider, search)), [all, search]);
   const addButton = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdd("choose")}>
-      Add provider
+      {t("providers.addProvider")}
     </Button>
   );
   return (
     <PageFrame
-      title="Providers"
-      description="The upstream accounts that answer calls. Models lead to one or several of them."
+      title={t("providers.providers")}
+      description={t("providers.theUpstreamAccountsThatAnswer")}
       actions={addButton}
     >
       <FilterBar filters={providerFilters}>
-        <SearchBox label="Find a provider" placeholder="Name, kind or address" />
+        <SearchBox label={t("providers.findAProvider")} placeholder={t("providers.nameKindOrAddress")} />
       </FilterBar>
       <DataTable
-        label="Providers"
+        label={t("providers.providers")}
         columns={providerColumns}
         rows={rowsIn(query, () => fitting)}
         rowKey={(provider) => provider.id}
@@ -65,17 +66,16 @@ function Providers() {
 
 function NoProviders({ addButton }: { readonly addButton: React.ReactNode }) {
   return (
-    <EmptyState icon={<IconPlugConnected />} title="No providers yet" action={addButton}>
-      A provider is one account upstream: OpenAI, Anthropic, a cloud, a server of your own. With its key the gateway
-      calls its models, so that your programs never hold that key.
+    <EmptyState icon={<IconPlugConnected />} title={t("providers.noProvidersYet")} action={addButton}>
+      {t("providers.aProviderIsOneAccount")}
     </EmptyState>
   );
 }
 
 function NoneFits() {
   return (
-    <EmptyState icon={<IconPlugConnected />} title="No provider looks like that">
-      Search for part of a name, of a kind or of an address, or clear the filters.
+    <EmptyState icon={<IconPlugConnected />} title={t("providers.noProviderLooksLikeThat")}>
+      {t("providers.searchForPartOfA")}
     </EmptyState>
   );
 }

@@ -3,6 +3,7 @@ import { formatShare } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
 import { Count, Duration, Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import { failedShare } from "../../catalog/health-words.ts";
 
@@ -14,7 +15,7 @@ const stateRanks = { down: 0, unhealthy: 1, degraded: 2, unknown: 3, healthy: 4 
 export const providerColumns: readonly Column<ProviderRow>[] = [
   {
     id: "id",
-    header: "Provider",
+    header: t("providers.provider"),
     cell: (provider) => (
       <>
         {provider.id} <ManagedByFile by={provider.managed_by} />
@@ -22,31 +23,31 @@ export const providerColumns: readonly Column<ProviderRow>[] = [
     ),
     sortBy: (provider) => provider.id,
   },
-  { id: "kind", header: "Kind", cell: (provider) => provider.title, sortBy: (provider) => provider.title },
-  { id: "url", header: "Address", cell: (provider) => <span className="aside">{provider.base_url}</span> },
+  { id: "kind", header: t("providers.kind"), cell: (provider) => provider.title, sortBy: (provider) => provider.title },
+  { id: "url", header: t("providers.address"), cell: (provider) => <span className="aside">{provider.base_url}</span> },
   {
     id: "health",
-    header: "Health",
+    header: t("providers.health"),
     cell: (provider) => <HealthBadge health={provider.health} enabled={provider.enabled} />,
     sortBy: (provider) => (provider.enabled ? stateRanks[provider.health.state] : 4),
   },
   {
     id: "hour",
-    header: "Last hour",
+    header: t("providers.lastHour"),
     cell: (provider) => <LastHour provider={provider} />,
     sortBy: (provider) => provider.health.last_hour?.attempts ?? null,
     align: "right",
   },
   {
     id: "latency",
-    header: "Latency",
+    header: t("providers.latency"),
     cell: (provider) => <Duration ms={provider.health.latency_ms} />,
     sortBy: (provider) => provider.health.latency_ms,
     align: "right",
   },
   {
     id: "deployments",
-    header: "Deployments",
+    header: t("providers.deployments"),
     cell: (provider) => <Count value={provider.deployments} />,
     sortBy: (provider) => provider.deployments,
     align: "right",
@@ -56,11 +57,17 @@ export const providerColumns: readonly Column<ProviderRow>[] = [
 function LastHour({ provider }: { readonly provider: ConsoleProvider }) {
   const hour = provider.health.last_hour;
   const failed = failedShare(provider.health);
-  if (hour === null || failed === null) return <Nothing word="no calls" />;
+  if (hour === null || failed === null) return <Nothing word={t("providers.noCalls")} />;
   return (
     <span>
-      <Count value={hour.attempts} short unit={hour.attempts === 1 ? "attempt" : "attempts"} />
-      {hour.failed > 0 && <span className="failed-share"> {formatShare(failed)} failed</span>}
+      <Count
+        value={hour.attempts}
+        short
+        unit={hour.attempts === 1 ? t("providers.attempt") : t("providers.attempts")}
+      />
+      {hour.failed > 0 && (
+        <span className="failed-share">{t("providers.failed2", { failed: formatShare(failed) })}</span>
+      )}
     </span>
   );
 }

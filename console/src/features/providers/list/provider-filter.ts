@@ -1,26 +1,27 @@
 import type { ConsoleProvider } from "@sluice/contract";
 import type { Filter } from "../../../components/filter-bar.tsx";
+import { t } from "../../../language/areas/providers.ts";
 import type { Search } from "../../../routes/search.ts";
 
 export const providerFilters: readonly Filter[] = [
   {
     name: "health",
-    label: "Health",
+    label: t("providers.health"),
     choices: [
-      { value: "healthy", label: "Healthy" },
-      { value: "degraded", label: "Degraded" },
-      { value: "unhealthy", label: "Unhealthy" },
-      { value: "down", label: "Down" },
-      { value: "unknown", label: "Idle" },
+      { value: "healthy", label: t("providers.healthy") },
+      { value: "degraded", label: t("providers.degraded") },
+      { value: "unhealthy", label: t("providers.unhealthy") },
+      { value: "down", label: t("providers.down") },
+      { value: "unknown", label: t("providers.idle") },
     ],
   },
   {
     name: "use",
-    label: "In use",
+    label: t("providers.inUse"),
     choices: [
-      { value: "enabled", label: "Enabled" },
-      { value: "disabled", label: "Disabled" },
-      { value: "idle", label: "No model leads to it" },
+      { value: "enabled", label: t("providers.enabled") },
+      { value: "disabled", label: t("providers.disabled") },
+      { value: "idle", label: t("providers.noModelLeadsToIt") },
     ],
   },
 ];

@@ -3,6 +3,7 @@ import type { AttemptDetail, Explanation } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Duration, Money, When } from "../../../components/figures.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { endpointWords } from "../endpoint-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
@@ -14,9 +15,9 @@ interface AttemptFactsProps {
 }
 
 const retryWords = {
-  never: "Not to be tried again",
-  same: "May be tried again at the same place",
-  other: "May be tried elsewhere",
+  never: t("requests.notToBeTriedAgain"),
+  same: t("requests.mayBeTriedAgainAt"),
+  other: t("requests.mayBeTriedElsewhere"),
 } as const;
 
 export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
@@ -24,35 +25,38 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
   return (
     <FactList
       facts={[
-        ["Outcome", <OutcomeCell key="outcome" row={attempt} />],
+        [t("requests.outcome"), <OutcomeCell key="outcome" row={attempt} />],
         ["Upstream's status", attempt.upstream_status],
-        ["What went wrong", failure?.message],
-        ["After that", failure === null ? null : retryWords[failure.retry]],
-        ["Model", <ModelLink key="model" attempt={attempt} />],
-        ["Provider", <ProviderLink key="provider" provider={attempt.provider} />],
+        [t("requests.whatWentWrong"), failure?.message],
+        [t("requests.afterThat"), failure === null ? null : retryWords[failure.retry]],
+        [t("requests.model"), <ModelLink key="model" attempt={attempt} />],
+        [t("requests.provider"), <ProviderLink key="provider" provider={attempt.provider} />],
         ["Upstream's model", attempt.upstream_model],
-        ["Endpoint", endpointWords[attempt.endpoint] ?? attempt.endpoint],
-        ["Passed through", attempt.operation],
-        ["Protocols", attempt.operation === null ? protocolsOf(attempt) : null],
+        [t("requests.endpoint"), endpointWords[attempt.endpoint] ?? attempt.endpoint],
+        [t("requests.passedThrough"), attempt.operation],
+        [t("requests.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
         [
-          attempt.operation === null ? "Not carried" : "Warnings",
+          attempt.operation === null ? t("requests.notCarried") : t("requests.warnings"),
           attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />,
         ],
-        ["Streamed", attempt.stream ? "Yes" : "No"],
-        ["Key", <KeyLink key="key" attempt={attempt} />],
-        ["Group", attempt.group.name || attempt.group.id],
-        ["Began", <When key="began" at={attempt.at} exact />],
-        ["Ended", <When key="ended" at={attempt.ended_at} exact />],
-        ["Caller had waited", attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
-        ["Duration", <Duration key="duration" ms={attempt.total_ms} />],
-        ["First byte", timeOf(attempt.first_byte_ms)],
-        ["First token", timeOf(attempt.first_token_ms)],
+        [t("requests.streamed"), attempt.stream ? t("requests.yes") : t("requests.no")],
+        [t("requests.key"), <KeyLink key="key" attempt={attempt} />],
+        [t("requests.group"), attempt.group.name || attempt.group.id],
+        [t("requests.began"), <When key="began" at={attempt.at} exact />],
+        [t("requests.ended"), <When key="ended" at={attempt.ended_at} exact />],
+        [t("requests.callerHadWaited"), attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
+        [t("requests.duration"), <Duration key="duration" ms={attempt.total_ms} />],
+        [t("requests.firstByte"), timeOf(attempt.first_byte_ms)],
+        [t("requests.firstToken"), timeOf(attempt.first_token_ms)],
         ["Upstream's time", timeOf(attempt.upstream_ms)],
-        ["Gateway's own work", timeOf(attempt.overhead_ms)],
-        ["Held back by limits", attempt.reserved_usd > 0 ? <Money key="held" usd={attempt.reserved_usd} /> : null],
-        ["Program", attempt.user_agent],
+        [t("requests.gatewaysOwnWork"), timeOf(attempt.overhead_ms)],
         [
-          "Tags",
+          t("requests.heldBackByLimits"),
+          attempt.reserved_usd > 0 ? <Money key="held" usd={attempt.reserved_usd} /> : null,
+        ],
+        [t("requests.program"), attempt.user_agent],
+        [
+          t("requests.tags"),
           tags.length === 0 ? null : (
             <Group key="tags" gap={4}>
               {tags.map(([name, value]) => (
@@ -63,8 +67,11 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
             </Group>
           ),
         ],
-        ["Attempt id", <CopyText key="id" value={attempt.attempt_id} label="Copy attempt id" />],
-        ["Deployment", attempt.deployment === "" ? null : <CopyText key="deployment" value={attempt.deployment} />],
+        [t("requests.attemptId"), <CopyText key="id" value={attempt.attempt_id} label={t("requests.copyAttemptId")} />],
+        [
+          t("requests.deployment"),
+          attempt.deployment === "" ? null : <CopyText key="deployment" value={attempt.deployment} />,
+        ],
         ["Upstream's id", attempt.upstream_id === null ? null : <CopyText key="up" value={attempt.upstream_id} />],
       ]}
     />
@@ -73,8 +80,8 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
 
 function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstream }: AttemptDetail): string {
   if (provider === "") return caller;
-  if (upstream === "" || caller === upstream) return `${caller}, passed on as it is`;
-  return `${caller}, translated to ${upstream}`;
+  if (upstream === "" || caller === upstream) return t("requests.passedOnAsItIs", { caller });
+  return t("requests.translatedTo", { caller, upstream });
 }
 
 /** What one of the two protocols could not say: a caller that misses something looks here. */
@@ -107,8 +114,7 @@ function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
       </Anchor>
       {asked !== model && asked !== "" && (
         <Text span fz="xs" c="dimmed">
-          {" "}
-          asked for {asked}
+          {t("requests.askedFor", { asked })}
         </Text>
       )}
     </>
@@ -118,7 +124,7 @@ function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
 /** Providers are for administrators; others read the name. */
 function ProviderLink({ provider }: { readonly provider: string }) {
   const { user } = useSession();
-  if (provider === "") return "None was chosen";
+  if (provider === "") return t("requests.noneWasChosen");
   if (!user.administrator) return provider;
   return (
     <Anchor fz="inherit" renderRoot={(props) => <Link to="/providers/$provider" params={{ provider }} {...props} />}>

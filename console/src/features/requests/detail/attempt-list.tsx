@@ -3,6 +3,7 @@ import type { AttemptDetail, RequestDetail } from "@sluice/contract";
 import { Duration, Money } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { outcomeWords } from "../outcome.tsx";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import { CostTable } from "./cost-table.tsx";
@@ -16,11 +17,11 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   if (attempts.length === 1 && last !== undefined) {
     return (
       <>
-        <Section title="The attempt">
+        <Section title={t("requests.theAttempt")}>
           <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
         </Section>
         {last.outcome !== "rejected" && (
-          <Section title="What it cost">
+          <Section title={t("requests.whatItCost")}>
             <CostTable attempt={last} />
           </Section>
         )}
@@ -28,7 +29,11 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
     );
   }
   return (
-    <Section title={`${attempts.length} attempts`} description="In the order in which they were made." flush>
+    <Section
+      title={t("requests.attempts", { length: attempts.length })}
+      description={t("requests.inTheOrderInWhich")}
+      flush
+    >
       <Accordion multiple defaultValue={last === undefined ? [] : [last.attempt_id]} keepMounted={false}>
         {attempts.map((attempt, place) => (
           <Accordion.Item key={attempt.attempt_id} value={attempt.attempt_id}>
@@ -38,7 +43,7 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
             <Accordion.Panel>
               <AttemptFacts attempt={attempt} failure={failures.get(attempt.attempt_id) ?? null} />
               <Text fw={600} fz="sm" mt="md" mb={4} component="h3">
-                What it cost
+                {t("requests.whatItCost")}
               </Text>
               <CostTable attempt={attempt} />
             </Accordion.Panel>
@@ -59,7 +64,7 @@ function AttemptHead({ attempt, place, isLast }: AttemptHeadProps) {
   return (
     <Group gap="xs" fz="sm">
       <span>
-        {place + 1}. {attempt.provider || "none chosen"}
+        {place + 1}. {attempt.provider || t("requests.noneChosen")}
       </span>
       <StatusBadge status={attempt.outcome} label={`${outcomeWords[attempt.outcome]} ${statusOf(attempt, isLast)}`} />
       <Text span fz="xs" c="dimmed">

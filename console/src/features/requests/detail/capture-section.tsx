@@ -6,6 +6,7 @@ import { Bytes, When } from "../../../components/figures.tsx";
 import { JsonView } from "../../../components/json-view.tsx";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { jsonOf } from "./json-text.ts";
 
@@ -17,7 +18,7 @@ export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
   // The field is left out for whoever may not see it.
   if (capture === null || capture === undefined) {
     return (
-      <Section title="Headers and bodies">
+      <Section title={t("requests.headersAndBodies")}>
         <Text fz="sm" c="dimmed">
           Nothing of this request was kept, or it is gone by now. A key keeps headers, or bodies too, once{" "}
           <Anchor
@@ -27,7 +28,7 @@ export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
               <Link to="/keys/$key" params={{ key: key.id }} search={{ workspace: workspace.slug }} {...props} />
             )}
           >
-            its settings
+            {t("requests.itsSettings")}
           </Anchor>{" "}
           say so.
         </Text>
@@ -41,27 +42,27 @@ function Captured({ capture }: { readonly capture: CaptureDetail }) {
   return (
     <>
       <Section
-        title="What the caller sent"
+        title={t("requests.whatTheCallerSent")}
         description={
           <>
-            Secrets were taken out before it was kept. It goes <When at={capture.expires_at} />.
+            {t("requests.secretsWereTakenOutBefore")} <When at={capture.expires_at} />.
           </>
         }
       >
         <Stack gap="sm">
-          <Headers headers={capture.request_headers} label="request headers" />
-          <Body text={capture.request_body} bytes={capture.request_bytes} label="request body" />
+          <Headers headers={capture.request_headers} label={t("requests.requestHeaders")} />
+          <Body text={capture.request_body} bytes={capture.request_bytes} label={t("requests.requestBody")} />
         </Stack>
       </Section>
-      <Section title="What the caller got">
+      <Section title={t("requests.whatTheCallerGot")}>
         <Stack gap="sm">
-          <Headers headers={capture.response_headers} label="answer headers" />
-          <Body text={capture.response_body} bytes={capture.response_bytes} label="answer body" />
+          <Headers headers={capture.response_headers} label={t("requests.answerHeaders")} />
+          <Body text={capture.response_body} bytes={capture.response_bytes} label={t("requests.answerBody")} />
         </Stack>
       </Section>
       {capture.truncated && (
         <Text fz="xs" c="dimmed">
-          A body was longer than what is kept of one; you see its beginning.
+          {t("requests.aBodyWasLongerThan")}
         </Text>
       )}
     </>
@@ -77,7 +78,7 @@ function Headers({ headers, label }: HeadersProps) {
   if (headers.length === 0) {
     return (
       <Text fz="sm" c="dimmed">
-        No {label}.
+        {t("requests.no2", { label })}
       </Text>
     );
   }
@@ -101,7 +102,7 @@ function Body({ text, bytes, label }: BodyProps) {
   if (text === null) {
     return (
       <Text fz="sm" c="dimmed">
-        The {label} was not kept: the key keeps headers only.
+        {t("requests.theWasNotKeptThe", { label })}
       </Text>
     );
   }
@@ -113,13 +114,11 @@ function Body({ text, bytes, label }: BodyProps) {
         <Text fz="xs" c="dimmed">
           {label.charAt(0).toUpperCase() + label.slice(1)}, <Bytes value={bytes} />
         </Text>
-        {cut && (
-          <StatusBadge status="shortened" tone="warn" hint="Only the beginning is kept, or long data was left out." />
-        )}
+        {cut && <StatusBadge status="shortened" tone="warn" hint={t("requests.onlyTheBeginningIsKept")} />}
       </Group>
       {text === "" ? (
         <Text fz="sm" c="dimmed">
-          Empty.
+          {t("requests.empty")}
         </Text>
       ) : json === undefined ? (
         <CodeBlock code={text} label={label} wrap maxHeight="28rem" />

@@ -5,6 +5,7 @@ import { CodeBlock } from "../../../components/code-block.tsx";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Nothing } from "../../../components/figures.tsx";
 import { JsonView } from "../../../components/json-view.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { jsonOf } from "./json-text.ts";
 import { formatExactUsd, formatUnitPrice } from "./price-text.ts";
 import { usageLines } from "./token-classes.ts";
@@ -16,7 +17,7 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
     return (
       <Stack gap="sm">
         <Text fz="sm" c="dimmed">
-          Nothing was used, so it cost nothing.
+          {t("requests.nothingWasUsedSoIt")}
         </Text>
         <RawUsage attempt={attempt} />
       </Stack>
@@ -25,29 +26,35 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
   return (
     <Stack gap="sm">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <section className="sideways" tabIndex={0} aria-label="Cost by class">
+      <section className="sideways" tabIndex={0} aria-label={t("requests.costByClass")}>
         <table className="cost-table">
           <thead>
             <tr>
-              <th scope="col">Class</th>
-              <th scope="col">Used</th>
-              <th scope="col">Price</th>
-              <th scope="col">Cost</th>
+              <th scope="col">{t("requests.class")}</th>
+              <th scope="col">{t("requests.used")}</th>
+              <th scope="col">{t("requests.price")}</th>
+              <th scope="col">{t("requests.cost")}</th>
             </tr>
           </thead>
           <tbody>
             {lines.map((line) => (
               <tr key={line.name} data-inside={line.inside || undefined}>
-                <th scope="row">{line.inside ? `of it, ${line.label.toLowerCase()}` : line.label}</th>
+                <th scope="row">
+                  {line.inside ? t("requests.ofIt", { lowerCase: line.label.toLowerCase() }) : line.label}
+                </th>
                 <td>{formatCount(line.units)}</td>
-                <td>{line.unitUsd === null ? <Nothing word="in the line above" /> : formatUnitPrice(line)}</td>
-                <td>{line.usd === null ? <Nothing word="in the line above" /> : formatExactUsd(line.usd)}</td>
+                <td>
+                  {line.unitUsd === null ? <Nothing word={t("requests.inTheLineAbove")} /> : formatUnitPrice(line)}
+                </td>
+                <td>
+                  {line.usd === null ? <Nothing word={t("requests.inTheLineAbove")} /> : formatExactUsd(line.usd)}
+                </td>
               </tr>
             ))}
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">Together</th>
+              <th scope="row">{t("requests.together")}</th>
               <td />
               <td />
               <td>{formatExactUsd(attempt.cost_usd)}</td>
@@ -57,10 +64,10 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
       </section>
       <Text fz="xs" c="dimmed" component="div">
         {attempt.price_version === null ? (
-          "The model had no price at the time."
+          t("requests.theModelHadNoPrice")
         ) : (
           <>
-            At price version <CopyText value={attempt.price_version} label="Copy price version" />
+            At price version <CopyText value={attempt.price_version} label={t("requests.copyPriceVersion")} />
           </>
         )}{" "}
         {sources[attempt.usage_source]}
@@ -71,9 +78,9 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
 }
 
 const sources = {
-  upstream: "The numbers are the upstream's own.",
-  estimated: "The upstream told no whole numbers; these are estimates from what was seen.",
-  none: "Nothing was told of what was used.",
+  upstream: t("requests.theNumbersAreTheUpstreams"),
+  estimated: t("requests.theUpstreamToldNoWhole"),
+  none: t("requests.nothingWasToldOfWhat"),
 } as const;
 
 function RawUsage({ attempt: { raw_usage: raw } }: { readonly attempt: AttemptDetail }) {
@@ -81,11 +88,11 @@ function RawUsage({ attempt: { raw_usage: raw } }: { readonly attempt: AttemptDe
   const parsed = jsonOf(raw);
   return (
     <details className="raw-usage">
-      <summary>As the upstream told it</summary>
+      <summary>{t("requests.asTheUpstreamToldIt")}</summary>
       {parsed === undefined ? (
-        <CodeBlock code={raw} label="usage as the upstream told it" wrap />
+        <CodeBlock code={raw} label={t("requests.usageAsTheUpstreamTold")} wrap />
       ) : (
-        <JsonView value={parsed} label="usage as the upstream told it" />
+        <JsonView value={parsed} label={t("requests.usageAsTheUpstreamTold")} />
       )}
     </details>
   );

@@ -6,6 +6,7 @@ import { When } from "../../../components/figures.tsx";
 import { PageFrame, type PageFrameProps } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { outcomeHints, outcomeWords } from "../outcome.tsx";
 import { AttemptList } from "./attempt-list.tsx";
@@ -16,7 +17,7 @@ import { SimilarMenu } from "./similar-menu.tsx";
 import { Summary } from "./summary.tsx";
 import { TimingSection } from "./timing-section.tsx";
 
-const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: "Requests", link: { to: "/requests" } }];
+const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: t("requests.requests"), link: { to: "/requests" } }];
 
 /** What has ended stays as it is; and each look at what a key had kept leaves a line in the audit log. */
 const settledMs = 600_000;
@@ -31,7 +32,11 @@ export default function RequestPage() {
   });
   if (shown.data !== undefined) return <Explained detail={shown.data} />;
   return (
-    <PageFrame title="Request" description={<CopyText value={request} label="Copy request id" />} crumbs={crumbs}>
+    <PageFrame
+      title={t("requests.request")}
+      description={<CopyText value={request} label={t("requests.copyRequestId")} />}
+      crumbs={crumbs}
+    >
       {shown.error === null ? (
         <RequestWaiting />
       ) : (
@@ -45,7 +50,7 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
   const last = detail.attempts.at(-1);
   return (
     <PageFrame
-      title="Request"
+      title={t("requests.request")}
       crumbs={crumbs}
       badges={
         last !== undefined && (
@@ -54,7 +59,7 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
       }
       description={
         <>
-          <CopyText value={detail.request_id} label="Copy request id" /> · <When at={detail.at} />
+          <CopyText value={detail.request_id} label={t("requests.copyRequestId")} /> · <When at={detail.at} />
         </>
       }
       actions={last !== undefined && <SimilarMenu attempt={last} />}

@@ -1,5 +1,6 @@
 import type { AttemptDetail, Explanation } from "@sluice/contract";
 import type { Tone } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { outcomeTone, outcomeWords } from "../outcome.tsx";
 
 export interface PlanRow {
@@ -23,7 +24,7 @@ export function planRows(
   return plan.map((step, place) => {
     const made = attempts.filter((attempt) => attempt.deployment === step.deployment);
     const last = made.at(-1);
-    const times = made.length > 1 ? `, ${made.length} times` : "";
+    const times = made.length > 1 ? t("requests.times", { length: made.length }) : "";
     return {
       place,
       provider: step.provider,
@@ -32,7 +33,7 @@ export function planRows(
       priority: step.priority,
       weight: step.weight,
       note: step.note,
-      leftOut: step.note?.startsWith("left out") ?? false,
+      leftOut: step.note?.startsWith(t("requests.leftOut")) ?? false,
       result:
         last === undefined
           ? null

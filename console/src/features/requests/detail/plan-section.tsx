@@ -6,6 +6,7 @@ import { Count, Nothing, When } from "../../../components/figures.tsx";
 import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { FactList } from "./fact-list.tsx";
 import { namedLines, type PlanRow, planRows } from "./plan-rows.ts";
 
@@ -14,10 +15,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
   const { explanation, attempts } = detail;
   if (explanation === null) {
     return (
-      <Section title="The plan">
+      <Section title={t("requests.thePlan")}>
         <Text fz="sm" c="dimmed">
-          There was one way to go and it was taken. A plan is kept when there is something to choose, to refuse or to
-          repeat.
+          {t("requests.thereWasOneWayTo")}
         </Text>
       </Section>
     );
@@ -26,13 +26,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
     <>
       {explanation.refusal !== null && <Refusal refusal={explanation.refusal} />}
       {explanation.plan.length > 0 && (
-        <Section
-          flush
-          title="The plan"
-          description="Deployments in the order in which they would be tried, as things stood when the call came."
-        >
+        <Section flush title={t("requests.thePlan")} description={t("requests.deploymentsInTheOrderIn")}>
           <DataTable
-            label="The plan"
+            label={t("requests.thePlan")}
             columns={columns}
             rows={rowsOf(planRows(explanation, attempts))}
             rowKey={(row) => String(row.place)}
@@ -51,21 +47,25 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
 const columns: readonly Column<PlanRow>[] = [
   {
     id: "deployment",
-    header: "Deployment",
+    header: t("requests.deployment"),
     cell: (row) => (
       <>
         {row.provider} <span className="aside">{row.upstreamModel}</span>
       </>
     ),
   },
-  { id: "model", header: "Model", cell: (row) => row.model },
-  { id: "priority", header: "Priority", cell: (row) => <Count value={row.priority} />, align: "right" },
-  { id: "weight", header: "Weight", cell: (row) => <Count value={row.weight} />, align: "right" },
-  { id: "note", header: "Why it stands here", cell: (row) => row.note ?? <Nothing word="nothing to say" /> },
+  { id: "model", header: t("requests.model"), cell: (row) => row.model },
+  { id: "priority", header: t("requests.priority"), cell: (row) => <Count value={row.priority} />, align: "right" },
+  { id: "weight", header: t("requests.weight"), cell: (row) => <Count value={row.weight} />, align: "right" },
+  {
+    id: "note",
+    header: t("requests.whyItStandsHere"),
+    cell: (row) => row.note ?? <Nothing word={t("requests.nothingToSay")} />,
+  },
   {
     id: "result",
-    header: "Result",
-    cell: (row) => (row.result === null ? <Nothing word="not tried" /> : <StatusBadge {...row.result} />),
+    header: t("requests.result"),
+    cell: (row) => (row.result === null ? <Nothing word={t("requests.notTried")} /> : <StatusBadge {...row.result} />),
   },
 ];
 
@@ -75,14 +75,14 @@ function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refus
   const money = refusal.code === "budget_exceeded";
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (
-    <Section title="Why it was refused">
+    <Section title={t("requests.whyItWasRefused")}>
       <FactList
         facts={[
-          ["Code", <code key="code">{refusal.code}</code>],
-          ["Limit of", refusal.scope],
-          ["Limit", figure(refusal.limit)],
-          ["Used", figure(refusal.used)],
-          ["Frees", refusal.resets_at === null ? null : <When key="when" at={refusal.resets_at} exact />],
+          [t("requests.code"), <code key="code">{refusal.code}</code>],
+          [t("requests.limitOf"), refusal.scope],
+          [t("requests.limit"), figure(refusal.limit)],
+          [t("requests.used"), figure(refusal.used)],
+          [t("requests.frees"), refusal.resets_at === null ? null : <When key="when" at={refusal.resets_at} exact />],
         ]}
       />
     </Section>
@@ -91,7 +91,7 @@ function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refus
 
 function Walk({ lines }: { readonly lines: readonly string[] }) {
   return (
-    <Section title="Step by step">
+    <Section title={t("requests.stepByStep")}>
       <Stack component="ol" gap={4} m={0} pl="lg" fz="sm">
         {lines.map((line, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change, and two may be the same.

@@ -2,6 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import type { AttemptDetail } from "@sluice/contract";
 import { IconChevronDown, IconListSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { t } from "../../../language/areas/requests.ts";
 import { outcomeWords } from "../outcome.tsx";
 
 /** Other requests that share something with this one. */
@@ -14,7 +15,7 @@ export function SimilarMenu({ attempt }: { readonly attempt: AttemptDetail }) {
           leftSection={<IconListSearch size={15} aria-hidden />}
           rightSection={<IconChevronDown size={14} aria-hidden />}
         >
-          Find similar
+          {t("requests.findSimilar")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -34,12 +35,12 @@ function linksOf({ model, requested_model: asked, key, provider, error_code: cod
   const name = model || asked;
   return [
     { label: `Same key: ${key.name || key.id}`, search: { range, key: key.id } },
-    ...(name === "" ? [] : [{ label: `Same model: ${name}`, search: { range, model: name } }]),
-    ...(provider === "" ? [] : [{ label: `Same provider: ${provider}`, search: { range, provider } }]),
-    ...(code === null ? [] : [{ label: `Same error: ${code}`, search: { range, error_code: code } }]),
+    ...(name === "" ? [] : [{ label: t("requests.sameModel", { name }), search: { range, model: name } }]),
+    ...(provider === "" ? [] : [{ label: t("requests.sameProvider", { provider }), search: { range, provider } }]),
+    ...(code === null ? [] : [{ label: t("requests.sameError", { code }), search: { range, error_code: code } }]),
     ...(code === null || name === ""
       ? []
-      : [{ label: `Same error and model`, search: { range, error_code: code, model: name } }]),
+      : [{ label: t("requests.sameErrorAndModel"), search: { range, error_code: code, model: name } }]),
     { label: `Same key and outcome: ${outcomeWords[outcome]}`, search: { range, key: key.id, outcome } },
   ];
 }

@@ -1,5 +1,6 @@
 import type { AttemptDetail, Explanation, RequestDetail } from "@sluice/contract";
 import { formatCount, formatDuration, formatMoment, formatUsd } from "../../../client/format.ts";
+import { t } from "../../../language/areas/requests.ts";
 import { endpointWords } from "../endpoint-words.ts";
 import { countTokens } from "./token-classes.ts";
 
@@ -7,7 +8,7 @@ import { countTokens } from "./token-classes.ts";
 export function summaryOf(detail: RequestDetail): readonly string[] {
   const { attempts, explanation } = detail;
   const last = attempts.at(-1);
-  if (last === undefined) return ["Nothing is known of this request any more."];
+  if (last === undefined) return [t("requests.nothingIsKnownOfThis")];
   const refusal = explanation?.refusal ?? null;
   return [
     askedFor(detail, last),
@@ -19,8 +20,8 @@ export function summaryOf(detail: RequestDetail): readonly string[] {
 
 function askedFor({ key, workspace }: RequestDetail, last: AttemptDetail): string {
   const endpoint = endpointWords[last.endpoint] ?? last.endpoint;
-  const how = last.stream ? `${endpoint}, streamed` : endpoint;
-  const wanted = last.requested_model || last.model || "an unknown model";
+  const how = last.stream ? t("requests.streamed2", { endpoint }) : endpoint;
+  const wanted = last.requested_model || last.model || t("requests.anUnknownModel");
   const turned =
     last.model === "" || last.model === wanted ? "" : ` Its fallback ${last.model} was used and is what was paid for.`;
   return `Key “${key.name || key.id}” of workspace ${workspace.slug || workspace.id} asked for ${wanted} (${how}).${turned}`;
@@ -33,10 +34,12 @@ function passedOver(explanation: Explanation | null, attempts: readonly AttemptD
   const tried = new Set(attempts.map((attempt) => attempt.deployment));
   const unhealthy = (explanation?.plan ?? []).flatMap((place) => {
     const trouble = tried.has(place.deployment) ? null : troubles.exec(place.note ?? "")?.[1];
-    return trouble == null ? [] : [`Provider ${place.provider} was passed over: ${withoutEnd(trouble)}.`];
+    return trouble == null
+      ? []
+      : [t("requests.providerWasPassedOver", { provider: place.provider, trouble: withoutEnd(trouble) })];
   });
   const more = unhealthy.length - toldMax;
-  return more > 0 ? [...unhealthy.slice(0, toldMax), `${more} more were passed over too.`] : unhealthy;
+  return more > 0 ? [...unhealthy.slice(0, toldMax), t("requests.moreWerePassedOverToo", { more })] : unhealthy;
 }
 
 const toldMax = 2;
@@ -57,31 +60,35 @@ export function statusOf({ upstream_status, http_status }: AttemptDetail, isLast
 function ended(attempt: AttemptDetail, explanation: Explanation | null, isLast = true): string {
   const { provider, upstream_model: upstreamModel, outcome, http_status: status, error_code: code } = attempt;
   const who =
-    provider === "" ? "the gateway" : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
+    provider === ""
+      ? t("requests.theGateway")
+      : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
   const took = formatDuration(attempt.total_ms);
   const token =
-    attempt.first_token_ms === null ? "" : `, the first token after ${formatDuration(attempt.first_token_ms)}`;
+    attempt.first_token_ms === null
+      ? ""
+      : t("requests.theFirstTokenAfter", { first_token_ms: formatDuration(attempt.first_token_ms) });
   switch (outcome) {
     case "succeeded":
-      return `${who} answered in ${took}${token}`;
+      return t("requests.answeredIn", { who, took, token });
     case "cancelled":
-      return `the caller went away after ${took}, while ${who} was at work`;
+      return t("requests.theCallerWentAwayAfter", { took, who });
     case "interrupted":
-      return `the gateway stopped after ${took}, while ${who} was at work`;
+      return t("requests.theGatewayStoppedAfterWhile", { took, who });
     default: {
       const said = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
       const words = said === undefined ? "" : `: ${withoutEnd(said)}`;
       const upstream = attempt.upstream_status;
       const passed = `${status}${code === null ? "" : ` ${code}`}`;
-      if (upstream === null || upstream === status) return `${who} failed after ${took} with ${passed}${words}`;
-      return `${who} failed after ${took} with ${upstream}${isLast ? `, which the caller got as ${passed}` : ""}${words}`;
+      if (upstream === null || upstream === status) return t("requests.failedAfterWith", { who, took, passed, words });
+      return `${who} failed after ${took} with ${upstream}${isLast ? t("requests.whichTheCallerGotAs", { passed }) : ""}${words}`;
     }
   }
 }
 
 function refused(last: AttemptDetail, refusal: Explanation["refusal"]): string {
-  const code = refusal?.code ?? last.error_code ?? "no code";
-  const head = `The caller was refused with ${last.http_status} ${code}`;
+  const code = refusal?.code ?? last.error_code ?? t("requests.noCode");
+  const head = t("requests.theCallerWasRefusedWith", { http_status: last.http_status, code });
   if (refusal === null) return `${head}.`;
   const facts = limitFacts(refusal);
   return `${head}: ${withoutEnd(refusal.message)}.${facts === "" ? "" : ` ${facts}.`}`;
@@ -92,10 +99,10 @@ function limitFacts(refusal: NonNullable<Explanation["refusal"]>): string {
   const inUsd = refusal.code === "budget_exceeded";
   const figure = (value: number) => (inUsd ? formatUsd(value) : formatCount(value));
   const parts = [
-    ...(refusal.scope === null ? [] : [`Limit: ${refusal.scope}`]),
+    ...(refusal.scope === null ? [] : [t("requests.limit2", { scope: refusal.scope })]),
     ...(refusal.used === null || refusal.limit === null
       ? []
-      : [`used: ${figure(refusal.used)} of ${figure(refusal.limit)}`]),
+      : [t("requests.usedOf", { used: figure(refusal.used), limit: figure(refusal.limit) })]),
     ...(refusal.resets_at === null ? [] : [`frees: ${formatMoment(refusal.resets_at)}`]),
   ];
   return capital(parts.join("; "));
@@ -111,9 +118,9 @@ function used(attempts: readonly AttemptDetail[]): readonly string[] {
           `${formatCount(tokens.input)} tokens in${tokens.cached > 0 ? ` (${formatCount(tokens.cached)} from the cache)` : ""}`,
         ]
       : []),
-    ...(tokens.output > 0 ? [`${formatCount(tokens.output)} tokens out`] : []),
+    ...(tokens.output > 0 ? [t("requests.tokensOut", { output: formatCount(tokens.output) })] : []),
     ...(tokens.images > 0 ? [`${formatCount(tokens.images)} ${tokens.images === 1 ? "image" : "images"}`] : []),
-    ...(tokens.videoSeconds > 0 ? [`${formatCount(tokens.videoSeconds)} s of video`] : []),
+    ...(tokens.videoSeconds > 0 ? [t("requests.sOfVideo", { videoSeconds: formatCount(tokens.videoSeconds) })] : []),
     ...(tokens.toolCalls > 0
       ? [`${formatCount(tokens.toolCalls)} ${tokens.toolCalls === 1 ? "call" : "calls"} of the upstream's own tools`]
       : []),
@@ -123,10 +130,10 @@ function used(attempts: readonly AttemptDetail[]): readonly string[] {
   const at = prices.length === 1 && price != null ? ` at price version ${price}` : "";
   const paid =
     cost > 0
-      ? `cost ${formatUsd(cost)}${at}`
+      ? t("requests.cost2", { cost: formatUsd(cost), at })
       : attempts.every((attempt) => attempt.price_version === null)
-        ? "cost nothing, because the model has no price"
-        : "cost nothing";
+        ? t("requests.costNothingBecauseTheModel")
+        : t("requests.costNothing");
   const guessed = attempts.some((attempt) => attempt.usage_source === "estimated")
     ? " The upstream did not say how much it was; this is an estimate."
     : "";

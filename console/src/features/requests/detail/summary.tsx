@@ -4,6 +4,7 @@ import { formatCount } from "../../../client/format.ts";
 import { Duration, Money, Nothing } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { groupRequests } from "../request-group.ts";
 import { summaryOf } from "./summary-text.ts";
 
@@ -14,7 +15,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const [whole] = groupRequests(attempts);
   return (
     <>
-      <Section title="What happened">
+      <Section title={t("requests.whatHappened")}>
         <Stack gap={6}>
           {summaryOf(detail).map((sentence) => (
             <Text key={sentence} className="break" fz="sm">
@@ -24,12 +25,27 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
         </Stack>
       </Section>
       {last !== undefined && whole !== undefined && last.outcome !== "rejected" && (
-        <Stats label="The request in figures">
-          <Stat label="Duration" value={<Duration ms={whole.totalMs} />} hint={attemptsOf(attempts.length)} />
-          <Stat label="First token" value={<Duration ms={sinceArrival(last)} />} hint="from the call's arrival" />
-          <Stat label="Gateway's own work" value={<Duration ms={last.overhead_ms} />} hint="until the answer began" />
-          <Stat label="Tokens in / out" value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />} />
-          <Stat label="Cost" value={<Money usd={whole.costUsd} />} />
+        <Stats label={t("requests.theRequestInFigures")}>
+          <Stat
+            label={t("requests.duration")}
+            value={<Duration ms={whole.totalMs} />}
+            hint={attemptsOf(attempts.length)}
+          />
+          <Stat
+            label={t("requests.firstToken")}
+            value={<Duration ms={sinceArrival(last)} />}
+            hint={t("requests.fromTheCallsArrival")}
+          />
+          <Stat
+            label={t("requests.gatewaysOwnWork")}
+            value={<Duration ms={last.overhead_ms} />}
+            hint={t("requests.untilTheAnswerBegan")}
+          />
+          <Stat
+            label={t("requests.tokensInOut")}
+            value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />}
+          />
+          <Stat label={t("requests.cost")} value={<Money usd={whole.costUsd} />} />
         </Stats>
       )}
     </>
@@ -42,10 +58,10 @@ function sinceArrival({ started_after_ms: before, first_token_ms: token }: Attem
 }
 
 function attemptsOf(count: number): string {
-  return count === 1 ? "one attempt" : `${count} attempts`;
+  return count === 1 ? t("requests.oneAttempt") : t("requests.attempts2", { count });
 }
 
 function Tokens({ input, output }: { readonly input: number; readonly output: number }) {
-  if (input === 0 && output === 0) return <Nothing word="no tokens" />;
+  if (input === 0 && output === 0) return <Nothing word={t("requests.noTokens")} />;
   return `${formatCount(input)} / ${formatCount(output)}`;
 }

@@ -1,6 +1,7 @@
 import type { AttemptDetail } from "@sluice/contract";
 import { Section } from "../../../components/section.tsx";
 import { Waterfall } from "../../../components/waterfall.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { spansOf } from "./timing.ts";
 
 export function TimingSection({ attempts }: { readonly attempts: readonly AttemptDetail[] }) {
@@ -8,8 +9,8 @@ export function TimingSection({ attempts }: { readonly attempts: readonly Attemp
   const sent = attempts.some((attempt) => attempt.upstream_ms !== null);
   if (!sent || spans.length === 0) return null;
   return (
-    <Section title="Where the time went">
-      <Waterfall label="Timings" spans={spans} />
+    <Section title={t("requests.whereTheTimeWent")}>
+      <Waterfall label={t("requests.timings")} spans={spans} />
     </Section>
   );
 }

@@ -1,5 +1,6 @@
 import type { AttemptDetail } from "@sluice/contract";
 import type { Span } from "../../../components/waterfall.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { outcomeTone, outcomeWords } from "../outcome.tsx";
 import { statusOf } from "./summary-text.ts";
 
@@ -24,7 +25,7 @@ function barOf(attempt: AttemptDetail, place: number, startMs: number, isLast: b
   const status = statusOf(attempt, isLast);
   return {
     id: attempt.attempt_id,
-    label: `Attempt ${place + 1}: ${provider || "none chosen"}`,
+    label: `Attempt ${place + 1}: ${provider || t("requests.noneChosen")}`,
     startMs,
     endMs: startMs + attempt.total_ms,
     tone: outcomeTone(outcome),
@@ -47,18 +48,22 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
     }
     fromMs = endMs;
   };
-  add("own", "Gateway prepares the call", sentMs, "off");
-  add("byte", "Upstream, to the first byte of its answer", byteMs, "busy");
-  add("token", "Upstream, to the first token", tokenMs, "busy");
+  add("own", t("requests.gatewayPreparesTheCall"), sentMs, "off");
+  add("byte", t("requests.upstreamToTheFirstByte"), byteMs, "busy");
+  add("token", t("requests.upstreamToTheFirstToken"), tokenMs, "busy");
   const rest =
-    byteMs === null ? withoutAnswer(attempt) : attempt.stream ? "The answer streams" : "The rest of the answer";
+    byteMs === null
+      ? withoutAnswer(attempt)
+      : attempt.stream
+        ? t("requests.theAnswerStreams")
+        : t("requests.theRestOfTheAnswer");
   add("rest", rest, totalMs, byteMs === null ? "bad" : "good");
   return spans;
 }
 
 /** A refusal of the upstream's is an answer, of which nothing was passed on. */
 function withoutAnswer({ upstream_status: status }: AttemptDetail): string {
-  return status === null ? "Upstream, no answer" : `Upstream, until it answered ${status}`;
+  return status === null ? t("requests.upstreamNoAnswer") : t("requests.upstreamUntilItAnswered", { status });
 }
 
 function within(value: number, least: number, most: number): number {

@@ -1,4 +1,5 @@
 import { Select } from "@mantine/core";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlText } from "../../../routes/search.ts";
 
 interface ChoiceFilterProps {
@@ -17,7 +18,7 @@ export function ChoiceFilter({ name, label, choices, within = false }: ChoiceFil
   return (
     <Select
       {...(within
-        ? { label, placeholder: "Any", comboboxProps: { withinPortal: false } }
+        ? { label, placeholder: t("requests.any"), comboboxProps: { withinPortal: false } }
         : { "aria-label": label, placeholder: label, className: "filter" })}
       data={known ? [...choices] : [{ value: kept, label: kept }, ...choices]}
       value={kept === "" ? null : kept}

@@ -1,4 +1,5 @@
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
@@ -10,5 +11,5 @@ export function GroupFilter() {
   const groups = useCall("groups.list", { params: { workspace: path }, enabled: slug !== null });
   const choices = (groups.data?.data ?? []).map((each) => ({ value: each.id, label: each.name }));
   if (group === "" && choices.length < 2) return null;
-  return <ChoiceFilter name="group" label="Group" choices={choices} within />;
+  return <ChoiceFilter name="group" label={t("requests.group")} choices={choices} within />;
 }

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 
@@ -32,8 +33,8 @@ export function KeyFilter() {
   return (
     <Select
       className="filter"
-      aria-label="Key"
-      placeholder="Key"
+      aria-label={t("requests.key")}
+      placeholder={t("requests.key")}
       data={known ? choices : [{ value: key, label: chosenName }, ...choices]}
       value={key === "" ? null : key}
       onChange={(value) => setKey(value ?? "")}
@@ -43,7 +44,7 @@ export function KeyFilter() {
       onDropdownOpen={() => setOpened(true)}
       // The gateway has searched already, and by more than the name.
       filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? "Looking…" : "No such key"}
+      nothingFoundMessage={found.isFetching ? t("requests.looking") : t("requests.noSuchKey")}
       maxLength={256}
       clearable
     />

@@ -1,7 +1,10 @@
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/requests.ts";
 import { NameFilter } from "./name-filter.tsx";
 
 export function ModelFilter() {
   const models = useCall("models.list");
-  return <NameFilter name="model" label="Model" names={models.data?.data.map((model) => model.name) ?? []} />;
+  return (
+    <NameFilter name="model" label={t("requests.model")} names={models.data?.data.map((model) => model.name) ?? []} />
+  );
 }

@@ -2,6 +2,7 @@ import { Badge, Button, Popover, Stack, TextInput } from "@mantine/core";
 import { errorCodes } from "@sluice/contract";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { type FormEvent, useEffect, useState } from "react";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { endpointWords } from "../endpoint-words.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
@@ -13,13 +14,13 @@ const names = ["provider", "group", "error_code", "status", "min_ms", "endpoint"
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
 const durations = [
-  { value: "500", label: "500 ms and longer" },
-  { value: "1000", label: "1 s and longer" },
-  { value: "2000", label: "2 s and longer" },
-  { value: "5000", label: "5 s and longer" },
-  { value: "10000", label: "10 s and longer" },
-  { value: "30000", label: "30 s and longer" },
-  { value: "60000", label: "1 min and longer" },
+  { value: "500", label: t("requests.n500MsAndLonger") },
+  { value: "1000", label: t("requests.n1SAndLonger") },
+  { value: "2000", label: t("requests.n2SAndLonger") },
+  { value: "5000", label: t("requests.n5SAndLonger") },
+  { value: "10000", label: t("requests.n10SAndLonger") },
+  { value: "30000", label: t("requests.n30SAndLonger") },
+  { value: "60000", label: t("requests.n1MinAndLonger") },
 ];
 
 /** What is asked for less often: who answered, how it failed, how long it took, by which endpoint it came. */
@@ -35,17 +36,17 @@ export function MoreFilters() {
           leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
           rightSection={set > 0 ? <Badge size="sm">{set}</Badge> : null}
         >
-          More filters
+          {t("requests.moreFilters")}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs">
           <ProviderFilter />
           <GroupFilter />
-          <NameFilter name="error_code" label="Error code" names={codes} within />
+          <NameFilter name="error_code" label={t("requests.errorCode")} names={codes} within />
           <StatusFilter />
-          <ChoiceFilter name="min_ms" label="Duration" choices={durations} within />
-          <ChoiceFilter name="endpoint" label="Endpoint" choices={endpoints} within />
+          <ChoiceFilter name="min_ms" label={t("requests.duration")} choices={durations} within />
+          <ChoiceFilter name="endpoint" label={t("requests.endpoint")} choices={endpoints} within />
         </Stack>
       </Popover.Dropdown>
     </Popover>
@@ -64,14 +65,14 @@ function StatusFilter() {
   return (
     <form onSubmit={commit}>
       <TextInput
-        label="HTTP status"
+        label={t("requests.httpStatus")}
         placeholder="429"
         inputMode="numeric"
         maxLength={3}
         value={text}
         onChange={(event) => setText(event.currentTarget.value.trim())}
         onBlur={() => commit()}
-        error={wrong && text.length === 3 ? "Three digits, such as 429." : null}
+        error={wrong && text.length === 3 ? t("requests.threeDigitsSuchAs429") : null}
       />
     </form>
   );

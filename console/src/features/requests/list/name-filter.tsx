@@ -1,5 +1,6 @@
 import { Autocomplete, type ComboboxItem, type OptionsFilter } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlText } from "../../../routes/search.ts";
 
 interface NameFilterProps {
@@ -26,7 +27,7 @@ export function NameFilter({ name, label, names, within = false }: NameFilterPro
   return (
     <Autocomplete
       {...(within
-        ? { label, placeholder: "Any", comboboxProps: { withinPortal: false } }
+        ? { label, placeholder: t("requests.any"), comboboxProps: { withinPortal: false } }
         : { "aria-label": label, placeholder: label, className: "filter" })}
       size="sm"
       data={[...new Set(names)]}

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { EmptyState } from "../../../components/empty-state.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { requestFilters } from "../request-query.ts";
@@ -16,11 +17,14 @@ export function NoRequests({ icon }: { readonly icon: ReactNode }) {
     return (
       <EmptyState
         icon={icon}
-        title="No call has been made yet"
-        action={<Button renderRoot={(props) => <Link to="/playground" {...props} />}>Open the playground</Button>}
+        title={t("requests.noCallHasBeenMade")}
+        action={
+          <Button renderRoot={(props) => <Link to="/playground" {...props} />}>
+            {t("requests.openThePlayground")}
+          </Button>
+        }
       >
-        Point a program at this gateway, or try a model in the playground. Each call shows up here with its cost, its
-        timing and the reason why it went where it went.
+        {t("requests.pointAProgramAtThis")}
       </EmptyState>
     );
   }
@@ -28,30 +32,28 @@ export function NoRequests({ icon }: { readonly icon: ReactNode }) {
     return (
       <EmptyState
         icon={icon}
-        title="No request fits these filters"
+        title={t("requests.noRequestFitsTheseFilters")}
         action={
           <Button variant="default" onClick={() => change(Object.fromEntries(set.map((name) => [name, ""])))}>
-            Clear the filters
+            {t("requests.clearTheFilters")}
           </Button>
         }
       >
-        {search["search"] === undefined
-          ? "Clear some of them, or look at a longer time."
-          : "An id is found by its beginning: a request id, an attempt id, or the upstream's own id."}
+        {search["search"] === undefined ? t("requests.clearSomeOfThemOr") : t("requests.anIdIsFoundBy")}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={icon}
-      title="No requests in this time"
+      title={t("requests.noRequestsInThisTime")}
       action={
         <Button variant="default" onClick={() => change({ range: "90d", from: "", to: "" })}>
-          Look at 90 days
+          {t("requests.lookAt90Days")}
         </Button>
       }
     >
-      There were calls before. Choose a longer time to see them.
+      {t("requests.thereWereCallsBeforeChoose")}
     </EmptyState>
   );
 }

@@ -6,6 +6,7 @@ import { type Rows, usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { useRequestColumns } from "../request-columns.tsx";
@@ -29,8 +30,8 @@ export default function RequestsPage() {
   });
   return (
     <PageFrame
-      title="Requests"
-      description="Every call, who made it, who answered, and what it cost. Attempts of one request share a line."
+      title={t("requests.requests")}
+      description={t("requests.everyCallWhoMadeIt")}
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
@@ -40,14 +41,14 @@ export default function RequestsPage() {
             onClick={rows.reload}
             loading={rows.loading}
           >
-            Refresh
+            {t("requests.refresh")}
           </Button>
         </>
       }
     >
       <RequestFilters />
       <DataTable
-        label="Requests"
+        label={t("requests.requests")}
         columns={useRequestColumns(workspace.all)}
         rows={useGrouped(rows)}
         rowKey={(group) => group.requestId}

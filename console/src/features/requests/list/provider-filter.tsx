@@ -1,4 +1,5 @@
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { NameFilter } from "./name-filter.tsx";
 
@@ -9,7 +10,7 @@ export function ProviderFilter() {
   return (
     <NameFilter
       name="provider"
-      label="Provider"
+      label={t("requests.provider")}
       names={providers.data?.data.map((provider) => provider.id) ?? []}
       within
     />

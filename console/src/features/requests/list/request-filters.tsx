@@ -1,6 +1,7 @@
 import { outcomes } from "@sluice/contract";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/requests.ts";
 import { outcomeWords } from "../outcome.tsx";
 import { requestFilters } from "../request-query.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
@@ -9,17 +10,17 @@ import { ModelFilter } from "./model-filter.tsx";
 import { MoreFilters } from "./more-filters.tsx";
 
 const outcomeChoices = [
-  { value: "unsuccessful", label: "Not succeeded" },
+  { value: "unsuccessful", label: t("requests.notSucceeded") },
   ...outcomes.map((outcome) => ({ value: outcome, label: outcomeWords[outcome] })),
 ];
 
 export function RequestFilters() {
   return (
     <FilterBar alsoClears={requestFilters}>
-      <SearchBox label="Find a request" placeholder="Request, attempt or upstream id" />
+      <SearchBox label={t("requests.findARequest")} placeholder={t("requests.requestAttemptOrUpstreamId")} />
       <ModelFilter />
       <KeyFilter />
-      <ChoiceFilter name="outcome" label="Outcome" choices={outcomeChoices} />
+      <ChoiceFilter name="outcome" label={t("requests.outcome")} choices={outcomeChoices} />
       <MoreFilters />
     </FilterBar>
   );

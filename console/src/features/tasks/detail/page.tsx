@@ -2,6 +2,7 @@ import { Skeleton } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useCall } from "../../../api/use-call.ts";
+import { t } from "../../../language/areas/tasks.ts";
 import "../../../styles/media.css";
 import { JsonView } from "../../../components/json-view.tsx";
 import { NeedsWorkspace } from "../../../components/needs-workspace.tsx";
@@ -23,13 +24,13 @@ const afterMs = 15_000;
 export default function TaskPage() {
   const { task } = useParams({ from: "/tasks/$task" });
   return (
-    <NeedsWorkspace why="A video task belongs to a workspace.">
+    <NeedsWorkspace why={t("tasks.aVideoTaskBelongsTo")}>
       {(slug) => <TaskView key={task} slug={slug} id={task} />}
     </NeedsWorkspace>
   );
 }
 
-const crumbs = [{ label: "Video tasks", link: { to: "/tasks" } as const }];
+const crumbs = [{ label: t("tasks.videoTasks"), link: { to: "/tasks" } as const }];
 
 function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) {
   const params = { workspace: slug, task: id };
@@ -40,14 +41,14 @@ function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) 
   const video = useRef<HTMLVideoElement>(null);
   if (task === undefined) {
     return (
-      <PageFrame title="Video task" crumbs={crumbs}>
+      <PageFrame title={t("tasks.videoTask")} crumbs={crumbs}>
         {error === null ? <Skeleton height={360} /> : <ProblemAlert problem={error} onRetry={() => void refetch()} />}
       </PageFrame>
     );
   }
   return (
     <PageFrame
-      title="Video task"
+      title={t("tasks.videoTask")}
       crumbs={crumbs}
       badges={<StatusBadge status={task.status} />}
       actions={<TaskActions slug={slug} task={task} />}
@@ -58,8 +59,8 @@ function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) 
         <TaskFacts task={task} />
       </div>
       <div className="task-grid">
-        <Section title="What was sent" description="The caller's own body, as it came.">
-          <JsonView value={task.request} label="Request body" open={2} />
+        <Section title={t("tasks.whatWasSent")} description={t("tasks.theCallersOwnBodyAs")}>
+          <JsonView value={task.request} label={t("tasks.requestBody")} open={2} />
         </Section>
         <TaskHistory task={task} />
       </div>

@@ -6,6 +6,7 @@ import { type FormEvent, useRef, useState } from "react";
 import { asProblem, type Problem } from "../../../client/problem.ts";
 import { noticeDone } from "../../../components/notice.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { askAs, useKeyCall } from "../../media/key-call.ts";
 import { KeySelect } from "../../media/key-select.tsx";
 import { NoKey } from "../../media/no-key.tsx";
@@ -22,7 +23,7 @@ interface SendAgainProps {
 /** The same body once more, as a new task that is paid for by itself. */
 export function SendAgain({ opened, ...rest }: SendAgainProps) {
   return (
-    <Modal opened={opened} onClose={rest.onClose} title="Send the same request again">
+    <Modal opened={opened} onClose={rest.onClose} title={t("tasks.sendTheSameRequestAgain")}>
       {opened && <SendAgainForm {...rest} />}
     </Modal>
   );
@@ -49,7 +50,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
       const headers = { "idempotency-key": once.current };
       const { value } = await askAs(call, "/v1/video/tasks", calledBack && quiet ? silent : task.request, { headers });
       await queries.invalidateQueries({ queryKey: ["tasks.list"] });
-      noticeDone("Sent again, as a new task.");
+      noticeDone(t("tasks.sentAgainAsANew"));
       onClose();
       const id = value !== null && typeof value === "object" ? Reflect.get(value, "id") : null;
       if (typeof id === "string")
@@ -64,7 +65,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
     }
   };
   if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
-  if (keys !== null && key === null) return <NoKey slug={slug} what="A task is started as a key." onMade={choose} />;
+  if (keys !== null && key === null) return <NoKey slug={slug} what={t("tasks.aTaskIsStartedAs")} onMade={choose} />;
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
@@ -76,12 +77,12 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
           slug={slug}
           value={key}
           onChange={choose}
-          label="As key"
-          description="Its limits hold and its budget pays."
+          label={t("tasks.asKey")}
+          description={t("tasks.itsLimitsHoldAndIts")}
         />
         {calledBack && (
           <Checkbox
-            label="Without the callback_url: the caller's program is not told of this one"
+            label={t("tasks.withoutTheCallbackUrlThe")}
             checked={quiet}
             onChange={(event) => setQuiet(event.currentTarget.checked)}
           />
@@ -89,10 +90,10 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
         {problem !== null && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Leave it
+            {t("tasks.leaveIt")}
           </Button>
           <Button type="submit" loading={sending} disabled={key === null}>
-            Send again
+            {t("tasks.sendAgain")}
           </Button>
         </Group>
       </Stack>

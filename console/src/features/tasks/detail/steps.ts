@@ -1,4 +1,5 @@
 import type { TaskDetail } from "@sluice/contract";
+import { t } from "../../../language/areas/tasks.ts";
 
 type Event = TaskDetail["events"][number];
 
@@ -9,15 +10,15 @@ export interface Step extends Event {
 }
 
 const words: Readonly<Record<string, string>> = {
-  accepted: "Accepted, its cost set aside",
-  submitting: "Being sent to the provider",
-  unknown: "Sent; whether it arrived is not known",
-  queued: "Queued at the provider",
-  running: "Being made",
-  succeeded: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-  expired: "Not done in time",
+  accepted: t("tasks.acceptedItsCostSetAside"),
+  submitting: t("tasks.beingSentToTheProvider"),
+  unknown: t("tasks.sentWhetherItArrivedIs"),
+  queued: t("tasks.queuedAtTheProvider"),
+  running: t("tasks.beingMade"),
+  succeeded: t("tasks.done"),
+  failed: t("tasks.failed"),
+  cancelled: t("tasks.cancelled"),
+  expired: t("tasks.notDoneInTime"),
 };
 
 /** The events in the order in which they came, with the time until the next. */

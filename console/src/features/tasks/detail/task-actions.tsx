@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useKept } from "../../media/kept.ts";
 import { isOpen } from "../../media/task-words.ts";
@@ -18,8 +19,7 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
   const [, setDraft] = useKept<VideoDraft>(videoDraftName(slug), plainVideo);
   const cancel = useAct("tasks.cancel", {
     invalidates: ["tasks.show", "tasks.list"],
-    done: ({ status }) =>
-      status === "cancelled" ? "Task cancelled." : "The provider was asked to cancel it and has not done so yet.",
+    done: ({ status }) => (status === "cancelled" ? t("tasks.taskCancelled") : t("tasks.theProviderWasAskedTo")),
   });
   if (!may("member", slug)) return null;
   const edit = () => {
@@ -30,26 +30,23 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
     <>
       {isOpen(task) && (
         <ConfirmButton
-          title="Cancel this task?"
-          verb="Cancel task"
+          title={t("tasks.cancelThisTask")}
+          verb={t("tasks.cancelTask")}
           onConfirm={() => cancel.mutateAsync({ params: { workspace: slug, task: task.id } })}
         >
-          The provider is asked to stop. Some cannot stop what they have begun; then the task goes on, and is charged.
-          What was cancelled cannot be taken up again, only sent again.
+          {t("tasks.theProviderIsAskedTo")}
         </ConfirmButton>
       )}
       <Button variant="default" onClick={edit}>
-        Edit in playground
+        {t("tasks.editInPlayground")}
       </Button>
       <Button
         variant={isOpen(task) ? "default" : "filled"}
         disabled={!task.request_whole}
-        title={
-          task.request_whole ? undefined : "The pictures inside its body are not kept. Edit it, and give them again."
-        }
+        title={task.request_whole ? undefined : t("tasks.thePicturesInsideItsBody")}
         onClick={() => setAgain(true)}
       >
-        Send again
+        {t("tasks.sendAgain")}
       </Button>
       <SendAgain slug={slug} task={task} opened={again} onClose={() => setAgain(false)} />
     </>

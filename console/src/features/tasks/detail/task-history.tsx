@@ -3,12 +3,13 @@ import type { TaskDetail } from "@sluice/contract";
 import { formatDuration, formatMoment } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
 import { toneOf } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { stepsOf } from "./steps.ts";
 
 /** The states it went through, and how long it stayed in each. */
 export function TaskHistory({ task }: { readonly task: TaskDetail }) {
   return (
-    <Section title="States over time">
+    <Section title={t("tasks.statesOverTime")}>
       <ol className="history">
         {stepsOf(task.events).map((step) => (
           <li key={`${step.at} ${step.status} ${step.detail}`} data-tone={toneOf(step.status)}>
@@ -19,7 +20,10 @@ export function TaskHistory({ task }: { readonly task: TaskDetail }) {
               </time>
             </div>
             <div className="history-quiet">
-              {[step.detail, step.stayedMs === null ? null : `for ${formatDuration(step.stayedMs)}`]
+              {[
+                step.detail,
+                step.stayedMs === null ? null : t("tasks.for", { stayedMs: formatDuration(step.stayedMs) }),
+              ]
                 .filter((each) => each !== null)
                 .join(" · ")}
             </div>
@@ -28,7 +32,7 @@ export function TaskHistory({ task }: { readonly task: TaskDetail }) {
       </ol>
       {task.events.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing was noted.
+          {t("tasks.nothingWasNoted")}
         </Text>
       )}
     </Section>

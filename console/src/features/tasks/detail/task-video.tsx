@@ -6,6 +6,7 @@ import { type RefObject, useState } from "react";
 import { Problem } from "../../../client/problem.ts";
 import { noticeProblem } from "../../../components/notice.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { frameOf } from "../../media/frame-of.ts";
 import { useKept } from "../../media/kept.ts";
@@ -29,14 +30,14 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
   const useFrame = () => {
     const frame = video.current === null ? null : frameOf(video.current);
     if (frame === null) {
-      noticeProblem(new Problem("unexpected", "This browser does not give the picture out."));
+      noticeProblem(new Problem("unexpected", t("tasks.thisBrowserDoesNotGive")));
       return;
     }
     setDraft((before) => ({ ...before, image: frame }));
     void navigate({ to: "/playground", search: { workspace: slug, type: "video" } });
   };
   return (
-    <Section title="Video">
+    <Section title={t("tasks.video")}>
       {task.has_content ? (
         <VideoPlayer task={task} video={video} onReady={() => setReady(true)}>
           {ready && may("member", slug) && (
@@ -44,10 +45,10 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
               variant="subtle"
               size="compact-xs"
               leftSection={<IconPhotoDown size={14} aria-hidden />}
-              title="The picture that stands still now becomes the first frame of a new video"
+              title={t("tasks.thePictureThatStandsStill")}
               onClick={useFrame}
             >
-              Use this frame
+              {t("tasks.useThisFrame")}
             </Button>
           )}
         </VideoPlayer>

@@ -5,6 +5,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { snippetsFor } from "../../../components/snippet-texts.ts";
+import { t } from "../../../language/areas/tasks.ts";
 import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
@@ -21,14 +22,14 @@ export function NoTasks() {
     return (
       <EmptyState
         icon={<IconMovie />}
-        title="No task fits these filters"
+        title={t("tasks.noTaskFitsTheseFilters")}
         action={
           <Button variant="default" onClick={() => change(Object.fromEntries(taskFilters.map((name) => [name, ""])))}>
-            Clear the filters
+            {t("tasks.clearTheFilters")}
           </Button>
         }
       >
-        Clear some of them to see more.
+        {t("tasks.clearSomeOfThemTo")}
       </EmptyState>
     );
   }
@@ -43,22 +44,22 @@ export function NoTasks() {
     <Stack gap={0} align="center">
       <EmptyState
         icon={<IconMovie />}
-        title="No videos yet"
+        title={t("tasks.noVideosYet")}
         action={
           workspace.may("member") && (
             <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
-              Open the playground
+              {t("tasks.openThePlayground")}
             </Button>
           )
         }
       >
         {models.data !== undefined && video === undefined
-          ? "There is no video model yet. Once an administrator has added one, a prompt or a picture becomes a clip here."
-          : "A prompt or a picture becomes a clip. Each task shows up here with its video, its state and its cost; from a program it is one call."}
+          ? t("tasks.thereIsNoVideoModel")
+          : t("tasks.aPromptOrAPicture")}
       </EmptyState>
       {curl !== undefined && (
         <div className="teaching-code">
-          <CodeBlock code={curl} label="A video task with curl" wrap />
+          <CodeBlock code={curl} label={t("tasks.aVideoTaskWithCurl")} wrap />
         </div>
       )}
     </Stack>

@@ -4,6 +4,7 @@ import { IconLayoutGrid, IconList } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { usePages } from "../../../api/use-pages.ts";
+import { t } from "../../../language/areas/tasks.ts";
 import "../../../styles/media.css";
 import { DataTable } from "../../../components/data-table.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
@@ -40,29 +41,32 @@ export default function TasksPage() {
   const empty = <NoTasks />;
   return (
     <PageFrame
-      title="Video tasks"
-      description="A video takes minutes, so it is a task: started by a call, looked at until it ends, paid for once."
+      title={t("tasks.videoTasks")}
+      description={t("tasks.aVideoTakesMinutesSo")}
       actions={
         <>
           <SegmentedControl
-            aria-label="View"
+            aria-label={t("tasks.view")}
             data={[
-              { value: "gallery", label: <ViewWord icon={<IconLayoutGrid size={14} aria-hidden />} word="Gallery" /> },
-              { value: "list", label: <ViewWord icon={<IconList size={14} aria-hidden />} word="List" /> },
+              {
+                value: "gallery",
+                label: <ViewWord icon={<IconLayoutGrid size={14} aria-hidden />} word={t("tasks.gallery")} />,
+              },
+              { value: "list", label: <ViewWord icon={<IconList size={14} aria-hidden />} word={t("tasks.list")} /> },
             ]}
             value={view === "list" ? "list" : "gallery"}
             onChange={setView}
           />
           {workspace.may("member") && (
             <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
-              Make video
+              {t("tasks.makeVideo")}
             </Button>
           )}
         </>
       }
     >
       <FilterBar
-        filters={[{ name: "status", label: "State", choices: [...taskStates] }]}
+        filters={[{ name: "status", label: t("tasks.state"), choices: [...taskStates] }]}
         alsoClears={taskFilters.filter((name) => name !== "status")}
       >
         <ModelFilter />
@@ -70,7 +74,7 @@ export default function TasksPage() {
       </FilterBar>
       {view === "list" ? (
         <DataTable
-          label="Video tasks"
+          label={t("tasks.videoTasks")}
           columns={workspace.all ? taskColumnsOfAll : taskColumns}
           rows={rows}
           rowKey={(task) => task.id}

@@ -2,31 +2,32 @@ import type { ConsoleTask } from "@sluice/contract";
 import type { Column } from "../../../components/data-table.tsx";
 import { Money, Nothing, When } from "../../../components/figures.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { TaskProgress } from "../../media/task-progress.tsx";
 import { formatElapsed, isOpen, shapeOf, tookMs } from "../../media/task-words.ts";
 
 const prompt: Column<ConsoleTask> = {
   id: "prompt",
-  header: "Prompt",
+  header: t("tasks.prompt"),
   cell: (task) => (task.prompt === null || task.prompt === "" ? "Without a prompt" : cut(task.prompt)),
 };
 
 const rest: readonly Column<ConsoleTask>[] = [
   {
     id: "status",
-    header: "State",
+    header: t("tasks.state"),
     cell: (task) => <StatusBadge status={task.status} {...(task.error === null ? {} : { hint: task.error.message })} />,
   },
-  { id: "model", header: "Model", cell: (task) => <span className="break">{task.model}</span> },
-  { id: "shape", header: "Shape", cell: (task) => shapeOf(task) || <Nothing /> },
+  { id: "model", header: t("tasks.model"), cell: (task) => <span className="break">{task.model}</span> },
+  { id: "shape", header: t("tasks.shape"), cell: (task) => shapeOf(task) || <Nothing /> },
   {
     id: "key",
-    header: "Key",
+    header: t("tasks.key"),
     cell: (task) => (task.key.name ? <span className="task-key cut">{task.key.name}</span> : <Nothing />),
   },
   {
     id: "took",
-    header: "Took",
+    header: t("tasks.took"),
     align: "right",
     cell: (task) => {
       if (isOpen(task)) return <TaskProgress task={task} />;
@@ -36,11 +37,11 @@ const rest: readonly Column<ConsoleTask>[] = [
   },
   {
     id: "cost",
-    header: "Cost",
+    header: t("tasks.cost"),
     align: "right",
     sortBy: (task) => task.cost_usd,
     cell: (task) => (
-      <span title={task.cost_estimated ? "Set aside until it has ended" : undefined}>
+      <span title={task.cost_estimated ? t("tasks.setAsideUntilItHas") : undefined}>
         {task.cost_estimated && task.cost_usd !== null ? "~ " : ""}
         <Money usd={task.cost_usd} aligned />
       </span>
@@ -48,7 +49,7 @@ const rest: readonly Column<ConsoleTask>[] = [
   },
   {
     id: "at",
-    header: "Started",
+    header: t("tasks.started"),
     align: "right",
     sortBy: (task) => task.created_at,
     cell: (task) => <When at={task.created_at} />,
@@ -58,7 +59,7 @@ const rest: readonly Column<ConsoleTask>[] = [
 export const taskColumns: readonly Column<ConsoleTask>[] = [prompt, ...rest];
 export const taskColumnsOfAll: readonly Column<ConsoleTask>[] = [
   prompt,
-  { id: "workspace", header: "Workspace", cell: (task) => task.workspace.slug },
+  { id: "workspace", header: t("tasks.workspace"), cell: (task) => task.workspace.slug },
   ...rest,
 ];
 

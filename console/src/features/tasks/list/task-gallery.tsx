@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { Rows } from "../../../api/use-pages.ts";
 import { LoadMore } from "../../../components/load-more.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/tasks.ts";
 import { TaskCard } from "../../media/task-card.tsx";
 import { PreviewSlots } from "../../media/video-preview.tsx";
 
@@ -31,7 +32,7 @@ export function TaskGallery({ rows, withWorkspace, empty }: TaskGalleryProps) {
     <>
       {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
       <PreviewSlots>
-        <section className="gallery" aria-label="Video tasks" data-stale={rows.stale || undefined}>
+        <section className="gallery" aria-label={t("tasks.videoTasks")} data-stale={rows.stale || undefined}>
           {rows.rows.map((task) => (
             <TaskCard key={task.id} task={task} withWorkspace={withWorkspace} />
           ))}

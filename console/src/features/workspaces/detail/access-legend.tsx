@@ -1,8 +1,9 @@
+import { t } from "../../../language/areas/workspaces.ts";
 import { type Mark, markWords } from "../../access/marks.ts";
 
 export function AccessLegend() {
   return (
-    <ul className="plain-list access-legend" aria-label="What the marks mean">
+    <ul className="plain-list access-legend" aria-label={t("workspaces.whatTheMarksMean")}>
       {(Object.keys(markWords) as Mark[]).map((mark) => (
         <li key={mark}>
           <span className="access-mark" data-mark={mark} />

@@ -1,6 +1,7 @@
 import type { AccessTable } from "@sluice/contract";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
+import { t } from "../../../language/areas/workspaces.ts";
 import type { AccessQuestion } from "../../access/access-panel.tsx";
 import { reasonWords } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
@@ -57,7 +58,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
         <table
           className="matrix"
           style={widthOf(models.length)}
-          aria-label="Which key may call which model"
+          aria-label={t("workspaces.whichKeyMayCallWhich")}
           aria-rowcount={rows.length + 1}
           aria-colcount={models.length + 1}
           onKeyDown={keyDown}
@@ -102,7 +103,7 @@ const MatrixHead = memo(function MatrixHead({ models }: Pick<AccessMatrixProps, 
     <thead>
       <tr aria-rowindex={1}>
         <th scope="col" className="matrix-corner">
-          Key
+          {t("workspaces.key")}
         </th>
         {models.map((model, place) => (
           <th key={model.name} scope="col" title={`${model.name} (${model.type})`}>
@@ -156,7 +157,7 @@ function Pointed({ cell, rows, models }: PointedProps) {
           <b>{row.name}</b> and <b>{model.name}</b>: {reasonWords[reason].sentence}
         </>
       ) : (
-        "Point at a cell to read what it says; choose it to see why."
+        t("workspaces.pointAtACellTo")
       )}
     </div>
   );

@@ -7,6 +7,7 @@ import { LoadMore } from "../../../components/load-more.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
 import { AccessPanel } from "../../access/access-panel.tsx";
 import { useAccessTable } from "../../access/use-access.ts";
@@ -25,16 +26,12 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
   const searched = search !== "" || model !== "";
   const none = table.rows !== null && (table.rows.length === 0 || table.models.length === 0);
   return (
-    <Section
-      title="Who may call what"
-      description="What each key may call, by workspace, group and key together. Choose a cell to see why."
-      flush
-    >
+    <Section title={t("workspaces.whoMayCallWhat")} description={t("workspaces.whatEachKeyMayCall")} flush>
       <Group justify="space-between" px="md" pb="sm" gap="sm">
         <Box flex="1 1 18rem">
           <FilterBar alsoClears={["search", "model"]}>
-            <SearchBox label="Find a key" placeholder="Key" />
-            <SearchBox label="Find a model" placeholder="Model" name="model" />
+            <SearchBox label={t("workspaces.findAKey")} placeholder={t("workspaces.key")} />
+            <SearchBox label={t("workspaces.findAModel")} placeholder={t("workspaces.model")} name="model" />
           </FilterBar>
         </Box>
         <ModelPager pages={models} next={table.nextModels} />
@@ -93,10 +90,10 @@ function ModelPager({ pages, next }: { readonly pages: ModelPages; readonly next
   return (
     <Group gap={4}>
       <Button variant="default" disabled={pages.first} onClick={pages.back}>
-        Models before
+        {t("workspaces.modelsBefore")}
       </Button>
       <Button variant="default" disabled={next === null} onClick={() => next !== null && pages.forth(next)}>
-        More models
+        {t("workspaces.moreModels")}
       </Button>
     </Group>
   );
@@ -105,16 +102,17 @@ function ModelPager({ pages, next }: { readonly pages: ModelPages; readonly next
 function NoAccess({ searched, models }: { readonly searched: boolean; readonly models: number }) {
   if (searched) {
     return (
-      <EmptyState icon={<IconTable />} title="Nothing is called that">
-        Search for another part of the name of a key or a model.
+      <EmptyState icon={<IconTable />} title={t("workspaces.nothingIsCalledThat")}>
+        {t("workspaces.searchForAnotherPartOf")}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<IconTable />} title={models === 0 ? "No model may be called here" : "No keys yet"}>
-      {models === 0
-        ? "The workspace lets no model through. An administrator can change its models."
-        : "When the workspace has keys, each is a row here, with a mark for every model."}
+    <EmptyState
+      icon={<IconTable />}
+      title={models === 0 ? t("workspaces.noModelMayBeCalled") : t("workspaces.noKeysYet")}
+    >
+      {models === 0 ? t("workspaces.theWorkspaceLetsNoModel") : t("workspaces.whenTheWorkspaceHasKeys")}
     </EmptyState>
   );
 }

@@ -3,6 +3,7 @@ import type { ConsoleWorkspace } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -21,24 +22,24 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
   const update = useAct("workspaces.update", {
     inline: true,
     invalidates: afterWorkspaceChange,
-    done: "Workspace changed. Calls go by it at once.",
+    done: t("workspaces.workspaceChangedCallsGoBy"),
     onDone: onClose,
   });
   const body = { ...(name.trim() === before.name ? {} : { name: name.trim() }), ...changedBounds(before, bounds) };
-  const nothing = Object.keys(body).length === 0 ? "Nothing changed yet." : null;
+  const nothing = Object.keys(body).length === 0 ? t("workspaces.nothingChangedYet") : null;
   return (
     <FormDrawer
       opened
-      title={`Change ${before.name}`}
-      verb="Save workspace"
+      title={t("workspaces.change", { name: before.name })}
+      verb={t("workspaces.saveWorkspace")}
       onClose={onClose}
       onSubmit={() => update.mutate({ params: { workspace: before.slug }, body })}
       saving={update.isPending}
       problem={update.error}
-      blocked={name.trim() === "" ? "Give it a name." : nothing}
+      blocked={name.trim() === "" ? t("workspaces.giveItAName") : nothing}
     >
       <TextInput
-        label="Name"
+        label={t("workspaces.name")}
         required
         data-autofocus
         maxLength={256}
@@ -48,7 +49,7 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
       />
       {!user.administrator && (
         <Text size="sm" c="dimmed">
-          What bounds a workspace is for administrators, since it is what they give to it. Ask one for more.
+          {t("workspaces.whatBoundsAWorkspaceIs")}
         </Text>
       )}
       <BoundsFields

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
 import { slugFault } from "../slug-of.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -23,8 +24,11 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
   const [name, setName] = useState(before.name);
   const [bounds, setBounds] = useState<Bounds>(before);
   const settings = { inline: true, invalidates: afterWorkspaceChange, onDone: onClose };
-  const create = useAct("groups.create", { ...settings, done: (made) => `Group ${made.name} is made.` });
-  const update = useAct("groups.update", { ...settings, done: "Group changed. Calls go by it at once." });
+  const create = useAct("groups.create", {
+    ...settings,
+    done: (made) => t("workspaces.groupIsMade", { name: made.name }),
+  });
+  const update = useAct("groups.update", { ...settings, done: t("workspaces.groupChangedCallsGoBy") });
   const act = group === null ? create : update;
   const changes = { ...(name === before.name ? {} : { name }), ...changedBounds(before, bounds) };
   const submit = () => {
@@ -34,24 +38,28 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
   };
   const locked = !mayChange || group?.managed_by === "file";
   const nameWrong = name === "" ? null : slugFault(name);
-  const nothing = Object.keys(changes).length === 0 ? "Nothing changed yet." : null;
+  const nothing = Object.keys(changes).length === 0 ? t("workspaces.nothingChangedYet") : null;
   return (
     <FormDrawer
       opened
-      title={group === null ? "Make a group" : `${locked ? "Group" : "Change group"} ${before.name}`}
-      verb={group === null ? "Make group" : "Save group"}
+      title={
+        group === null
+          ? t("workspaces.makeAGroup")
+          : `${locked ? t("workspaces.group") : t("workspaces.changeGroup")} ${before.name}`
+      }
+      verb={group === null ? t("workspaces.makeGroup") : t("workspaces.saveGroup")}
       onClose={onClose}
       onSubmit={submit}
       saving={act.isPending}
       problem={act.error}
-      blocked={name === "" ? "Give it a name." : (nameWrong ?? nothing)}
+      blocked={name === "" ? t("workspaces.giveItAName") : (nameWrong ?? nothing)}
       locked={locked}
     >
       <ManagedByFileNote by={group?.managed_by ?? "console"} />
       <TextInput
-        label="Name"
-        description="Lower-case letters, digits and dashes."
-        placeholder="premium"
+        label={t("workspaces.name")}
+        description={t("workspaces.lowerCaseLettersDigitsAnd")}
+        placeholder={t("workspaces.premium")}
         required
         data-autofocus
         spellCheck={false}

@@ -13,6 +13,7 @@ import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
@@ -32,24 +33,19 @@ export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace 
   const opened = query.data?.data.find((group) => group.id === open) ?? null;
   const make = mayChange ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newGroup)}>
-      Make group
+      {t("workspaces.makeGroup")}
     </Button>
   ) : undefined;
   return (
-    <Section
-      title="Groups"
-      description="A tier of access: which models its keys may call, and how much they may use together."
-      actions={make}
-      flush
-    >
+    <Section title={t("workspaces.groups")} description={t("workspaces.aTierOfAccessWhich")} actions={make} flush>
       <DataTable
-        label="Groups"
+        label={t("workspaces.groups")}
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(group) => group.id}
         empty={
-          <EmptyState icon={<IconUsersGroup />} title="No groups yet" action={make}>
-            Every key is in a group. Make one called default to begin with.
+          <EmptyState icon={<IconUsersGroup />} title={t("workspaces.noGroupsYet")} action={make}>
+            {t("workspaces.everyKeyIsInA")}
           </EmptyState>
         }
       />
@@ -71,7 +67,7 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
   return [
     {
       id: "name",
-      header: "Name",
+      header: t("workspaces.name"),
       sortBy: (group) => group.name,
       cell: (group) => (
         <Group gap={6}>
@@ -80,18 +76,26 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
         </Group>
       ),
     },
-    { id: "models", header: "Models", cell: (group) => <PatternsText patterns={group.models} shown={4} /> },
-    { id: "limits", header: "Limits", cell: (group) => limitWords(group.limits) || <Nothing word="none" /> },
+    {
+      id: "models",
+      header: t("workspaces.models"),
+      cell: (group) => <PatternsText patterns={group.models} shown={4} />,
+    },
+    {
+      id: "limits",
+      header: t("workspaces.limits"),
+      cell: (group) => limitWords(group.limits) || <Nothing word={t("workspaces.none")} />,
+    },
     {
       id: "budget",
-      header: "Budget",
+      header: t("workspaces.budget"),
       sortBy: (group) => group.budget?.usd ?? null,
-      cell: (group) => (group.budget === null ? <Nothing word="none" /> : budgetWords(group.budget)),
+      cell: (group) => (group.budget === null ? <Nothing word={t("workspaces.none")} /> : budgetWords(group.budget)),
       align: "right",
     },
     {
       id: "keys",
-      header: "Keys",
+      header: t("workspaces.keys"),
       sortBy: (group) => group.keys,
       cell: (group) => (
         <Link to="/keys" search={{ workspace: slug, group: group.id }} className="text-link">
@@ -105,7 +109,7 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
       : [
           {
             id: "do",
-            header: "Actions",
+            header: t("workspaces.actions"),
             quiet: true,
             cell: (group: ConsoleGroup) => <GroupActions slug={slug} group={group} onChange={() => open(group.id)} />,
           },
@@ -120,23 +124,29 @@ interface GroupActionsProps {
 }
 
 function GroupActions({ slug, group, onChange }: GroupActionsProps) {
-  const remove = useAct("groups.remove", { invalidates: afterWorkspaceChange, done: `Group ${group.name} removed.` });
+  const remove = useAct("groups.remove", {
+    invalidates: afterWorkspaceChange,
+    done: t("workspaces.groupRemoved", { name: group.name }),
+  });
   if (group.managed_by === "file") return null;
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      <Button variant="default" size="compact-xs" aria-label={`Change group ${group.name}`} onClick={onChange}>
-        Change
+      <Button
+        variant="default"
+        size="compact-xs"
+        aria-label={t("workspaces.changeGroup2", { name: group.name })}
+        onClick={onChange}
+      >
+        {t("workspaces.change2")}
       </Button>
       <ConfirmButton
-        title={`Remove group ${group.name}?`}
-        verb="Remove group"
-        label="Remove"
+        title={t("workspaces.removeGroup", { name: group.name })}
+        verb={t("workspaces.removeGroup2")}
+        label={t("workspaces.remove")}
         size="compact-xs"
         onConfirm={() => remove.mutateAsync({ params: { workspace: slug, group: group.id } })}
       >
-        {group.keys === 0
-          ? "No key is in it. What its keys used before stays in the ledger."
-          : "It has keys: move or revoke those in use first. A group with keys in use is not removed."}
+        {group.keys === 0 ? t("workspaces.noKeyIsInIt") : t("workspaces.itHasKeysMoveOr")}
       </ConfirmButton>
     </Group>
   );

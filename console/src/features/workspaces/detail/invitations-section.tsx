@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { When } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { roleWords } from "../role-words.ts";
 
 interface InvitationsSectionProps {
@@ -21,17 +22,13 @@ export function InvitationsSection({ workspace, held }: InvitationsSectionProps)
   const columns = useMemo(() => columnsFor(held), [held]);
   if (query.error === null && (query.data === undefined || query.data.data.length === 0)) return null;
   return (
-    <Section
-      title="Open invitations"
-      description="Their links were shown once. To send another, take the invitation back and invite again."
-      flush
-    >
+    <Section title={t("workspaces.openInvitations")} description={t("workspaces.theirLinksWereShownOnce")} flush>
       <DataTable
-        label="Open invitations"
+        label={t("workspaces.openInvitations")}
         columns={columns}
         rows={rowsIn(query, (page) => page.data)}
         rowKey={(invitation) => invitation.id}
-        empty="None"
+        empty={t("workspaces.none2")}
       />
     </Section>
   );
@@ -42,18 +39,23 @@ function columnsFor(held: Need): readonly Column<Invitation>[] {
     { id: "email", header: "E-mail", sortBy: (invitation) => invitation.email, cell: (invitation) => invitation.email },
     {
       id: "role",
-      header: "Role",
-      cell: ({ role }) => (role === null ? "Administrator" : roleWords[role].label),
+      header: t("workspaces.role"),
+      cell: ({ role }) => (role === null ? t("workspaces.administrator") : roleWords[role].label),
     },
     {
       id: "by",
-      header: "Invited by",
-      cell: ({ invited_by: by }) => (by === null ? "somebody who is gone" : by.name || by.email),
+      header: t("workspaces.invitedBy"),
+      cell: ({ invited_by: by }) => (by === null ? t("workspaces.somebodyWhoIsGone") : by.name || by.email),
     },
-    { id: "expires", header: "Ends", cell: (invitation) => <When at={invitation.expires_at} />, align: "right" },
+    {
+      id: "expires",
+      header: t("workspaces.ends"),
+      cell: (invitation) => <When at={invitation.expires_at} />,
+      align: "right",
+    },
     {
       id: "do",
-      header: "Actions",
+      header: t("workspaces.actions"),
       quiet: true,
       cell: (invitation) => (meets(held, invitation.role ?? "administrator") ? <TakeBack item={invitation} /> : null),
     },
@@ -61,15 +63,18 @@ function columnsFor(held: Need): readonly Column<Invitation>[] {
 }
 
 function TakeBack({ item }: { readonly item: Invitation }) {
-  const revoke = useAct("invitations.revoke", { invalidates: ["invitations.list"], done: "Invitation taken back." });
+  const revoke = useAct("invitations.revoke", {
+    invalidates: ["invitations.list"],
+    done: t("workspaces.invitationTakenBack"),
+  });
   return (
     <ConfirmButton
-      title={`Take back the invitation of ${item.email}?`}
-      verb="Take back"
+      title={t("workspaces.takeBackTheInvitationOf", { email: item.email })}
+      verb={t("workspaces.takeBack")}
       size="compact-xs"
       onConfirm={() => revoke.mutateAsync({ params: { invitation: item.id } })}
     >
-      Its link stops working. You can invite them again.
+      {t("workspaces.itsLinkStopsWorkingYou")}
     </ConfirmButton>
   );
 }

@@ -8,6 +8,7 @@ import { CopyButton } from "../../../components/copy-button.tsx";
 import { When } from "../../../components/figures.tsx";
 import { wrongField } from "../../../components/form-drawer.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 
 interface InviteDialogProps {
@@ -23,7 +24,11 @@ export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
     <Modal
       opened
       onClose={onClose}
-      title={sent === null ? `Invite somebody to ${workspace.name}` : `${sent.email} is invited`}
+      title={
+        sent === null
+          ? t("workspaces.inviteSomebodyTo", { name: workspace.name })
+          : t("workspaces.isInvited", { email: sent.email })
+      }
       closeOnClickOutside={false}
     >
       {sent === null ? (
@@ -52,8 +57,8 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
       <Stack gap="md">
         <TextInput
           type="email"
-          label="E-mail"
-          placeholder="grace@example.com"
+          label={t("workspaces.eMail")}
+          placeholder={t("workspaces.graceExampleCom")}
           required
           data-autofocus
           autoComplete="off"
@@ -63,7 +68,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
           error={wrongField(invite.error, "email")}
         />
         <Radio.Group
-          label="Role"
+          label={t("workspaces.role")}
           value={role}
           onChange={(value) => setRole(workspaceRoles.find((each) => each === value) ?? "member")}
         >
@@ -82,10 +87,10 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
         {invite.error !== null && <ProblemAlert problem={invite.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t("workspaces.cancel")}
           </Button>
           <Button type="submit" loading={invite.isPending} disabled={email.trim() === ""}>
-            Invite
+            {t("workspaces.invite")}
           </Button>
         </Group>
       </Stack>
@@ -103,22 +108,19 @@ function Invited({ sent, onClose }: InvitedProps) {
     <Stack gap="md">
       {sent.mailed ? (
         <Alert variant="light" color="cyan" icon={<IconMail size={16} />}>
-          The link was sent to {sent.email}. You can also pass it on yourself.
+          {t("workspaces.theLinkWasSentTo", { email: sent.email })}
         </Alert>
       ) : (
-        <Text size="sm">
-          Give this link to {sent.email} yourself: this gateway sent no e-mail. It is shown this once, opens for whoever
-          has it, and works one time.
-        </Text>
+        <Text size="sm">{t("workspaces.giveThisLinkToYourself", { email: sent.email })}</Text>
       )}
-      <CodeBlock code={sent.link} label="invitation link" wrap />
+      <CodeBlock code={sent.link} label={t("workspaces.invitationLink")} wrap />
       <Text size="xs" c="dimmed">
-        It ends <When at={sent.expires_at} />.
+        {t("workspaces.itEnds")} <When at={sent.expires_at} />.
       </Text>
       <Group justify="flex-end">
-        <CopyButton value={sent.link} label="Copy link" wide />
+        <CopyButton value={sent.link} label={t("workspaces.copyLink")} wide />
         <Button onClick={onClose} data-autofocus>
-          Done
+          {t("workspaces.done")}
         </Button>
       </Group>
     </Stack>

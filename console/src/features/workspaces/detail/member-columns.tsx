@@ -16,6 +16,7 @@ import type { Column } from "../../../components/data-table.tsx";
 import { When } from "../../../components/figures.tsx";
 import { noticeUndo } from "../../../components/notice.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -32,7 +33,7 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
   return [
     {
       id: "name",
-      header: "Name",
+      header: t("workspaces.name"),
       sortBy: (member) => (member.name || member.email).toLowerCase(),
       cell: (member) => (
         <span className="key-name">
@@ -44,21 +45,21 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
     },
     {
       id: "role",
-      header: "Role",
+      header: t("workspaces.role"),
       width: "11rem",
       sortBy: (member) => workspaceRoles.indexOf(member.role),
       cell: (member) => <RoleSelect member={member} looker={looker} />,
     },
     {
       id: "since",
-      header: "Since",
+      header: t("workspaces.since"),
       sortBy: (member) => member.since,
       cell: (member) => <When at={member.since} />,
       align: "right",
     },
     {
       id: "do",
-      header: "Actions",
+      header: t("workspaces.actions"),
       quiet: true,
       cell: (member) => <RemoveMember member={member} looker={looker} />,
     },
@@ -76,7 +77,7 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
   if (!meets(held, "admin")) return <>{label}</>;
   if (!meets(held, member.role)) {
     return (
-      <Tooltip label="Somebody with a role above yours: an owner or an administrator may change it.">
+      <Tooltip label={t("workspaces.somebodyWithARoleAbove")}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason must be reachable by keyboard. */}
         <span tabIndex={0}>{label}</span>
       </Tooltip>
@@ -110,15 +111,21 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
   const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
   const remove = useAct("members.remove", {
     invalidates: afterWorkspaceChange,
-    done: self ? `You left ${workspace.name}.` : `${member.name || member.email} is no longer a member.`,
+    done: self
+      ? t("workspaces.youLeft", { name: workspace.name })
+      : `${member.name || member.email} is no longer a member.`,
   });
   if (!self && !(meets(held, "admin") && meets(held, member.role))) return null;
   const name = member.name || member.email;
   return (
     <ConfirmButton
-      title={self ? `Leave ${workspace.name}?` : `Remove ${name} from ${workspace.name}?`}
-      verb={self ? "Leave workspace" : "Remove member"}
-      label={self ? "Leave" : "Remove"}
+      title={
+        self
+          ? t("workspaces.leave", { name: workspace.name })
+          : t("workspaces.removeFrom", { name, name2: workspace.name })
+      }
+      verb={self ? t("workspaces.leaveWorkspace") : t("workspaces.removeMember")}
+      label={self ? t("workspaces.leave2") : t("workspaces.remove")}
       size="compact-xs"
       onConfirm={async () => {
         await remove.mutateAsync({
@@ -129,9 +136,7 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
       }}
     >
       <Stack gap="sm">
-        {self
-          ? "You no longer see its keys and its use. To come back, somebody has to invite you."
-          : "They no longer see its keys and its use, and the admin tokens they made for it stop."}
+        {self ? t("workspaces.youNoLongerSeeIts") : t("workspaces.theyNoLongerSeeIts")}
         <LeaverKeysChoice leaver={member} workspace={workspace.slug} onChoice={setKeys} />
       </Stack>
     </ConfirmButton>

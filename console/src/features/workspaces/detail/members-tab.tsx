@@ -7,6 +7,7 @@ import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { heldIn, useSession } from "../../../session/session-context.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
@@ -25,26 +26,26 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
   const columns = useMemo(() => memberColumns({ workspace, held, me: user.id }), [workspace, held, user.id]);
   const inviteButton = mayManage ? (
     <Button leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvite("1")}>
-      Invite somebody
+      {t("workspaces.inviteSomebody")}
     </Button>
   ) : undefined;
   return (
     <Stack gap="lg">
       <Section
-        title="Members"
-        description="They open the console and see this workspace. Programs need a key, not a member."
+        title={t("workspaces.members")}
+        description={t("workspaces.theyOpenTheConsoleAnd")}
         actions={(query.data?.data.length ?? 0) > 0 && inviteButton}
         flush
       >
         <DataTable
-          label="Members"
+          label={t("workspaces.members")}
           columns={columns}
           rows={rowsIn(query, (page) => page.data)}
           rowKey={(member) => member.id}
           dimmed={(member) => member.disabled}
           empty={
-            <EmptyState icon={<IconUsers />} title="No members yet" action={inviteButton}>
-              Administrators can do everything here without being members. Invite whoever looks after this workspace.
+            <EmptyState icon={<IconUsers />} title={t("workspaces.noMembersYet")} action={inviteButton}>
+              {t("workspaces.administratorsCanDoEverything")}
             </EmptyState>
           }
         />

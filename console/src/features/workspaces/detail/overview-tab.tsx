@@ -8,6 +8,7 @@ import { Count, When } from "../../../components/figures.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
@@ -18,10 +19,13 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
   const { user } = useSession();
   return (
     <Stack gap="lg">
-      <Section title="What it is">
+      <Section title={t("workspaces.whatItIs")}>
         <Facts
           facts={[
-            { name: "Your role", value: user.administrator ? "Administrator" : roleWords[workspace.role].label },
+            {
+              name: "Your role",
+              value: user.administrator ? t("workspaces.administrator") : roleWords[workspace.role].label,
+            },
             { name: "Keys", value: <Count value={workspace.keys} /> },
             { name: "Groups", value: <Count value={workspace.groups} /> },
             { name: "Members", value: <Count value={workspace.members} /> },
@@ -29,10 +33,13 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
             ...(workspace.pass_through.length === 0
               ? []
               : [{ name: "Pass-through", value: workspace.pass_through.join(", "), wide: true }]),
-            { name: "Limits", value: limitWords(workspace.limits) || "None" },
-            { name: "Budget", value: workspace.budget === null ? "None" : budgetWords(workspace.budget) },
+            { name: "Limits", value: limitWords(workspace.limits) || t("workspaces.none2") },
+            {
+              name: "Budget",
+              value: workspace.budget === null ? t("workspaces.none2") : budgetWords(workspace.budget),
+            },
             { name: "Made", value: <When at={workspace.created_at} /> },
-            { name: "Id", value: <CopyText value={workspace.id} label="Copy the id" />, wide: true },
+            { name: "Id", value: <CopyText value={workspace.id} label={t("workspaces.copyTheId")} />, wide: true },
           ]}
         />
       </Section>
@@ -49,11 +56,11 @@ function WorkspaceLimits({ workspace }: { readonly workspace: ConsoleWorkspace }
   const rows = query.data?.data.filter((row) => row.scope === "workspace");
   return (
     <Section
-      title="Limits and budget"
-      description="Of the workspace as a whole."
+      title={t("workspaces.limitsAndBudget")}
+      description={t("workspaces.ofTheWorkspaceAsA")}
       actions={
         <Link to="/limits" search={{ workspace: workspace.slug }} className="text-link section-link">
-          See those of its groups and keys
+          {t("workspaces.seeThoseOfItsGroups")}
         </Link>
       }
     >
@@ -63,7 +70,7 @@ function WorkspaceLimits({ workspace }: { readonly workspace: ConsoleWorkspace }
         <Skeleton height={48} />
       ) : rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          The workspace has none of its own. What its keys spend together is not bounded.
+          {t("workspaces.theWorkspaceHasNoneOf")}
         </Text>
       ) : (
         <LimitUsageList rows={rows} />

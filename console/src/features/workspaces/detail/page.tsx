@@ -7,6 +7,7 @@ import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { TabRow } from "../../../components/tab-row.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { AccessTab } from "./access-tab.tsx";
@@ -15,7 +16,7 @@ import { GroupsTab } from "./groups-tab.tsx";
 import { MembersTab } from "./members-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 
-const crumbs = [{ label: "Workspaces", link: { to: "/workspaces" } }] as const;
+const crumbs = [{ label: t("workspaces.workspaces"), link: { to: "/workspaces" } }] as const;
 
 /** One workspace: what bounds it, its groups, its members, and who may call what. */
 export default function WorkspacePage() {
@@ -27,7 +28,7 @@ export default function WorkspacePage() {
   const workspace = query.data;
   if (workspace === undefined) {
     return (
-      <PageFrame title="Workspace" crumbs={crumbs}>
+      <PageFrame title={t("workspaces.workspace")} crumbs={crumbs}>
         {query.error === null ? (
           <Stack gap="lg" aria-busy="true">
             <Skeleton height={36} />
@@ -47,19 +48,21 @@ export default function WorkspacePage() {
       crumbs={crumbs}
       badges={
         <>
-          {!workspace.enabled && <StatusBadge status="disabled" tone="warn" hint="None of its keys opens." />}
+          {!workspace.enabled && (
+            <StatusBadge status="disabled" tone="warn" hint={t("workspaces.noneOfItsKeysOpens")} />
+          )}
           <ManagedByFile by={workspace.managed_by} />
         </>
       }
-      description={<CopyText value={slug} label="Copy the slug" />}
+      description={<CopyText value={slug} label={t("workspaces.copyTheSlug")} />}
       actions={
         <>
           <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ workspace: slug }} {...props} />}>
-            See its keys
+            {t("workspaces.seeItsKeys")}
           </Button>
           {mayEdit && (
             <Button variant={tab === "overview" ? "filled" : "default"} onClick={() => setEdit("1")}>
-              Change workspace
+              {t("workspaces.changeWorkspace")}
             </Button>
           )}
         </>
@@ -68,10 +71,10 @@ export default function WorkspacePage() {
       <ManagedByFileNote by={workspace.managed_by} />
       <Tabs value={tab} onChange={(next) => setTab(next ?? "overview")} keepMounted={false}>
         <TabRow value={tab}>
-          <Tabs.Tab value="overview">Overview</Tabs.Tab>
-          <Tabs.Tab value="groups">Groups</Tabs.Tab>
-          <Tabs.Tab value="members">Members</Tabs.Tab>
-          <Tabs.Tab value="access">Access</Tabs.Tab>
+          <Tabs.Tab value="overview">{t("workspaces.overview")}</Tabs.Tab>
+          <Tabs.Tab value="groups">{t("workspaces.groups")}</Tabs.Tab>
+          <Tabs.Tab value="members">{t("workspaces.members")}</Tabs.Tab>
+          <Tabs.Tab value="access">{t("workspaces.access")}</Tabs.Tab>
         </TabRow>
         <Tabs.Panel value="overview">
           <OverviewTab workspace={workspace} />

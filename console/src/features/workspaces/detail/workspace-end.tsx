@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 
 /** Stops a workspace for a while, or removes it. */
@@ -12,11 +13,11 @@ export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspa
   const navigate = useNavigate();
   const update = useAct("workspaces.update", {
     invalidates: afterWorkspaceChange,
-    done: enabled ? "Workspace disabled. Its calls are refused." : "Workspace enabled.",
+    done: enabled ? t("workspaces.workspaceDisabledItsCallsAre") : t("workspaces.workspaceEnabled"),
   });
   const remove = useAct("workspaces.remove", {
     invalidates: ["workspaces.list", "session.show"],
-    done: "Workspace removed.",
+    done: t("workspaces.workspaceRemoved"),
   });
   const turn = () => update.mutateAsync({ params: { workspace: slug }, body: { enabled: !enabled } });
   const end = async () => {
@@ -24,32 +25,34 @@ export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspa
     await navigate({ to: "/workspaces", search: { workspace: "" } });
   };
   return (
-    <Section title="Disable or remove">
+    <Section title={t("workspaces.disableOrRemove")}>
       <Group justify="space-between" gap="sm">
         <Text size="sm" c="dimmed" maw={560}>
-          Disabled, every call of its keys is refused and everything stays. Removed, it is gone for good: revoke its
-          keys first. Its ledger entries stay.
+          {t("workspaces.disabledEveryCallOfIts")}
         </Text>
         <Group gap="xs">
           {enabled ? (
-            <ConfirmButton title={`Disable ${name}?`} verb="Disable workspace" onConfirm={turn}>
-              Every call with one of its keys is refused until it is enabled again.
+            <ConfirmButton
+              title={t("workspaces.disable", { name })}
+              verb={t("workspaces.disableWorkspace")}
+              onConfirm={turn}
+            >
+              {t("workspaces.everyCallWithOneOf")}
             </ConfirmButton>
           ) : (
             <Button variant="default" loading={update.isPending} onClick={() => void turn().catch(() => undefined)}>
-              Enable workspace
+              {t("workspaces.enableWorkspace")}
             </Button>
           )}
           <ConfirmButton
-            title={`Remove ${name}?`}
-            verb="Remove workspace"
+            title={t("workspaces.remove2", { name })}
+            verb={t("workspaces.removeWorkspace")}
             typed={slug}
             color="red"
             variant="light"
             onConfirm={end}
           >
-            Its groups, members and settings go with it. This cannot be taken back. A workspace with keys in use is not
-            removed.
+            {t("workspaces.itsGroupsMembersAndSettings")}
           </ConfirmButton>
         </Group>
       </Group>

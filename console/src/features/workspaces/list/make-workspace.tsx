@@ -3,6 +3,7 @@ import type { ConsoleWorkspace } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { type Bounds, BoundsFields } from "../bounds-fields.tsx";
 import { slugFault, slugOf } from "../slug-of.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
@@ -20,7 +21,7 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   const make = useAct("workspaces.create", {
     inline: true,
     invalidates: afterWorkspaceChange,
-    done: (made) => `Workspace ${made.name} is made, with a group called default.`,
+    done: (made) => t("workspaces.workspaceIsMadeWithA", { name: made.name }),
     onDone: onMade,
   });
   const slug = written ?? slugOf(name);
@@ -37,17 +38,17 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   return (
     <FormDrawer
       opened
-      title="Make a workspace"
-      verb="Make workspace"
+      title={t("workspaces.makeAWorkspace")}
+      verb={t("workspaces.makeWorkspace")}
       onClose={onClose}
       onSubmit={() => make.mutate({ body })}
       saving={make.isPending}
       problem={make.error}
-      blocked={name.trim() === "" ? "Give it a name." : slug === "" ? "Give it a slug." : slugWrong}
+      blocked={name.trim() === "" ? t("workspaces.giveItAName") : slug === "" ? t("workspaces.giveItASlug") : slugWrong}
     >
       <TextInput
-        label="Name"
-        placeholder="Acme Robotics"
+        label={t("workspaces.name")}
+        placeholder={t("workspaces.acmeRobotics")}
         required
         data-autofocus
         maxLength={256}
@@ -56,9 +57,9 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
         error={wrongField(make.error, "name")}
       />
       <TextInput
-        label="Slug"
-        description="Its name in addresses and in the config file. It stays as it is."
-        placeholder="acme-robotics"
+        label={t("workspaces.slug")}
+        description={t("workspaces.itsNameInAddressesAnd")}
+        placeholder={t("workspaces.acmeRobotics2")}
         required
         spellCheck={false}
         maxLength={63}

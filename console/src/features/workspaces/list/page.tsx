@@ -7,6 +7,7 @@ import { EmptyState } from "../../../components/empty-state.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { MakeWorkspace } from "./make-workspace.tsx";
@@ -21,20 +22,16 @@ export default function WorkspacesPage() {
   const rows = usePages("workspaces.list", { query: search === "" ? {} : { search } });
   const makeButton = user.administrator ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
-      Make workspace
+      {t("workspaces.makeWorkspace")}
     </Button>
   ) : undefined;
   return (
-    <PageFrame
-      title="Workspaces"
-      description="A workspace is a team with its own keys, groups, members, limits and use. Nobody sees into another's."
-      actions={makeButton}
-    >
+    <PageFrame title={t("workspaces.workspaces")} description={t("workspaces.aWorkspaceIsATeam")} actions={makeButton}>
       <FilterBar>
-        <SearchBox label="Find a workspace" placeholder="Name or slug" />
+        <SearchBox label={t("workspaces.findAWorkspace")} placeholder={t("workspaces.nameOrSlug")} />
       </FilterBar>
       <DataTable
-        label="Workspaces"
+        label={t("workspaces.workspaces")}
         columns={workspaceColumns}
         rows={rows}
         rowKey={(workspace) => workspace.id}
@@ -46,14 +43,12 @@ export default function WorkspacesPage() {
         dimmed={(workspace) => !workspace.enabled}
         empty={
           search === "" ? (
-            <EmptyState icon={<IconBuilding />} title="No workspaces yet" action={makeButton}>
-              {user.administrator
-                ? "Make one for each team. Its keys, budget and members are its own."
-                : "Ask an administrator, or the owner of a workspace, for an invitation."}
+            <EmptyState icon={<IconBuilding />} title={t("workspaces.noWorkspacesYet")} action={makeButton}>
+              {user.administrator ? t("workspaces.makeOneForEachTeam") : t("workspaces.askAnAdministratorOrThe")}
             </EmptyState>
           ) : (
-            <EmptyState icon={<IconBuilding />} title="No workspace is called that">
-              Search for another part of its name or slug.
+            <EmptyState icon={<IconBuilding />} title={t("workspaces.noWorkspaceIsCalledThat")}>
+              {t("workspaces.searchForAnotherPartOf2")}
             </EmptyState>
           )
         }

@@ -3,13 +3,14 @@ import type { Column } from "../../../components/data-table.tsx";
 import { Count, Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { roleWords } from "../role-words.ts";
 
 export const workspaceColumns: readonly Column<ConsoleWorkspace>[] = [
   {
     id: "name",
-    header: "Name",
+    header: t("workspaces.name"),
     sortBy: (workspace) => workspace.name.toLowerCase(),
     cell: (workspace) => (
       <span className="key-name">
@@ -20,7 +21,7 @@ export const workspaceColumns: readonly Column<ConsoleWorkspace>[] = [
   },
   {
     id: "state",
-    header: "State",
+    header: t("workspaces.state"),
     sortBy: (workspace) => (workspace.enabled ? 0 : 1),
     cell: (workspace) => (
       <span className="key-state">
@@ -29,20 +30,21 @@ export const workspaceColumns: readonly Column<ConsoleWorkspace>[] = [
       </span>
     ),
   },
-  { id: "role", header: "Your role", cell: (workspace) => roleWords[workspace.role].label },
-  figure("keys", "Keys"),
-  figure("groups", "Groups"),
-  figure("members", "Members"),
+  { id: "role", header: t("workspaces.yourRole"), cell: (workspace) => roleWords[workspace.role].label },
+  figure("keys", t("workspaces.keys")),
+  figure("groups", t("workspaces.groups")),
+  figure("members", t("workspaces.members")),
   {
     id: "limits",
-    header: "Limits",
-    cell: (workspace) => limitWords(workspace.limits) || <Nothing word="none" />,
+    header: t("workspaces.limits"),
+    cell: (workspace) => limitWords(workspace.limits) || <Nothing word={t("workspaces.none")} />,
   },
   {
     id: "budget",
-    header: "Budget",
+    header: t("workspaces.budget"),
     sortBy: (workspace) => workspace.budget?.usd ?? null,
-    cell: (workspace) => (workspace.budget === null ? <Nothing word="none" /> : budgetWords(workspace.budget)),
+    cell: (workspace) =>
+      workspace.budget === null ? <Nothing word={t("workspaces.none")} /> : budgetWords(workspace.budget),
     align: "right",
   },
 ];

@@ -1,0 +1,78 @@
+import { IntlMessageFormat } from "intl-messageformat";
+import { Fragment, type ReactNode } from "react";
+import type { Names, Placeholder, Tag, TextAt } from "./catalogue.ts";
+import { locale } from "./chosen.ts";
+import { addEnglish, type Text, textNamed } from "./words.ts";
+
+type Value = string | number;
+type Draw = (inside: ReactNode) => ReactNode;
+
+/** What must be given for a text: nothing where it leaves nothing open. */
+type Given<Text> = Placeholder<Text> extends never ? [] : [values: Readonly<Record<Placeholder<Text>, Value>>];
+
+type RichProps<Name, Text> = { readonly text: Name } & (Tag<Text> extends never
+  ? { readonly tags?: undefined }
+  : { readonly tags: Readonly<Record<Tag<Text>, Draw>> }) &
+  (Placeholder<Text> extends never
+    ? { readonly values?: undefined }
+    : { readonly values: Readonly<Record<Placeholder<Text>, ReactNode>> });
+
+interface Area<Words> {
+  /**
+   * A text of the area in the language of the page: `t("keys.title")`, `t("keys.count", { count: 3 })`. Texts are ICU messages:
+   * `{name}`, `{count, plural, one {# key} other {# keys}}`; numbers are written as the locale does. May stand where a module is
+   * loaded: the language does not change while a page stands.
+   */
+  readonly t: <Name extends Names<Words>>(name: Name, ...values: Given<TextAt<Words, Name>>) => string;
+  /** A text with elements in it: what stands between `<link>` and `</link>` is drawn by `tags.link`. */
+  readonly Rich: <Name extends Names<Words>>(props: RichProps<Name, TextAt<Words, Name>>) => ReactNode;
+}
+
+/** The words of one area, for the files that show them: English comes along with these, and with no other page. */
+export function area<const Prefix extends string, Words>(name: Prefix, words: Words): Area<Record<Prefix, Words>> {
+  addEnglish(name, words);
+  return { t: text, Rich } as Area<Record<Prefix, Words>>;
+}
+
+function text(name: string, values?: Readonly<Record<string, Value>>): string {
+  const words = textNamed(name);
+  return isPlain(words) ? words : String(messageOf(name, words).format(values));
+}
+
+interface AnyRichProps {
+  readonly text: string;
+  readonly tags?: Readonly<Record<string, Draw>>;
+  readonly values?: Readonly<Record<string, ReactNode>>;
+}
+
+function Rich({ text: name, tags = {}, values = {} }: AnyRichProps): ReactNode {
+  const words = textNamed(name);
+  if (isPlain(words)) return words;
+  const draw = Object.entries(tags).map(([tag, drawn]) => [
+    tag,
+    (inside: readonly ReactNode[]) => drawn(keyed(inside)),
+  ]);
+  const formatted = messageOf(name, words).format<ReactNode>({ ...values, ...Object.fromEntries(draw) });
+  return Array.isArray(formatted) ? keyed(formatted) : (formatted as ReactNode);
+}
+
+/** A text's parts never change their places, so these do as keys. */
+function keyed(parts: readonly ReactNode[]): ReactNode {
+  return parts.map((part, at) => <Fragment key={String(at)}>{part}</Fragment>);
+}
+
+/** A text with nothing open and no marks is what it says; most are. */
+function isPlain(words: Text): words is string {
+  return typeof words === "string" && !/[{<']/.test(words);
+}
+
+const messages = new Map<string, IntlMessageFormat>();
+
+/** Read once for each name: a page shows the same text in every row. */
+function messageOf(name: string, words: Text): IntlMessageFormat {
+  const known = messages.get(name);
+  if (known !== undefined) return known;
+  const message = new IntlMessageFormat(words, locale);
+  messages.set(name, message);
+  return message;
+}

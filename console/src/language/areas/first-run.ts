@@ -1,0 +1,4 @@
+import { area } from "../area.tsx";
+import { firstRun } from "../en/first-run.ts";
+
+export const { t, Rich } = area("firstRun", firstRun);

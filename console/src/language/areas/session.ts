@@ -1,0 +1,4 @@
+import { area } from "../area.tsx";
+import { session } from "../en/session.ts";
+
+export const { t, Rich } = area("session", session);

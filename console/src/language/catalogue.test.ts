@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
+import { en } from "./en/index.ts";
+import { zhCN } from "./zh-CN/index.ts";
+
+const texts = (words: unknown, name = ""): [string, string][] =>
+  typeof words === "string"
+    ? [[name, words]]
+    : Object.entries(words as object).flatMap(([key, inner]) => texts(inner, name === "" ? key : `${name}.${key}`));
+const allEnglish = texts(en);
+const english = new Map(allEnglish);
+const chinese = new Map(texts(zhCN));
+
+/** What a text leaves open and marks: `{name}`, `{count, plural}`, `<link>`; each of them once, whatever its order. */
+function holes(text: string): string[] {
+  const found = new Set<string>();
+  const visit = (elements: readonly MessageFormatElement[]) => {
+    for (const element of elements) {
+      if (element.type === TYPE.argument) found.add(`{${element.value}}`);
+      if (element.type === TYPE.plural || element.type === TYPE.select) {
+        found.add(`{${element.value}}`);
+        for (const { value } of Object.values(element.options)) visit(value);
+      }
+      if (element.type === TYPE.tag) {
+        found.add(`<${element.value}>`);
+        visit(element.children);
+      }
+    }
+  };
+  visit(parse(text));
+  return [...found].sort();
+}
+
+test("every text is a message that can be read, in each language", () => {
+  for (const words of [english, chinese]) {
+    for (const [name, text] of words) {
+      expect(() => parse(text), name).not.toThrow();
+      expect(text.trim(), name).toBe(text);
+      expect(text, name).not.toBe("");
+    }
+  }
+});
+
+test("a translation has the same names, and each text leaves the same open", () => {
+  expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort());
+  for (const [name, text] of english) expect(holes(chinese.get(name) ?? ""), name).toEqual(holes(text));
+});
+
+/** Names of products, units, codes and examples are the same in every language. */
+const sameInAll = /^(?:[^a-z]*|(?:[\w.:/@*{}<>=-]+(?:, |,| \/ | )?)*)$/i;
+
+/** Areas whose translation is still to come. Only to get shorter. */
+const notYet =
+  /^(?:access|assets|audit|catalog|components|firstRun|keys|kinds|limits|media|models|overview|people|playground|problems|profile|providers|requests|roles|session|settings|shell|signIn|tasks|workspaces)\./;
+
+test("what reads as English is translated", () => {
+  const english = new Map(allEnglish.filter(([name]) => !notYet.test(name)));
+  const left = [...english].filter(
+    ([name, text]) => chinese.get(name) === text && !sameInAll.test(text.replace(/\{\w+\}|<\/?\w+>/g, "")),
+  );
+  expect(left).toEqual([]);
+  const silent = [...english].filter(
+    ([name, text]) => / \w+ \w+ /.test(text) && !/\p{Script=Han}/u.test(chinese.get(name) ?? ""),
+  );
+  expect(silent.map(([name]) => name)).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import type { en } from "./en/index.ts";
+
+/** Every word that the console shows, by area and name. English is the original. */
+export type Catalogue = Translation<typeof en>;
+
+/** A part of the catalogue in another language: the same names, other words. */
+export type Translation<Words> = {
+  readonly [Name in keyof Words]: Words[Name] extends string ? string : Translation<Words[Name]>;
+};
+
+/** The names of texts: `list.title`. */
+export type Names<Words> = {
+  [Name in keyof Words & string]: Words[Name] extends string ? Name : `${Name}.${Names<Words[Name]>}`;
+}[keyof Words & string];
+
+export type TextAt<Words, Name extends string> = Name extends `${infer Head}.${infer Rest}`
+  ? Head extends keyof Words
+    ? TextAt<Words[Head], Rest>
+    : never
+  : Name extends keyof Words
+    ? Words[Name]
+    : never;
+
+/** What a text leaves open: `{name}` and `{count, plural, …}`. */
+export type Placeholder<Text> = Text extends `${string}{${infer Inside}}${infer Rest}`
+  ? Head<Inside> | Placeholder<Nested<Inside>> | Placeholder<Rest>
+  : never;
+type Head<Inside extends string> = Inside extends `${infer Name},${string}` ? Plain<Name> : Plain<Inside>;
+type Nested<Inside extends string> = Inside extends `${string}{${infer Deeper}` ? `{${Deeper}}` : "";
+/** A branch of a plural stands in braces too; it has spaces or a number sign, or is nested deeper. */
+type Plain<Name extends string> = Name extends `${string}${" " | "#" | "{"}${string}` ? never : Name;
+
+/** The elements of a text: `Read <link>the guide</link>.` */
+export type Tag<Text> = Text extends `${string}</${infer Name}>${infer Rest}` ? Name | Tag<Rest> : never;

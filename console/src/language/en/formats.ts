@@ -1,0 +1,12 @@
+/** Units and words in dates, lengths and sizes; numbers themselves are written by `Intl`. */
+export const formats = {
+  justNow: "just now",
+  near: "≈ {length}",
+  less: "< {amount}",
+  ms: "{count} ms",
+  s: "{count} s",
+  minutes: "{count} min",
+  hours: "{count} h",
+  days: "{count} d",
+  pair: "{big} {small}",
+} as const;

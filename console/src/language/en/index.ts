@@ -1,0 +1,58 @@
+import { access } from "./access.ts";
+import { assets } from "./assets.ts";
+import { audit } from "./audit.ts";
+import { catalog } from "./catalog.ts";
+import { components } from "./components.ts";
+import { firstRun } from "./first-run.ts";
+import { formats } from "./formats.ts";
+import { keys } from "./keys.ts";
+import { kinds } from "./kinds.ts";
+import { language } from "./language.ts";
+import { limits } from "./limits.ts";
+import { media } from "./media.ts";
+import { models } from "./models.ts";
+import { overview } from "./overview.ts";
+import { people } from "./people.ts";
+import { playground } from "./playground.ts";
+import { problems } from "./problems.ts";
+import { profile } from "./profile.ts";
+import { providers } from "./providers.ts";
+import { requests } from "./requests.ts";
+import { roles } from "./roles.ts";
+import { session } from "./session.ts";
+import { settings } from "./settings.ts";
+import { shell } from "./shell.ts";
+import { signIn } from "./sign-in.ts";
+import { tasks } from "./tasks.ts";
+import { workspaces } from "./workspaces.ts";
+
+/** English, the original: what other languages translate. */
+export const en = {
+  access,
+  assets,
+  audit,
+  catalog,
+  components,
+  firstRun,
+  formats,
+  keys,
+  kinds,
+  language,
+  limits,
+  media,
+  models,
+  overview,
+  people,
+  playground,
+  problems,
+  profile,
+  providers,
+  requests,
+  roles,
+  session,
+  settings,
+  shell,
+  signIn,
+  tasks,
+  workspaces,
+} as const;

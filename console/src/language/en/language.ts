@@ -1,0 +1,4 @@
+export const language = {
+  label: "Language",
+  ofBrowser: "As the browser",
+} as const;

@@ -1,0 +1,39 @@
+/** The languages that the console speaks whole, as BCP 47 names, each called what its speakers call it. */
+export const languages = [
+  { id: "en", name: "English" },
+  { id: "zh-CN", name: "简体中文" },
+] as const;
+
+export type Language = (typeof languages)[number]["id"];
+
+export function isLanguage(value: unknown): value is Language {
+  return languages.some(({ id }) => id === value);
+}
+
+/** The first of the browser's languages that the console speaks; English when it speaks none of them. */
+export function bestLanguage(preferred: readonly string[]): Language {
+  for (const tag of preferred) {
+    const found = languages.find(({ id }) => baseOf(id) === baseOf(tag));
+    if (found !== undefined) return found.id;
+  }
+  return "en";
+}
+
+/**
+ * What dates and numbers follow: the browser's own variant of the language (`en-GB` writes dates otherwise than `en-US`), so
+ * that words and figures of a page are never of two languages.
+ */
+export function bestLocale(language: Language, preferred: readonly string[]): string {
+  return preferred.find((tag) => isLocale(tag) && baseOf(tag) === baseOf(language)) ?? language;
+}
+
+const baseOf = (tag: string): string => tag.toLowerCase().split(/[-_]/, 1)[0] ?? "";
+
+/** A browser may name what is no language tag; `Intl` throws at that. */
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

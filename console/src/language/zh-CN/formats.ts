@@ -1,0 +1,14 @@
+import type { Translation } from "../catalogue.ts";
+import type { formats as english } from "../en/formats.ts";
+
+export const formats: Translation<typeof english> = {
+  justNow: "刚刚",
+  near: "≈ {length}",
+  less: "< {amount}",
+  ms: "{count} 毫秒",
+  s: "{count} 秒",
+  minutes: "{count} 分钟",
+  hours: "{count} 小时",
+  days: "{count} 天",
+  pair: "{big} {small}",
+};

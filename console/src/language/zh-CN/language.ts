@@ -1,0 +1,7 @@
+import type { Translation } from "../catalogue.ts";
+import type { language as english } from "../en/language.ts";
+
+export const language: Translation<typeof english> = {
+  label: "语言",
+  ofBrowser: "跟随浏览器",
+};

@@ -1,0 +1,15 @@
+import type { Translation } from "../catalogue.ts";
+import type { people as english } from "../en/people.ts";
+
+export const people: Translation<typeof english> = {
+  whatBecomesOfTheseKeys: "What becomes of these keys",
+  revokeThem: "Revoke them",
+  refusedAtOnceForGood: "Refused at once, for good.",
+  disableThem: "Disable them",
+  refusedAtOnceUntilAn: "Refused at once, until an admin enables them.",
+  handThemOver: "Hand them over",
+  theyGoOnRotateThose: "They go on. Rotate those whose secret the one who leaves may have.",
+  toWhom: "To whom",
+  chooseSomebody: "Choose somebody",
+  anApiKey: "an API key",
+};
