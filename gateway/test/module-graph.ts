@@ -31,7 +31,7 @@ export function packagesOf(file: string): string[] {
 }
 
 /** The files below a folder that a file imports. */
-export function targetsOf(file: string, folder = src): string[] {
+function targetsOf(file: string, folder = src): string[] {
   return specifiersOf(file).flatMap((specifier) => {
     if (specifier.startsWith("#")) return [join(src, specifier.slice(1))];
     const target = resolve(file, specifier);

@@ -4,7 +4,7 @@ import type { Gateway } from "../start-gateway.ts";
 import type { SimulatorProcess } from "../start-simulator.ts";
 
 /** The columns that the matrix judges beside the usual ones. */
-export interface SettledRow extends LedgerRow {
+interface SettledRow extends LedgerRow {
   readonly cache_write_5m: number;
   readonly cache_write_1h: number;
   readonly caller_dialect: string;
