@@ -27,6 +27,15 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   config: [],
 };
 
+/** The entry points of the package contract. What stands in `words` imports no schema, so that who takes it loads none. */
+export const contractParts: ReadonlySet<string> = new Set([
+  "@sluice/contract/words",
+  "@sluice/contract/config-file",
+  "@sluice/contract/console",
+  "@sluice/contract/openapi",
+  "@sluice/contract/answers",
+]);
+
 /** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */
 export const edgeModules: ReadonlySet<string> = new Set([
   "storage",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { edgeModules, layers, rootModules, rows, storageRows } from "./module-borders.ts";
+import { contractParts, edgeModules, layers, rootModules, rows, storageRows } from "./module-borders.ts";
 import {
   cyclesIn,
   edges,
@@ -123,6 +123,27 @@ test("every module has an entry point that says what it is", () => {
     (module) => !/^\/\*\*\n(?: \*.*\n){1,15} \*\/\n/.test(readFileSync(join(src, module, "index.ts"), "utf8")),
   );
   expect(silent).toEqual([]);
+});
+
+test("only the APIs and the root take the contract whole; every other module names the part that it means", () => {
+  const wrong = product.filter((file) => {
+    const module = moduleOf(name(file));
+    if (rootModules.has(module) || module === "admin") return false;
+    return specifiersOf(file).some(
+      (specifier) => specifier.startsWith("@sluice/contract") && !contractParts.has(specifier),
+    );
+  });
+  expect(wrong.map(name)).toEqual([]);
+});
+
+test("core, ports and storage take values of the contract from its words alone, so that no thread loads a schema", () => {
+  const value = /(?:^|\n)(?:import|export) (?!type\b)[^;]*? from "(@sluice\/contract[^"]*)"/g;
+  const wrong = product.filter((file) => {
+    if (!["core", "ports", "storage"].includes(moduleOf(name(file)))) return false;
+    const from = [...readFileSync(file, "utf8").matchAll(value)].map((match) => match[1]);
+    return from.some((specifier) => specifier !== "@sluice/contract/words");
+  });
+  expect(wrong.map(name)).toEqual([]);
 });
 
 test("contract imports nothing of ours, and the simulator neither", () => {

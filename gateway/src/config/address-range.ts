@@ -1,4 +1,5 @@
-import type { ConfigFile, Conflict } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
 import { isAddressRange } from "#core/index.ts";
 
 /** A mistyped range would quietly let nobody in. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import type { ConfigFile } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
 import { ConfigInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";

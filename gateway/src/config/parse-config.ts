@@ -1,6 +1,5 @@
-import type { ConfigFile, Conflict } from "@sluice/contract";
-import { configSchema } from "@sluice/contract/config-file";
-import { conflictsOf } from "@sluice/contract/words";
+import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
+import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import { addressConflicts } from "./address-range.ts";
 import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";

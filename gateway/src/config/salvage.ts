@@ -1,5 +1,4 @@
-import type { ConfigFile } from "@sluice/contract";
-import { configSchema } from "@sluice/contract/config-file";
+import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
 import { z } from "zod";
 
 /**

@@ -1,5 +1,4 @@
-import type { configSchema } from "@sluice/contract";
-import { configFieldsAt } from "@sluice/contract/config-file";
+import { configFieldsAt, type configSchema } from "@sluice/contract/config-file";
 import { didYouMean } from "./closest-name.ts";
 
 export interface SchemaProblem {

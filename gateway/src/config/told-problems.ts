@@ -1,4 +1,4 @@
-import type { Conflict } from "@sluice/contract";
+import type { Conflict } from "@sluice/contract/words";
 import { isNameless, nameFields } from "./salvage.ts";
 import type { SchemaProblem } from "./schema-problems.ts";
 

@@ -1,5 +1,4 @@
-import type { WorkspaceRole } from "@sluice/contract";
-import { workspaceRoles } from "@sluice/contract/words";
+import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 
 /**
  * Who takes a call of the admin API: a user with a session, or an admin token. What a token may do is the least of its

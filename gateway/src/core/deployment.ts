@@ -1,4 +1,4 @@
-import type { ModelTypeName } from "@sluice/contract";
+import type { ModelTypeName } from "@sluice/contract/words";
 import type { PriceVersion } from "./price.ts";
 import type { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./video-turn.ts";

@@ -1,4 +1,4 @@
-import type { ModelEndpointId } from "@sluice/contract";
+import type { ModelEndpointId } from "@sluice/contract/words";
 
 /** The endpoints whose calls are never translated, and what is spoken at each: all that a new one needs here is its line. */
 export const nativeDialects = {

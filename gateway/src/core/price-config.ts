@@ -1,5 +1,5 @@
-import type { PriceConfig, PricedBy } from "@sluice/contract";
-import { usageTable } from "@sluice/contract/words";
+import type { PriceConfig } from "@sluice/contract/config-file";
+import { type PricedBy, usageTable } from "@sluice/contract/words";
 import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
 import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
 

@@ -1,4 +1,4 @@
-import type { Capture } from "@sluice/contract";
+import type { Capture } from "@sluice/contract/words";
 import type { LimitScope } from "./limit.ts";
 
 /** Patterns of model names: exact, or with `*` for any run of characters. */

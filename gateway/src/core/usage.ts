@@ -1,5 +1,4 @@
-import type { UsageClassName } from "@sluice/contract";
-import { usageTable } from "@sluice/contract/words";
+import { type UsageClassName, usageTable } from "@sluice/contract/words";
 
 /**
  * Classes that do not overlap: their sum is what was processed. `reasoning` is the one exception: it is reported inside

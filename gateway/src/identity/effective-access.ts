@@ -1,4 +1,5 @@
-import type { AccessReason, ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract/console";
+import type { AccessReason } from "@sluice/contract/words";
 import type { Catalog, Group, Model, ModelPatterns, Workspace } from "#core/index.ts";
 import { matches } from "./model-grant.ts";
 

@@ -1,5 +1,4 @@
-import type { WorkspaceRole } from "@sluice/contract";
-import { workspaceRoles } from "@sluice/contract/words";
+import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, Failure, type Grant, type Rights, roleIn } from "#core/index.ts";
 
 /** Nobody gives more than they hold. Throws `forbidden`. */

@@ -1,4 +1,5 @@
-import type { BudgetConfig, ConsoleKey, LimitsConfig } from "@sluice/contract";
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import type { ConsoleKey } from "@sluice/contract/console";
 import ipaddr from "ipaddr.js";
 import { matches } from "./model-grant.ts";
 

@@ -1,4 +1,10 @@
-import type { CapabilitiesConfig, ModelConfig, PriceConfig, ProviderConfig, SettingsConfig } from "@sluice/contract";
+import type {
+  CapabilitiesConfig,
+  ModelConfig,
+  PriceConfig,
+  ProviderConfig,
+  SettingsConfig,
+} from "@sluice/contract/config-file";
 import type { ModelType, PriceVersion } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 import type { OidcAccount } from "./sign-in.ts";

@@ -1,4 +1,4 @@
-import type { ConfigFile } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract/config-file";
 import type { ApiKey, Catalog, Secret } from "#core/index.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import type { TenantStore } from "./tenant-store.ts";

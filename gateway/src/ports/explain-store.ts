@@ -1,4 +1,4 @@
-import type { Explanation } from "@sluice/contract";
+import type { Explanation } from "@sluice/contract/console";
 
 /** Why a request went as it did, when there was something to choose, to refuse or to repeat. */
 export interface ExplainedRequest {

@@ -1,4 +1,4 @@
-import type { Notice } from "@sluice/contract";
+import type { Notice } from "@sluice/contract/console";
 import type { AuditSource } from "./people-store.ts";
 
 export interface StoredNotice extends Notice {

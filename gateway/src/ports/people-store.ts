@@ -1,4 +1,5 @@
-import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member, WorkspaceRole } from "@sluice/contract";
+import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member } from "@sluice/contract/console";
+import type { WorkspaceRole } from "@sluice/contract/words";
 import type { Actor, Grant, Rights } from "#core/index.ts";
 
 /** Who does something, for the audit row that it leaves. */

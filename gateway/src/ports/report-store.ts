@@ -5,9 +5,9 @@ import type {
   ConsoleKey,
   Explanation,
   RequestRow,
-  UsageDimension,
   UsageFigures,
-} from "@sluice/contract";
+} from "@sluice/contract/console";
+import type { UsageDimension } from "@sluice/contract/words";
 import type { NanoUsd, ScopeKind } from "#core/index.ts";
 import type { UsageSum } from "./ledger-store.ts";
 import type { Paged } from "./people-store.ts";

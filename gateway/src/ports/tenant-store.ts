@@ -1,4 +1,6 @@
-import type { BudgetConfig, Capture, ConsoleGroup, ConsoleKey, ConsoleWorkspace, LimitsConfig } from "@sluice/contract";
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import type { ConsoleGroup, ConsoleKey, ConsoleWorkspace } from "@sluice/contract/console";
+import type { Capture } from "@sluice/contract/words";
 import type { Secret } from "#core/index.ts";
 import type { AuditSource, Paged } from "./people-store.ts";
 

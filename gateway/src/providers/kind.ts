@@ -1,4 +1,4 @@
-import type { PriceConfig } from "@sluice/contract";
+import type { PriceConfig } from "@sluice/contract/config-file";
 import type { EndpointId, Failure, ModelType, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";

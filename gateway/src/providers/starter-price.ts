@@ -1,4 +1,4 @@
-import type { PriceConfig } from "@sluice/contract";
+import type { PriceConfig } from "@sluice/contract/config-file";
 import type { ProviderKind, StarterModel } from "./kind.ts";
 
 /** The price of a model that its kind knows; null for others. */

@@ -1,4 +1,4 @@
-import type { Explanation } from "@sluice/contract";
+import type { Explanation } from "@sluice/contract/console";
 import { bounds, type Failure } from "#core/index.ts";
 import type { Plan, PlanStory } from "#routing/index.ts";
 import type { CallTally } from "./attempt/call-tally.ts";

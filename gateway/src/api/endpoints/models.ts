@@ -1,5 +1,4 @@
-import type { ModelEndpointRow } from "@sluice/contract";
-import { modelEndpoints, modelTypes } from "@sluice/contract/words";
+import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract/words";
 import { type Catalog, Failure, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";

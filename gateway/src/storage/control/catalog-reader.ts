@@ -1,4 +1,4 @@
-import type { CapabilitiesConfig } from "@sluice/contract";
+import type { CapabilitiesConfig } from "@sluice/contract/config-file";
 import {
   type Catalog,
   type Deployment,

@@ -1,5 +1,4 @@
-import type { Conflict } from "@sluice/contract";
-import { pathText } from "@sluice/contract/words";
+import { type Conflict, pathText } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { ChangeLog } from "../changes/change-log.ts";

@@ -1,4 +1,4 @@
-import type { UsageColumnName } from "@sluice/contract";
+import type { UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";

@@ -1,4 +1,4 @@
-import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import { type Budget, type LimitScope, nanoToUsd, type RateLimits, type ScopeKind, usdToNano } from "#core/index.ts";
 
 /** The columns that hold what limits a workspace, group or key. */

@@ -1,4 +1,4 @@
-import type { Explanation } from "@sluice/contract";
+import type { Explanation } from "@sluice/contract/console";
 import { bounds } from "#core/index.ts";
 import type { CapturedRequest, Clock, ExplainedRequest, Explainer, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";

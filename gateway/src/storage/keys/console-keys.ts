@@ -1,4 +1,5 @@
-import type { Capture, ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract/console";
+import type { Capture } from "@sluice/contract/words";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { budgetOf, limitsOf } from "../database/scope-columns.ts";

@@ -1,5 +1,4 @@
-import type { UsageColumnName } from "@sluice/contract";
-import { usageTable } from "@sluice/contract/words";
+import { type UsageColumnName, usageTable } from "@sluice/contract/words";
 import {
   type DialectId,
   type EndpointId,

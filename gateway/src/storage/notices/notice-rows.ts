@@ -1,4 +1,4 @@
-import type { Notice, NoticeChannel } from "@sluice/contract";
+import type { Notice, NoticeChannel } from "@sluice/contract/console";
 import { Secret } from "#core/index.ts";
 import type { DueNotice, NoticeFields, StoredNotice, Vault } from "#ports/index.ts";
 import type { Row } from "../database/schema.ts";

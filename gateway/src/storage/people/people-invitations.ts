@@ -1,4 +1,4 @@
-import type { Invitation } from "@sluice/contract";
+import type { Invitation } from "@sluice/contract/console";
 import { workspaceRoles } from "@sluice/contract/words";
 import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { LeaverKeys } from "@sluice/contract";
+import type { LeaverKeys } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { chunksOf } from "../database/reconcile.ts";

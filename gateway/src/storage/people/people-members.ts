@@ -1,5 +1,5 @@
-import type { LeaverKeys, Member, WorkspaceRole } from "@sluice/contract";
-import { workspaceRoles } from "@sluice/contract/words";
+import type { LeaverKeys, Member } from "@sluice/contract/console";
+import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";

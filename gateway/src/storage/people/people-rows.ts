@@ -1,4 +1,4 @@
-import type { Person } from "@sluice/contract";
+import type { Person } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";

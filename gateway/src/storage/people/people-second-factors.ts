@@ -1,4 +1,4 @@
-import type { ConsoleUser } from "@sluice/contract";
+import type { ConsoleUser } from "@sluice/contract/console";
 import { sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { AdminToken } from "@sluice/contract";
+import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
 import type { Connection, Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import type { ConsoleUser, LeaverKeys } from "@sluice/contract";
+import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { AttemptDetail } from "@sluice/contract";
+import type { AttemptDetail } from "@sluice/contract/console";
 import {
   bounds,
   chargedPrices,

@@ -1,4 +1,4 @@
-import type { AuditRow } from "@sluice/contract";
+import type { AuditRow } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
 import type { Row } from "../database/schema.ts";

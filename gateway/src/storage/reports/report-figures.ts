@@ -1,4 +1,4 @@
-import type { UsageFigures } from "@sluice/contract";
+import type { UsageFigures } from "@sluice/contract/console";
 import { nanoToUsd } from "#core/index.ts";
 import { columnsOf, type Duration, percentileOf } from "../database/latency-histogram.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";

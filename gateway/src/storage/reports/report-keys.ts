@@ -1,4 +1,4 @@
-import type { ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { KeyFilter, Paged } from "#ports/index.ts";

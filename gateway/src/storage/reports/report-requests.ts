@@ -1,4 +1,4 @@
-import type { RequestRow } from "@sluice/contract";
+import type { RequestRow } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { nanoToUsd } from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { UsageDimension } from "@sluice/contract";
+import type { UsageDimension } from "@sluice/contract/words";
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { ConfigFile } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import type { ApplyReport, Clock, Ids, Vault } from "#ports/index.ts";
 import { ChangeLog } from "../../changes/change-log.ts";

@@ -1,4 +1,4 @@
-import type { ProviderConfig } from "@sluice/contract";
+import type { ProviderConfig } from "@sluice/contract/config-file";
 import type { Transaction } from "kysely";
 import type { Ids, Vault } from "#ports/index.ts";
 import type { ChangeLog } from "../../changes/change-log.ts";

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "@sluice/contract";
+import type { ModelConfig } from "@sluice/contract/config-file";
 import { chunksOf } from "../../database/reconcile.ts";
 import type { Row } from "../../database/schema.ts";
 import type { ApplyContext } from "./apply-context.ts";

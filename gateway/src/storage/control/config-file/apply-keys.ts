@@ -1,5 +1,5 @@
-import type { Conflict, KeyConfig, WorkspaceConfig } from "@sluice/contract";
-import { defaultGroupName } from "@sluice/contract/words";
+import type { KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
 import { patternsText, scopeColumns } from "../../database/scope-columns.ts";

@@ -1,4 +1,4 @@
-import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract";
+import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { pricesOf } from "#core/index.ts";
 import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
 import type { Row } from "../../database/schema.ts";

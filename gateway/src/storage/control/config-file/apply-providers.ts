@@ -1,4 +1,5 @@
-import type { Conflict, ProviderConfig } from "@sluice/contract";
+import type { ProviderConfig } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
 import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
 import type { Row } from "../../database/schema.ts";
 import { sealedAgain, sealId } from "../../vault/sealed-columns.ts";

@@ -1,4 +1,4 @@
-import type { SettingsConfig } from "@sluice/contract";
+import type { SettingsConfig } from "@sluice/contract/config-file";
 import type { Settings } from "#core/index.ts";
 import type { Connection } from "../../database/database.ts";
 import { reconcile, updateAction } from "../../database/reconcile.ts";

@@ -1,4 +1,4 @@
-import type { GroupConfig, WorkspaceConfig } from "@sluice/contract";
+import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { defaultGroupName } from "@sluice/contract/words";
 import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
 import { patternsText, scopeColumns } from "../../database/scope-columns.ts";

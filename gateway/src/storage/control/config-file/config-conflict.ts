@@ -1,5 +1,4 @@
-import type { Conflict } from "@sluice/contract";
-import { pathText } from "@sluice/contract/words";
+import { type Conflict, pathText } from "@sluice/contract/words";
 
 /** A configuration that contradicts itself or what is already there. Nothing of it was applied. */
 export class ConfigConflict extends Error {

@@ -7,7 +7,7 @@ import type {
   ModelConfig,
   ProviderConfig,
   WorkspaceConfig,
-} from "@sluice/contract";
+} from "@sluice/contract/config-file";
 import { nanoToUsd, priceConfigOf } from "#core/index.ts";
 import type { ConfigExport, ManagedNames, Vault } from "#ports/index.ts";
 import { type Database, inSnapshot } from "../../database/database.ts";

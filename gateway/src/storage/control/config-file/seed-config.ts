@@ -1,4 +1,4 @@
-import type { ConfigFile } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import type { ApplyReport } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { SettingsConfig } from "@sluice/contract";
+import type { SettingsConfig } from "@sluice/contract/config-file";
 import type { AuditSource, CatalogStore } from "#ports/index.ts";
 import type { Connection } from "../../database/database.ts";
 import { consoleWrite, refuseFileOwned } from "../console-write.ts";

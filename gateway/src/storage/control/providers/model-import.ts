@@ -1,4 +1,4 @@
-import type { ModelConfig } from "@sluice/contract";
+import type { ModelConfig } from "@sluice/contract/config-file";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, ImportReport, WantedModel } from "#ports/index.ts";
 import type { ControlOptions } from "../config-file/apply-config.ts";

@@ -1,4 +1,4 @@
-import type { ModelConfig, ProviderConfig } from "@sluice/contract";
+import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, CatalogStore, ModelDraft, ModelRecord } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { ProviderConfig } from "@sluice/contract";
+import type { ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
 import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";

@@ -1,4 +1,4 @@
-import type { ConsoleGroup } from "@sluice/contract";
+import type { ConsoleGroup } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource, GroupChange, TenantStore } from "#ports/index.ts";

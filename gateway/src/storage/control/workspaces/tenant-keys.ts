@@ -1,4 +1,4 @@
-import type { ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource, KeyChange, KeyOfUser, Rotation, TenantStore } from "#ports/index.ts";

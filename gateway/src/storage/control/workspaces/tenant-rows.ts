@@ -1,4 +1,4 @@
-import type { ConsoleGroup } from "@sluice/contract";
+import type { ConsoleGroup } from "@sluice/contract/console";
 import { type RawBuilder, sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { StoredWorkspace } from "#ports/index.ts";
