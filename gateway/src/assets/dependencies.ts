@@ -1,10 +1,13 @@
 import type { Catalog } from "#core/index.ts";
 import type { AssetStore, BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/index.ts";
+import type { ProviderClient } from "#provider-client/index.ts";
 
 /** What this module depends on. */
 export interface AssetsDependencies {
   readonly store: AssetStore;
   readonly blobs: BlobStore;
+  readonly providerClient: ProviderClient;
+  /** For the addresses that callers name. */
   readonly transport: Transport;
   readonly catalog: () => Catalog;
   readonly clock: Clock;

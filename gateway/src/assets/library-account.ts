@@ -8,14 +8,14 @@ import {
   type PlatformId,
   type Provider,
 } from "#core/index.ts";
-import type { Clock, Transport } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { ProviderClient, RequestClocks, WholeAnswer } from "#provider-client/index.ts";
 import {
   type AssetLibrary,
   assetLibrary,
   type GoodAnswer,
   type LibraryAsset,
   type OutboundDraft,
-  withoutQuotedKeys,
 } from "#providers/index.ts";
 
 type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
@@ -28,7 +28,7 @@ export interface AssetTexts extends Pick<Asset, "type" | "name"> {
 }
 
 interface Dependencies {
-  readonly transport: Transport;
+  readonly providerClient: ProviderClient;
   readonly clock: Clock;
 }
 
@@ -86,22 +86,21 @@ export class LibraryAccount {
 
   async #ask(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
     const answer = await this.#send(draft, signal);
-    if (good(answer)) return answer;
+    if (answer.good) return answer;
     throw this.#refusal(answer).failure;
   }
 
   async #askUnlessGone(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer | null> {
     const answer = await this.#send(draft, signal);
-    if (good(answer)) return answer;
+    if (answer.good) return answer;
     const { gone, failure } = this.#refusal(answer);
     if (gone) return null;
     throw failure;
   }
 
   /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
-  #refusal({ status, headers, body }: GoodAnswer): { readonly gone: boolean; readonly failure: Failure } {
-    const safe = withoutQuotedKeys(body, this.provider);
-    const { gone, failure, code } = this.#library.classify(status, headers, safe, this.#dependencies.clock.now());
+  #refusal({ status, headers, body, now }: WholeAnswer): { readonly gone: boolean; readonly failure: Failure } {
+    const { gone, failure, code } = this.#library.classify(status, headers, body, now);
     if (code === undefined || code === null || !codeForm.test(code)) return { gone, failure };
     const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
     const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {
@@ -114,25 +113,19 @@ export class LibraryAccount {
     return { gone, failure: told };
   }
 
-  async #send(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
-    const { timeouts, allowPrivateNetwork } = this.provider;
-    const { method, url, headers, body } = draft;
-    const answer = await this.#dependencies.transport.send(
-      {
-        method,
-        url,
-        headers,
-        body,
-        connectMs: Math.min(timeouts.connectMs, bounds.assetLibraryMs),
-        headersMs: Math.min(timeouts.headersMs, bounds.assetLibraryMs),
-        totalMs: bounds.assetLibraryMs,
-        allowPrivateNetwork,
-        ownConnection: true,
-      },
-      signal,
-    );
-    const bytes = await answer.body.readAll(bounds.assetLibraryBytesMax, "idle", bounds.assetLibraryMs);
-    return { status: answer.status, headers: answer.headers, body: bytes };
+  /** The library's own drafts are signed already. */
+  async #send(draft: OutboundDraft, signal: AbortSignal): Promise<WholeAnswer> {
+    const { providerClient } = this.#dependencies;
+    const { connectMs, headersMs } = this.provider.timeouts;
+    const totalMs = bounds.assetLibraryMs;
+    const clocks: RequestClocks = {
+      connectMs: Math.min(connectMs, totalMs),
+      headersMs: Math.min(headersMs, totalMs),
+      totalMs,
+      ownConnection: true,
+    };
+    const answer = await providerClient.send(draft, clocks, signal);
+    return providerClient.read(this.provider, answer, { bytesMax: bounds.assetLibraryBytesMax, limitMs: totalMs });
   }
 
   /** Says whose failure it is, and keeps the library's own answer for the log: it may name the account. */
@@ -158,10 +151,6 @@ export class LibraryAccount {
 
 /** The library's codes are words with dots; anything else is not repeated. */
 const codeForm = /^[\w.-]{1,100}$/;
-
-function good({ status }: GoodAnswer): boolean {
-  return status >= 200 && status < 300;
-}
 
 /** The account as one with a library; null when its kind has none, or it lacks what a library needs. */
 export function libraryAccount(provider: Provider, dependencies: Dependencies): LibraryAccount | null {

@@ -6,7 +6,7 @@ import type { Authenticator } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { createMailer } from "#mail/index.ts";
 import type { ExplainStore, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
-import { ProviderProbe } from "#relay/index.ts";
+import { type ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createNoticeStore } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
@@ -23,6 +23,7 @@ export interface ConsoleDependencies {
   readonly router: Router;
   readonly admission: Admission;
   readonly transport: Transport;
+  readonly providerClient: ProviderClient;
   readonly signIn: SignIn;
   readonly authenticator: Authenticator;
   readonly observer: Observer;
@@ -71,7 +72,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       notices: store,
       noticeSender,
       webhookSecret,
-      probe: new ProviderProbe(transport, clock),
+      probe: new ProviderProbe(dependencies.providerClient, clock),
       endpointsOf,
       randomBytes: (size) => randomBytes(size),
       configFacts: dependencies.configFile,

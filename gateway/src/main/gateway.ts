@@ -8,6 +8,7 @@ import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "
 import { createRecorder, recover } from "#ledger/index.ts";
 import { callCounter, createAdmission, type LimitUsage, seedRates } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import {
@@ -104,6 +105,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const demo = openDemoUpstream();
   const transport = createTransport({ clock, inProcess: new Map([["simulator", demo.fetch]]) });
+  const providerClient = new ProviderClient(transport, clock);
   const signIn = openSignIn({ environment, control, transport, observer });
   if (environment.administrator !== null) {
     const { email, password } = environment.administrator;
@@ -149,6 +151,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     recorder,
     journal,
     transport,
+    providerClient,
     ledgerStore,
     ids,
     clock,
@@ -191,6 +194,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     admission,
     recorder,
     transport,
+    providerClient,
     spool,
     observer: booked,
     explainer,
@@ -208,6 +212,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     router,
     admission,
     transport,
+    providerClient,
     signIn,
     authenticator,
     observer,

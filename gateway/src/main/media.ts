@@ -7,7 +7,7 @@ import type { Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { BlobStore, Explainer, Observer, Spool, Transport } from "#ports/index.ts";
-import { AccountTokens } from "#relay/index.ts";
+import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createAssetStore, createBucketBlobStore, createDiskBlobStore, createTaskStore } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
@@ -24,6 +24,7 @@ export interface MediaOptions {
   readonly admission: Admission;
   readonly recorder: Recorder;
   readonly transport: Transport;
+  readonly providerClient: ProviderClient;
   readonly spool: Spool;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "explain">;
@@ -42,11 +43,20 @@ export interface Media {
 }
 
 export function openMedia(options: MediaOptions): Media {
-  const { environment, control, catalog, transport, observer } = options;
+  const { environment, control, catalog, transport, providerClient, observer } = options;
   const { clock, ids, vault } = control;
   const { publicUrl } = environment;
   const blobs = openBlobs(options);
-  const shared = { blobs, transport, catalog: () => catalog.current, clock, ids, chance: systemChance, observer };
+  const shared = {
+    blobs,
+    transport,
+    providerClient,
+    catalog: () => catalog.current,
+    clock,
+    ids,
+    chance: systemChance,
+    observer,
+  };
   const assets = new Assets({
     ...shared,
     store: createAssetStore({ database: control.database }),
@@ -62,7 +72,6 @@ export function openMedia(options: MediaOptions): Media {
     explainer: options.explainer,
     bodies: options.bodies,
     bodyRoom: options.bodyRoom,
-    tokens: new AccountTokens(transport, clock),
     assets,
     unusedBlobs: assets,
     secrets: {

@@ -3,8 +3,8 @@ import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Explainer, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
+import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
-import type { AccountTokens } from "./account-tokens.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
 import type { LiveStreams } from "./attempt/live-streams.ts";
 import type { ObjectOwners } from "./attempt/object-owners.ts";
@@ -18,6 +18,8 @@ export interface RelayOptions {
   readonly admission: Admission;
   readonly recorder: Recorder;
   readonly journal: Journal;
+  readonly providerClient: ProviderClient;
+  /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
   readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
   readonly ids: Ids;
@@ -34,6 +36,5 @@ export interface RelayDependencies extends RelayOptions {
   readonly live: LiveStreams;
   readonly responseOwners: ResponseOwners;
   readonly owners: ObjectOwners;
-  readonly tokens: AccountTokens;
   readonly bills: BackgroundSettlement;
 }

@@ -2,7 +2,6 @@ import { asFailure, type Deployment, Failure, failureTable, refusedModel } from 
 import type { Dialect, RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
-import { AccountTokens } from "./account-tokens.ts";
 import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { callFields } from "./attempt/attempt-entry.ts";
@@ -35,7 +34,6 @@ export class Relay {
       live: new LiveStreams(),
       responseOwners: new ResponseOwners(options.ledgerStore),
       owners: new ObjectOwners(),
-      tokens: new AccountTokens(options.transport, options.clock),
       bills: new BackgroundSettlement(options),
     };
   }

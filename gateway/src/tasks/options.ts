@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, Provider } from "#core/index.ts";
+import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -13,13 +13,8 @@ import type {
   TaskStore,
   Transport,
 } from "#ports/index.ts";
-import type { TokenExchange } from "#providers/index.ts";
+import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
-
-/** Short-lived tokens of accounts that need them; null when this one needs none. */
-interface AccountTokenSource {
-  tokenOf(provider: Provider, exchange: TokenExchange, signal: AbortSignal): Promise<string> | null;
-}
 
 interface TaskSecrets {
   /** `whsec_` and base64. */
@@ -39,12 +34,13 @@ export interface HeldRoom {
 /** What video tasks work with; wired by main. */
 export interface VideoTasksOptions {
   readonly store: TaskStore;
+  readonly providerClient: ProviderClient;
+  /** For what callers name: their material, where their messages go. */
   readonly transport: Transport;
   readonly router: Router;
   readonly admission: Pick<Admission, "admit" | "check" | "hold" | "settled">;
   readonly recorder: Pick<Recorder, "refuse">;
   readonly explainer: Pick<Explainer, "explain">;
-  readonly tokens: AccountTokenSource;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly ids: Ids;

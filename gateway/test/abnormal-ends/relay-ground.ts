@@ -4,6 +4,7 @@ import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer, Offload, Transport } from "#ports/index.ts";
 import type { CallerCodec } from "#protocols/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -49,6 +50,7 @@ export async function callWith(
   const counter = createMemoryCounter({ clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
+  const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();
   const relay = new Relay({
     sharesAccount: () => false,
@@ -73,7 +75,8 @@ export async function callWith(
     admission: createAdmission({ counter, clock }),
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
-    transport: changes.transport?.(upstream) ?? upstream,
+    transport,
+    providerClient: new ProviderClient(transport, clock),
     ledgerStore: { responseOwner: async () => null },
     ids,
     clock,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Assets, type AssetsDependencies } from "#assets/index.ts";
 import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { closeDatabase, createAssetStore, createDiskBlobStore, openDatabase } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
@@ -55,6 +56,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     store: createAssetStore({ database }),
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     transport: web,
+    providerClient: new ProviderClient(web, clock),
     catalog: () => catalogOf(providers),
     clock,
     ids: createIds(clock),

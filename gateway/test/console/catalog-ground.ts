@@ -1,7 +1,7 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import type { ControlStore, ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
-import { ProviderProbe } from "#relay/index.ts";
+import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { createRouter, type Router } from "#routing/index.ts";
 import { createControlStore } from "#storage/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";
@@ -56,7 +56,7 @@ export async function openCatalogGround(): Promise<CatalogGround> {
       endpointsOf,
       publicUrl: null,
       mailFrom: null,
-      probe: new ProviderProbe(createTransport({ clock: systemClock }), systemClock),
+      probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),
       reports: {
         deploymentUse: async () => {
           if (figures.uses instanceof Error) throw figures.uses;

@@ -14,6 +14,7 @@ import { Authenticator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
 import type { Observer, PeopleStore, ReportStore, User } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { createPeopleStore, createSpool } from "#storage/index.ts";
@@ -93,6 +94,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const transport = createTransport({ clock });
+  const providerClient = new ProviderClient(transport, clock);
   const recorder = createRecorder({ journal, clock, ids, observer });
   const bodies = new BodyWork({ offload: null, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({
@@ -104,6 +106,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     recorder,
     journal,
     transport,
+    providerClient,
     ledgerStore,
     ids,
     clock,
@@ -121,6 +124,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     admission,
     recorder,
     transport,
+    providerClient,
     spool,
     observer,
     explainer: silentExplainer,

@@ -15,6 +15,7 @@ import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { type EndpointProtocol, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
@@ -239,6 +240,7 @@ export class BudgetHistory {
       recorder: createRecorder({ journal, clock: this.#steady, ids, observer: entriesToldTo(admission, observer) }),
       journal,
       transport: upstream,
+      providerClient: new ProviderClient(upstream, clock),
       ledgerStore: { responseOwner: async () => null },
       ids,
       clock,

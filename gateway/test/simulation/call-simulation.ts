@@ -15,6 +15,7 @@ import {
 import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission } from "#limits/index.ts";
 import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter, type Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
@@ -226,6 +227,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     recorder: createRecorder({ journal, clock: steady, ids, observer: entriesToldTo(admission, observer) }),
     journal,
     transport,
+    providerClient: new ProviderClient(transport, clock),
     ledgerStore: { responseOwner: async () => null },
     ids,
     clock,

@@ -4,6 +4,7 @@ import { type Catalog, Failure } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
@@ -70,6 +71,7 @@ export async function playHour(seed: number) {
     recorder: createRecorder({ journal, clock, ids, observer: entriesToldTo(admission, observer) }),
     journal,
     transport: upstream,
+    providerClient: new ProviderClient(upstream, clock),
     ledgerStore: {
       responseOwner: async (workspaceId, upstreamId) =>
         journal.responseOwner(workspaceId, upstreamId, clock.now() - ledgerLagMs),

@@ -19,6 +19,7 @@ import {
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, TaskStore, Transport } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { createRouter } from "#routing/index.ts";
 import {
   closeDatabase,
@@ -125,7 +126,6 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
     recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
     explainer: silentExplainer,
-    tokens: { tokenOf: () => null },
     catalog: () => catalog,
     ids: town.ids,
     chance: town.chance,
@@ -143,6 +143,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     ...options,
     clock,
     transport,
+    providerClient: new ProviderClient(transport, clock),
   });
   return { videos, admission, journal, noise };
 }

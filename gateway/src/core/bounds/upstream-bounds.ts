@@ -10,6 +10,8 @@ export const upstreamBounds = {
   translateReplyInPlaceBytesMax: 128 * 1024,
   /** What is kept of an upstream's error body. */
   errorBodyBytesMax: 256 * 1024,
+  /** Accounts whose short-lived tokens are shared by all that use them. */
+  tokenAccountsMax: 10_000,
   /** One SSE event; a larger one ends the stream with an error. */
   eventBytesMax: 1024 * 1024,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */

@@ -1,4 +1,5 @@
 import type { OutboundAnswer } from "#ports/index.ts";
+import type { RequestClocks } from "#provider-client/index.ts";
 import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { adjustDraft } from "./adjusted-draft.ts";
@@ -44,22 +45,16 @@ export async function sendAttempt(
   };
   const adjusting = adjustDraft(dependencies, draft, { call, match, warn });
   if (adjusting !== undefined) await adjusting;
-  const token = kind.tokens === undefined ? null : await dependencies.tokens.tokenOf(provider, kind.tokens, signal);
-  const authorized = kind.authorize(draft, { now: dependencies.clock.now(), token });
-  if (authorized !== undefined) await authorized;
+  const authorizing = dependencies.providerClient.authorize(kind, draft, signal);
+  if (authorizing !== undefined) await authorizing;
   entry.sending();
-  return dependencies.transport.send(
-    {
-      method: draft.method,
-      url: draft.url,
-      headers: draft.headers,
-      body: draft.body ?? (body instanceof Uint8Array ? null : body),
-      connectMs: provider.timeouts.connectMs,
-      headersMs: facts.stream ? provider.timeouts.headersMs : provider.timeouts.wholeHeadersMs,
-      totalMs: provider.timeouts.totalMs,
-      allowPrivateNetwork: provider.allowPrivateNetwork,
-      ownConnection: facts.images > 0,
-    },
-    signal,
-  );
+  const { connectMs, headersMs, wholeHeadersMs, totalMs } = provider.timeouts;
+  const clocks: RequestClocks = {
+    connectMs,
+    headersMs: facts.stream ? headersMs : wholeHeadersMs,
+    totalMs,
+    ownConnection: facts.images > 0,
+  };
+  const sent = draft.body ?? (body instanceof Uint8Array ? null : body);
+  return dependencies.providerClient.send(draft, clocks, signal, sent);
 }

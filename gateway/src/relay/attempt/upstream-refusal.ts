@@ -1,7 +1,7 @@
 import { bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { type Dialect, refusalReader, refusalShape, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
-import { type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
+import type { ProviderKind } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { upstreamWords } from "./upstream-words.ts";
 
@@ -27,14 +27,10 @@ export async function refusalOf(
   { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
-  const said = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
-  const body = withoutQuotedKeys(said, provider);
-  const failure = kind.classify({
-    status: answer.status,
-    headers: answer.headers,
-    body,
-    now: dependencies.clock.now(),
-  });
+  const limits = { bytesMax: bounds.errorBodyBytesMax, limitMs: idleMs };
+  const read = await dependencies.providerClient.read(provider, answer, limits);
+  const { body } = read;
+  const failure = kind.classify(read);
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
     heard(readRefusal(errorDialect, answer.status, body).message);
   }

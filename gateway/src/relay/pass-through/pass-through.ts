@@ -2,6 +2,7 @@ import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
 import { AnyTap, AwsEventStream, isJsonType, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
+import type { RequestClocks } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { type AnswerHeaderOptions, answerHeaders, passAtOnce } from "../attempt/answer-headers.ts";
@@ -107,24 +108,20 @@ async function send(
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
-  const token = kind.tokens === undefined ? null : await dependencies.tokens.tokenOf(provider, kind.tokens, signal);
-  const authorized = kind.authorize(draft, { now: dependencies.clock.now(), token });
-  if (authorized !== undefined) await authorized;
+  await dependencies.providerClient.authorize(kind, draft, signal);
   entry.sending();
   const { connectMs, headersMs, wholeHeadersMs, totalMs } = provider.timeouts;
-  return dependencies.transport.send(
-    {
-      method,
-      url: draft.url,
-      headers: draft.headers,
-      body: body === null || body instanceof Uint8Array ? body : streamOf(body),
-      connectMs,
-      headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
-      totalMs,
-      allowPrivateNetwork: provider.allowPrivateNetwork,
-      ownConnection: true,
-    },
+  const clocks: RequestClocks = {
+    connectMs,
+    headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
+    totalMs,
+    ownConnection: true,
+  };
+  return dependencies.providerClient.send(
+    draft,
+    clocks,
     signal,
+    body === null || body instanceof Uint8Array ? body : streamOf(body),
   );
 }
 

@@ -61,7 +61,6 @@ async function send(
   const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers, provider);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: responseOwner.upstreamModel });
-  headers["user-agent"] ??= "sluice";
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {
     provider,
@@ -72,22 +71,9 @@ async function send(
     headers,
     body: call.method === "POST" ? emptyObject : null,
   };
-  const token = kind.tokens === undefined ? null : await dependencies.tokens.tokenOf(provider, kind.tokens, signal);
-  await kind.authorize(draft, { now: dependencies.clock.now(), token });
+  await dependencies.providerClient.authorize(kind, draft, signal);
   const { connectMs, headersMs, totalMs } = provider.timeouts;
-  const answer = await dependencies.transport.send(
-    {
-      method: draft.method,
-      url: draft.url,
-      headers,
-      body: draft.body,
-      connectMs,
-      headersMs,
-      totalMs,
-      allowPrivateNetwork: provider.allowPrivateNetwork,
-    },
-    signal,
-  );
+  const answer = await dependencies.providerClient.send(draft, { connectMs, headersMs, totalMs }, signal);
   return { account, answer };
 }
 

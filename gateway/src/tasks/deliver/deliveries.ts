@@ -1,7 +1,8 @@
 import { bounds } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
+import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
-import { isGood, ownSignal } from "../upstream-call.ts";
+import { ownSignal } from "../upstream-call.ts";
 import { webhookProblem } from "./webhook-problem.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 

@@ -1,8 +1,9 @@
 import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
+import type { RequestClocks } from "#provider-client/index.ts";
 import type { VideoStill } from "#providers/index.ts";
 import type { Accounts } from "../accounts.ts";
-import { authorize, type Outside, type Waits } from "../upstream-call.ts";
+import type { VideoTasksOptions } from "../options.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
 /** What of a result is wanted: a part of its bytes, or a picture of it. */
@@ -11,7 +12,9 @@ export interface ContentWish {
   readonly still: VideoStill | null;
 }
 
-export type FileDependencies = Outside & { readonly accounts: Accounts };
+export interface FileDependencies extends Pick<VideoTasksOptions, "providerClient" | "transport" | "clock"> {
+  readonly accounts: Accounts;
+}
 
 /**
  * Opens the vendor's own file. Where it needs the account's credential it gets it; a redirect is followed a few times, each
@@ -35,7 +38,7 @@ export async function openResult(
         url: request.url,
         headers: { ...request.headers, ...asked },
         body: null,
-        ...resultWaits,
+        ...resultClocks,
         allowPrivateNetwork: provider.allowPrivateNetwork,
       },
       signal,
@@ -51,7 +54,7 @@ export async function openResult(
   throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
 }
 
-const resultWaits: Waits = {
+const resultClocks: RequestClocks = {
   connectMs: bounds.taskPollConnectMs,
   headersMs: bounds.resultHeadersMs,
   totalMs: bounds.resultTotalMs,
@@ -84,6 +87,6 @@ async function firstRequest(
     );
   }
   if (found === null || draft === undefined) return { url, headers: plainHeaders };
-  await authorize(dependencies, found.kind, draft, signal);
+  await dependencies.providerClient.authorize(found.kind, draft, signal);
   return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
 }

@@ -1,6 +1,6 @@
 import { asFailure, type Failure, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { adapterGone, ask } from "../upstream-call.ts";
+import { adapterGone, pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
 
 export type VideoState = ReturnType<VideoAdapter["readState"]>;
@@ -18,9 +18,11 @@ export async function readPoll(dependencies: TaskDependencies, task: Task, signa
     return { kind: "failed", failure: adapterGone(account?.kind ?? "") };
   }
   const { kind, adapter } = found;
+  const { providerClient } = dependencies;
   try {
     const provider = dependencies.accounts.providerOf(account);
-    const answer = await ask(dependencies, kind, adapter.poll(provider, upstreamModel, upstreamId), signal);
+    const draft = adapter.poll(provider, upstreamModel, upstreamId);
+    const answer = await providerClient.ask(kind, draft, pollClocks, signal);
     if (!answer.good) {
       const { gone, failure } = adapter.classifyPoll?.(answer) ?? { gone: false, failure: kind.classify(answer) };
       return { kind: gone ? "gone" : "failed", failure };
@@ -28,7 +30,7 @@ export async function readPoll(dependencies: TaskDependencies, task: Task, signa
     const state = adapter.readState(answer, provider);
     if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
     // A vendor that has the file's address in another place: one more question, never a chain of them.
-    const next = await ask(dependencies, kind, state.next, signal);
+    const next = await providerClient.ask(kind, state.next, pollClocks, signal);
     const shown = next.good ? adapter.readNext(next, state) : (adapter.readNextRefusal?.(next, state) ?? null);
     return shown === null ? { kind: "failed", failure: kind.classify(next) } : { kind: "state", state: shown };
   } catch (thrown) {

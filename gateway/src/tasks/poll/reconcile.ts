@@ -3,7 +3,7 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { claimUpstreamId } from "../submit/claim-upstream-id.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { ask } from "../upstream-call.ts";
+import { pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
 import { pollDelayMs } from "./poll-delay.ts";
 
@@ -61,7 +61,7 @@ async function search(dependencies: TaskDependencies, task: Task, signal: AbortS
     task.upstreamModel,
     sentAt - clocksApartMs,
   );
-  const answer = await ask(dependencies, kind, draft, signal);
+  const answer = await dependencies.providerClient.ask(kind, draft, pollClocks, signal);
   if (!answer.good) throw kind.classify(answer);
   const listed = adapter.readList?.(answer) ?? [];
   const named = listed.find(({ taskId }) => taskId === task.id);

@@ -1,6 +1,6 @@
 import { Failure, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { ask } from "../upstream-call.ts";
+import { pollClocks } from "../upstream-call.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function cancelAtUpstream(
   if (account === null || upstreamId === null || found === null) return false;
   const draft = found.adapter.cancel?.(dependencies.accounts.providerOf(account), upstreamModel, upstreamId) ?? null;
   if (draft === null) return false;
-  const answer = await ask(dependencies, found.kind, draft, signal);
+  const answer = await dependencies.providerClient.ask(found.kind, draft, pollClocks, signal);
   if (answer.good) return true;
   if (answer.status >= 400 && answer.status < 500 && ![401, 402, 403, 408, 429].includes(answer.status)) {
     throw new Failure("invalid_request", `The upstream does not cancel a task that is ${task.state}.`, {

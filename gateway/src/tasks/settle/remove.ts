@@ -1,6 +1,6 @@
 import { asFailure, Failure, finalTaskStates, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { ask } from "../upstream-call.ts";
+import { pollClocks } from "../upstream-call.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 import { cancelTask } from "./cancel.ts";
 import { letGo } from "./let-go.ts";
@@ -36,7 +36,7 @@ async function removeAtUpstream(dependencies: TaskDependencies, task: Task, sign
   const found = account === null ? null : videoKindOf(account.kind);
   if (account === null || upstreamId === null || found?.adapter.remove === undefined) return;
   const draft = found.adapter.remove(dependencies.accounts.providerOf(account), upstreamModel, upstreamId);
-  const answer = await ask(dependencies, found.kind, draft, signal);
+  const answer = await dependencies.providerClient.ask(found.kind, draft, pollClocks, signal);
   if (answer.good || answer.status === 404 || answer.status === 410) return;
   if (answer.status >= 500 || answer.status === 429 || answer.status === 408) throw found.kind.classify(answer);
   dependencies.observer.log("warn", "A vendor did not delete a video that was deleted here.", {

@@ -1,12 +1,13 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
+import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import { parseObject } from "../accept/parse-object.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { upstreamCallbackUrl } from "../poll/callback.ts";
-import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "../upstream-call.ts";
+import { adapterGone, ownSignal } from "../upstream-call.ts";
 import { matchVideoLane, videoKindOf } from "../video-lane-match.ts";
 import { fetchMaterial } from "./fetch-material.ts";
 import { sizeOf, videoTurnFor } from "./video-turn-for.ts";
@@ -71,7 +72,7 @@ export async function prepareCreate(
     const { method, url } = answer;
     const headers = { ...answer.headers, "x-attempt-id": attemptId };
     const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
-    await authorize(dependencies, match.kind, draft, ownSignal());
+    await dependencies.providerClient.authorize(match.kind, draft, ownSignal());
     return { draft, release: () => held.release() };
   } catch (thrown) {
     held.release();
@@ -82,9 +83,11 @@ export async function prepareCreate(
 /** Bytes, and the same again in base64. */
 const inRequest = 7 / 3;
 
+const readLimits = { bytesMax: bounds.replyBytesMax, limitMs: bounds.taskPollHeadersMs };
+
 /** Sends it once. Never throws. */
 export async function sendCreate(
-  dependencies: TaskDependencies,
+  { providerClient }: TaskDependencies,
   draft: OutboundDraft,
   provider: Provider,
 ): Promise<CreateResult> {
@@ -95,10 +98,10 @@ export async function sendCreate(
   try {
     const { connectMs, headersMs } = provider.timeouts;
     const totalMs = bounds.taskSubmitAttemptMs;
-    const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs, ownConnection: true };
-    const begun = await sendDraft(dependencies, draft, waits, ownSignal());
+    const clocks: RequestClocks = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs, ownConnection: true };
+    const begun = await providerClient.send(draft, clocks, ownSignal());
     if (!isGood(begun.status)) refusedWith = begun.status;
-    answer = await readWhole(dependencies, provider, begun, bounds.taskPollHeadersMs);
+    answer = await providerClient.read(provider, begun, readLimits);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = found.kind.classify(answer);
     return { kind: refuses(answer.status, answer.body) ? "refused" : "unknown", failure };

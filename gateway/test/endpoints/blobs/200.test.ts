@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Assets } from "#assets/index.ts";
+import type { Transport } from "#ports/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
 import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
 import { createIds, systemChance, systemClock } from "#system/index.ts";
 import { silentObserver } from "../../conformance/store-ground.ts";
@@ -15,11 +17,13 @@ beforeAll(async () => {
   const { control } = gateway;
   const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
+  const transport: Transport = { send: () => Promise.reject(new Error("nobody is asked")) };
   // What another process of the same gateway, which knows its address, would give out.
   const neighbour = new Assets({
     store: createAssetStore({ database: control.database }),
     blobs,
-    transport: { send: () => Promise.reject(new Error("nobody is asked")) },
+    transport,
+    providerClient: new ProviderClient(transport, systemClock),
     catalog: () => {
       throw new Error("no catalog is needed");
     },

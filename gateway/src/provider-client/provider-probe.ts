@@ -1,5 +1,5 @@
 import { asFailure, bounds, Failure, type ModelType, type Provider } from "#core/index.ts";
-import type { Clock, OutboundAnswer, Transport } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { isObject } from "#protocols/index.ts";
 import {
   adviceFor,
@@ -14,7 +14,7 @@ import {
   type UpstreamModelListed,
   withoutSecrets,
 } from "#providers/index.ts";
-import { AccountTokens } from "./account-tokens.ts";
+import type { ProviderClient, WholeAnswer } from "./provider-client.ts";
 
 /** What one request to a provider gave. `problem` is null when it answered as it should. */
 export interface Probe {
@@ -38,14 +38,12 @@ export interface ListProbe extends Probe {
 
 /** Asks providers by the gateway's own way out: same guard, same clocks, same credentials. Never throws for a bad answer. */
 export class ProviderProbe {
-  readonly #transport: Transport;
+  readonly #client: ProviderClient;
   readonly #clock: Clock;
-  readonly #tokens: AccountTokens;
 
-  constructor(transport: Transport, clock: Clock) {
-    this.#transport = transport;
+  constructor(client: ProviderClient, clock: Clock) {
+    this.#client = client;
     this.#clock = clock;
-    this.#tokens = new AccountTokens(transport, clock);
   }
 
   /** The models an account may use, all pages within bounds; null for kinds that tell none. */
@@ -107,12 +105,9 @@ export class ProviderProbe {
     const began = this.#clock.monotonic();
     const took = () => this.#clock.monotonic() - began;
     try {
-      const token = await this.#token(kind, draft.provider, asked);
-      await kind.authorize(draft, { now: this.#clock.now(), token });
-      const leftMs = Math.max(1, asked.leftMs - took());
-      const answer = await this.#fetch(draft, { ...asked, leftMs });
-      const bytes = await answer.body.readAll(asked.bytesMax, "total", leftMs);
-      return this.#judge(kind, draft.provider, { answer, bytes, ms: took(), asked });
+      await this.#authorize(kind, draft, asked);
+      const answer = await this.#ask(draft, asked, Math.max(1, asked.leftMs - took()));
+      return this.#judge(kind, draft.provider, { answer, ms: took(), asked });
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "client_closed") throw failure;
@@ -122,13 +117,12 @@ export class ProviderProbe {
     }
   }
 
-  /** The exchange itself has the relay's patience and may go on; this one waits no longer than for an answer. */
-  async #token(kind: ProviderKind, provider: Provider, { leftMs, signal }: Asked): Promise<string | null> {
-    if (kind.tokens === undefined) return null;
+  /** The exchange of a token has a patience of its own and may go on; this one waits no longer than for an answer. */
+  async #authorize(kind: ProviderKind, draft: OutboundDraft, { leftMs, signal }: Asked): Promise<void> {
     const late = new AbortController();
     const stop = this.#clock.after(leftMs, () => late.abort());
     try {
-      return await this.#tokens.tokenOf(provider, kind.tokens, AbortSignal.any([signal, late.signal]));
+      await this.#client.authorize(kind, draft, AbortSignal.any([signal, late.signal]));
     } catch (thrown) {
       if (signal.aborted || !late.signal.aborted) throw thrown;
       throw new Failure("upstream_timeout", "The provider's access token did not come in time.");
@@ -137,43 +131,32 @@ export class ProviderProbe {
     }
   }
 
-  async #fetch(draft: OutboundDraft, { leftMs, signal }: Asked): Promise<OutboundAnswer> {
-    const { timeouts, allowPrivateNetwork } = draft.provider;
-    return await this.#transport.send(
-      {
-        method: draft.method,
-        url: draft.url,
-        headers: draft.headers,
-        body: draft.body,
-        connectMs: Math.min(timeouts.connectMs, leftMs),
-        headersMs: Math.min(timeouts.headersMs, leftMs),
-        totalMs: Math.min(timeouts.totalMs, leftMs),
-        allowPrivateNetwork,
-      },
-      signal,
-    );
+  async #ask(draft: OutboundDraft, { bytesMax, signal }: Asked, leftMs: number): Promise<WholeAnswer> {
+    const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
+    const clocks = {
+      connectMs: Math.min(connectMs, leftMs),
+      headersMs: Math.min(headersMs, leftMs),
+      totalMs: Math.min(totalMs, leftMs),
+    };
+    const answer = await this.#client.send(draft, clocks, signal);
+    return await this.#client.read(draft.provider, answer, { bytesMax, limitMs: leftMs, clock: "total" });
   }
 
   #judge(
     kind: ProviderKind,
     provider: Provider,
-    { answer, bytes, ms, asked }: { answer: OutboundAnswer; bytes: Uint8Array; ms: number; asked: Asked },
+    { answer, ms, asked }: { readonly answer: WholeAnswer; readonly ms: number; readonly asked: Asked },
   ): Probe {
-    const { status, headers } = answer;
+    const { status, headers, good, body: bytes } = answer;
     const date = Date.parse(headers.get("date") ?? "");
     const facts = { status, ms, date: Number.isNaN(date) ? null : date };
     const sound = bytes.length > 0 && /^(audio\/|application\/octet-stream)/i.test(headers.get("content-type") ?? "");
     const body = sound ? "a sound" : parsed(bytes);
-    const good = status >= 200 && status < 300;
-    const hidden = good && body !== null ? hiddenRefusal({ status, headers, body: bytes }, asked) : null;
+    const hidden = good && body !== null ? hiddenRefusal(answer, asked) : null;
     if (good && body !== null && hidden === null) {
       return { ...facts, body, problem: null, advice: null, admitted: true };
     }
-    const failure =
-      hidden ??
-      (good
-        ? new Failure("upstream_error", "The answer is not JSON.")
-        : kind.classify({ status, headers, body: bytes, now: this.#clock.now() }));
+    const failure = hidden ?? (good ? new Failure("upstream_error", "The answer is not JSON.") : kind.classify(answer));
     const theirs = upstreamMessage(body, provider);
     return {
       ...facts,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { defaultTimeouts, Failure, type Provider } from "#core/index.ts";
+import { defaultTimeouts, Failure, type Provider, Secret } from "#core/index.ts";
 import type { OutboundAnswer, Transport } from "#ports/index.ts";
 import type { TokenExchange } from "#providers/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -109,10 +109,45 @@ test("a caller that leaves stops waiting, and the exchange goes on for the other
   expect([await stays, sent]).toEqual(["token-1", 1]);
 });
 
-test("another account, or the same one changed, has a token of its own", async () => {
-  expect([await ask(), await tokens.tokenOf({ ...provider }, exchange, staying), sent]).toEqual([
+test("an account that was read again keeps its token; another one, or the same changed, has one of its own", async () => {
+  const of = (changes: Partial<Provider>) => tokens.tokenOf({ ...provider, ...changes }, exchange, staying);
+  expect([await ask(), await of({}), await of({ timeouts: { ...defaultTimeouts, connectMs: 1 } }), sent]).toEqual([
     "token-1",
-    "token-2",
-    2,
+    "token-1",
+    "token-1",
+    1,
   ]);
+  const others: readonly Partial<Provider>[] = [
+    { id: "other" },
+    { secret: new Secret("new") },
+    { settings: { project: "other" } },
+    { baseUrl: "https://other.example" },
+    { allowPrivateNetwork: true },
+  ];
+  const had = await Promise.all(others.map(of));
+  expect(new Set(had).size).toBe(others.length);
+});
+
+test("a refused exchange leaves nothing behind for whoever read the account again", async () => {
+  status = 403;
+  const again = { ...provider };
+  await Promise.allSettled([ask(), tokens.tokenOf(again, exchange, staying)]);
+  expect(sent).toBe(1);
+  status = 200;
+  expect([await tokens.tokenOf(again, exchange, staying), await ask(), sent]).toEqual(["token-2", "token-2", 2]);
+});
+
+test("a token that the upstream refused is renewed, and serves on where that fails", async () => {
+  await ask();
+  tokens.refused(provider);
+  expect([await ask(), sent]).toEqual(["token-1", 1]);
+  clock.advance(11_000);
+  tokens.refused({ ...provider });
+  expect([await ask(), sent]).toEqual(["token-1", 1]);
+  tokens.refused(provider);
+  status = 503;
+  expect([await ask(), await ask(), sent]).toEqual(["token-1", "token-1", 2]);
+  status = 200;
+  clock.advance(11_000);
+  expect([await ask(), sent]).toEqual(["token-3", 3]);
 });
