@@ -8,4 +8,4 @@
  */
 export type { RequestClocks } from "./outbound-request.ts";
 export { isGood, ProviderClient, type WholeAnswer } from "./provider-client.ts";
-export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
+export { ProviderProbe } from "./provider-probe.ts";

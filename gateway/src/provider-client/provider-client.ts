@@ -5,7 +5,7 @@ import { AccountTokens } from "./account-tokens.ts";
 import { outboundRequest, type RequestClocks } from "./outbound-request.ts";
 
 /** How much of an answer is read, and how long each piece is waited for. */
-export interface ReadLimits {
+interface ReadLimits {
   /** Of a good answer; of a bad one never more than bounds.errorBodyBytesMax. */
   readonly bytesMax: number;
   readonly limitMs: number;

@@ -17,7 +17,7 @@ import {
 import type { ProviderClient, WholeAnswer } from "./provider-client.ts";
 
 /** What one request to a provider gave. `problem` is null when it answered as it should. */
-export interface Probe {
+interface Probe {
   /** 0 when there was no answer. */
   readonly status: number;
   readonly ms: number;
@@ -32,7 +32,7 @@ export interface Probe {
 }
 
 /** A list of models, or why there is none. `models` are those that were read before a later page failed. */
-export interface ListProbe extends Probe {
+interface ListProbe extends Probe {
   readonly models: readonly UpstreamModelListed[] | null;
 }
 
