@@ -1,46 +1,30 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, WindowCounts } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-
-interface Asked {
-  count: number;
-  readonly endsAtMs: number;
-}
 
 /**
  * How often a key may ask what it has used: each answer is read from the database. No limit of its own counts these
- * questions, since they cost nothing at any vendor. Remembers a bounded number of keys; the oldest leave first.
+ * questions, since they cost nothing at any vendor.
  */
 export class AskRate {
-  readonly #clock: Pick<Clock, "monotonic">;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked: WindowCounts;
 
   constructor(clock: Pick<Clock, "monotonic">) {
-    this.#clock = clock;
+    this.#asked = new WindowCounts({
+      max: bounds.usageAsksMax,
+      windowMs: bounds.usageAsksMs,
+      keysMax: bounds.keyCacheEntriesMax,
+      clock,
+    });
   }
 
   /** Counts one question. Throws rate_limit_exceeded beyond bounds.usageAsksMax in bounds.usageAsksMs. */
   take(keyId: string): void {
-    const nowMs = this.#clock.monotonic();
-    let asked = this.#asked.get(keyId);
-    if (asked === undefined || asked.endsAtMs <= nowMs) {
-      asked = { count: 0, endsAtMs: nowMs + bounds.usageAsksMs };
-      this.#asked.delete(keyId);
-      this.#asked.set(keyId, asked);
-      this.#forgetOldest();
-    }
-    if (asked.count >= bounds.usageAsksMax) {
-      throw new Failure(
-        "rate_limit_exceeded",
-        `A key may ask for its usage ${bounds.usageAsksMax} times a minute; try again later.`,
-        { retryAfterMs: asked.endsAtMs - nowMs },
-      );
-    }
-    asked.count++;
-  }
-
-  #forgetOldest(): void {
-    if (this.#asked.size <= bounds.keyCacheEntriesMax) return;
-    const oldest = this.#asked.keys().next();
-    if (oldest.done !== true) this.#asked.delete(oldest.value);
+    const waitMs = this.#asked.take(keyId);
+    if (waitMs === 0) return;
+    throw new Failure(
+      "rate_limit_exceeded",
+      `A key may ask for its usage ${bounds.usageAsksMax} times a minute; try again later.`,
+      { retryAfterMs: waitMs },
+    );
   }
 }

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Observer } from "#ports/index.ts";
 
@@ -17,7 +17,8 @@ export interface CallerAddressOptions {
 export class CallerAddress {
   readonly #trusted: readonly string[];
   readonly #observer: Pick<Observer, "log">;
-  readonly #proxies = new Map<string, boolean>();
+  /** Whoever asks may come from anywhere; proxies are few, and used by many. */
+  readonly #proxies = new BoundedMap<string, boolean>(bounds.proxiesRememberedMax);
   #looksLeft: number;
   #disagreementTold = false;
 
@@ -70,8 +71,6 @@ export class CallerAddress {
     const known = this.#proxies.get(address);
     if (known !== undefined) return known;
     const trusted = addressAllowed(this.#trusted, address);
-    // Whoever asks may come from anywhere; proxies are few, and forgotten with the rest they are soon known again.
-    if (this.#proxies.size >= bounds.proxiesRememberedMax) this.#proxies.clear();
     this.#proxies.set(address, trusted);
     return trusted;
   }

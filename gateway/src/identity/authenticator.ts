@@ -41,7 +41,7 @@ export class Authenticator {
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
     // One hit in 64 refreshes its place in the cache: enough to keep what is used.
-    if (key !== null && (++this.#calls & 63) === 0) this.#cache.touch(digest, key);
+    if (key !== null && (++this.#calls & 63) === 0) this.#cache.touch(digest);
     return this.#admit(key, address);
   }
 

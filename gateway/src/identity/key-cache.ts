@@ -1,4 +1,4 @@
-import { type ApiKey, bounds } from "#core/index.ts";
+import { type ApiKey, BoundedMap, bounds } from "#core/index.ts";
 import type { Clock, KeyStore } from "#ports/index.ts";
 
 /**
@@ -8,16 +8,15 @@ import type { Clock, KeyStore } from "#ports/index.ts";
  */
 export class KeyCache {
   readonly #store: KeyStore;
-  readonly #clock: Clock;
-  readonly #known = new Map<string, ApiKey>();
-  readonly #unknown = new Map<string, number>();
+  readonly #known = new BoundedMap<string, ApiKey>(bounds.keyCacheEntriesMax);
+  readonly #unknown: BoundedMap<string, null>;
   readonly #reading = new Map<string, Promise<ApiKey | null>>();
   /** Counts change notices: a read that began before one must not fill the cache after it. */
   #changes = 0;
 
   constructor(store: KeyStore, clock: Clock) {
     this.#store = store;
-    this.#clock = clock;
+    this.#unknown = new BoundedMap(bounds.unknownKeyEntriesMax, { life: { clock, ms: bounds.unknownKeyMs } });
   }
 
   get size(): number {
@@ -25,20 +24,15 @@ export class KeyCache {
   }
 
   find(digest: string): ApiKey | null | Promise<ApiKey | null> {
-    const known = this.#known.get(digest);
+    const known = this.#known.peek(digest);
     if (known !== undefined) return known;
-    const until = this.#unknown.get(digest);
-    if (until !== undefined) {
-      if (until > this.#clock.monotonic()) return null;
-      this.#unknown.delete(digest);
-    }
+    if (this.#unknown.get(digest) === null) return null;
     return this.#reading.get(digest) ?? this.#read(digest);
   }
 
-  /** Refreshes a key's place in the order of use; called now and then, not on every hit. */
-  touch(digest: string, key: ApiKey): void {
-    this.#known.delete(digest);
-    this.#known.set(digest, key);
+  /** A use of a key; told of now and then, not on every hit. */
+  touch(digest: string): void {
+    this.#known.get(digest);
   }
 
   forget(digest: string): void {
@@ -70,18 +64,7 @@ export class KeyCache {
   }
 
   #remember(digest: string, key: ApiKey | null): void {
-    if (key === null) {
-      dropOldest(this.#unknown, bounds.unknownKeyEntriesMax);
-      this.#unknown.set(digest, this.#clock.monotonic() + bounds.unknownKeyMs);
-      return;
-    }
-    dropOldest(this.#known, bounds.keyCacheEntriesMax);
-    this.#known.set(digest, key);
+    if (key === null) this.#unknown.set(digest, null);
+    else this.#known.set(digest, key);
   }
-}
-
-function dropOldest(entries: Map<string, unknown>, max: number): void {
-  if (entries.size < max) return;
-  const oldest = entries.keys().next();
-  if (!oldest.done) entries.delete(oldest.value);
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { type AuthTables, authDatabase, type DatabaseKind } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
@@ -96,7 +96,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 /** A library knows one site and the issuers of its time, so there is one for each site, made when it is needed. */
 class Libraries {
   readonly #open: (site: Site) => Promise<Library>;
-  readonly #libraries = new Map<string, Promise<Library>>();
+  readonly #libraries = new BoundedMap<string, Promise<Library>>(bounds.signInSitesMax);
 
   constructor(open: (site: Site) => Promise<Library>) {
     this.#open = open;
@@ -107,10 +107,6 @@ class Libraries {
     if (known !== undefined) return await known;
     const opening = this.#open(site);
     this.#libraries.set(site.origin, opening);
-    if (this.#libraries.size > bounds.signInSitesMax) {
-      const [oldest] = this.#libraries.keys();
-      if (oldest !== undefined) this.#libraries.delete(oldest);
-    }
     try {
       return await opening;
     } catch (thrown) {

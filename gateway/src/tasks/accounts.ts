@@ -1,4 +1,4 @@
-import { bounds, defaultTimeouts, type Provider, Secret, type TaskAccount } from "#core/index.ts";
+import { BoundedMap, bounds, defaultTimeouts, type Provider, Secret, type TaskAccount } from "#core/index.ts";
 
 /** The account as it is when a task is sent, for the task's row. */
 export function accountOf(provider: Provider): TaskAccount {
@@ -17,17 +17,14 @@ export function accountOf(provider: Provider): TaskAccount {
  * tokens) is had once; the least recently used leave first.
  */
 export class Accounts {
-  readonly #known = new Map<string, Provider>();
+  readonly #known = new BoundedMap<string, Provider>(bounds.taskAccountsMax);
 
   providerOf(account: TaskAccount): Provider {
     const key = JSON.stringify(account);
-    const provider = this.#known.get(key) ?? asProvider(account);
-    this.#known.delete(key);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const provider = asProvider(account);
     this.#known.set(key, provider);
-    if (this.#known.size > bounds.taskAccountsMax) {
-      const [oldest] = this.#known.keys();
-      if (oldest !== undefined) this.#known.delete(oldest);
-    }
     return provider;
   }
 }

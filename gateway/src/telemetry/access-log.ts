@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import type { Clock, RequestEnd } from "#ports/index.ts";
 import { maskText } from "./redacted.ts";
 
@@ -18,7 +18,7 @@ export interface AccessLogOptions {
  */
 export class AccessLog {
   readonly #options: AccessLogOptions;
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new BoundedMap<string, string>(bounds.accessLogTextsMax);
   #lines = "";
   #timeMs = 0;
   #time = "";
@@ -74,7 +74,6 @@ export class AccessLog {
     if (known !== undefined) return known;
     const shown = JSON.stringify(maskText(text.slice(0, bounds.accessLogTextMax)));
     if (text.length > bounds.accessLogTextMax) return shown;
-    if (this.#texts.size >= bounds.accessLogTextsMax) this.#texts.clear();
     this.#texts.set(text, shown);
     return shown;
   }

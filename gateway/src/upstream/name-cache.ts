@@ -1,4 +1,4 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { BoundedMap, bounds, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { unsentFailure } from "./send-failure.ts";
 
@@ -17,7 +17,7 @@ interface Entry {
  * call wait for it: names are renewed ahead of their end, and while look-ups fail the last known addresses serve on.
  */
 export class NameCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new BoundedMap<string, Entry>(bounds.namesMax);
   readonly #clock: Clock;
   readonly #resolve: Resolve;
 
@@ -40,10 +40,6 @@ export class NameCache {
   }
 
   #add(hostname: string): Entry {
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size < bounds.namesMax) break;
-      this.#entries.delete(oldest);
-    }
     const entry: Entry = { addresses: [], foundAtMs: Number.NEGATIVE_INFINITY, retryAtMs: 0, pending: null };
     this.#entries.set(hostname, entry);
     return entry;

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { type AddressKind, addressKind } from "./address-kind.ts";
 import { NameCache, type Resolve } from "./name-cache.ts";
@@ -36,7 +36,7 @@ interface Known {
 }
 
 export class RouteTable {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new BoundedMap<string, Known>(bounds.originsMax);
   readonly #names: NameCache;
   readonly #authorities: readonly string[] | undefined;
 
@@ -60,10 +60,6 @@ export class RouteTable {
 
   #add(text: string): Known {
     const known: Known = { origin: parseOrigin(text), addresses: [], route: null };
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size < bounds.originsMax) break;
-      this.#known.delete(oldest);
-    }
     this.#known.set(text, known);
     return known;
   }

@@ -1,33 +1,26 @@
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import type { Clock, ControlStore } from "#ports/index.ts";
-
-interface Known {
-  readonly name: string;
-  readonly readMs: number;
-}
 
 export interface KeyNamesOptions {
   readonly controlStore: Pick<ControlStore, "keyById">;
   readonly clock: Clock;
 }
 
-/** What keys are called, by id, remembered for a while. A key that is gone has no name. Bounded: the oldest leave first. */
+/** What keys are called, by id, remembered for a while. A key that is gone has no name. */
 export class KeyNames {
-  readonly #options: KeyNamesOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #controlStore: KeyNamesOptions["controlStore"];
+  readonly #known: BoundedMap<string, string>;
 
-  constructor(options: KeyNamesOptions) {
-    this.#options = options;
+  constructor({ controlStore, clock }: KeyNamesOptions) {
+    this.#controlStore = controlStore;
+    this.#known = new BoundedMap(bounds.keyNamesMax, { life: { clock, ms: bounds.keyNameMs } });
   }
 
   async nameOf(id: string): Promise<string> {
-    const { clock, controlStore } = this.#options;
     const known = this.#known.get(id);
-    if (known !== undefined && clock.monotonic() - known.readMs < bounds.keyNameMs) return known.name;
-    const name = (await controlStore.keyById(id))?.name ?? "";
-    this.#known.delete(id);
-    this.#known.set(id, { name, readMs: clock.monotonic() });
-    if (this.#known.size > bounds.keyNamesMax) this.#forgetOldest();
+    if (known !== undefined) return known;
+    const name = (await this.#controlStore.keyById(id))?.name ?? "";
+    this.#known.set(id, name);
     return name;
   }
 
@@ -35,10 +28,5 @@ export class KeyNames {
     const names = new Map<string, string>();
     for (const id of new Set(ids)) names.set(id, await this.nameOf(id));
     return names;
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#known.keys().next();
-    if (oldest.done !== true) this.#known.delete(oldest.value);
   }
 }

@@ -1,4 +1,4 @@
-import { bounds, type Model, tokensOf, type Usage } from "#core/index.ts";
+import { BoundedMap, bounds, type Model, tokensOf, type Usage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 
 /** What the answers of one model have lately been. */
@@ -21,7 +21,7 @@ const ratioMax = 3;
  * one, what this model's answers have lately been.
  */
 export class UsageForecast {
-  readonly #models = new Map<string, Experience>();
+  readonly #models = new BoundedMap<string, Experience>(modelsMax);
 
   tokens(facts: RequestFacts, model: Model): number {
     return this.input(facts, model.name) + this.#output(facts, model.name);
@@ -35,7 +35,6 @@ export class UsageForecast {
   learn(model: string, facts: RequestFacts, usage: Usage): void {
     const known = this.#models.get(model);
     if (known === undefined) {
-      if (this.#models.size >= modelsMax) return;
       this.#models.set(model, { output: usage.output, inputRatio: this.#ratio(facts, usage, 1) });
       return;
     }

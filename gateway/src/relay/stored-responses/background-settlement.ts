@@ -1,4 +1,4 @@
-import { bounds, type Catalog, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, type Catalog, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { Clock, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
@@ -20,7 +20,7 @@ export interface BackgroundSettlementOptions {
 export class BackgroundSettlement {
   readonly #options: BackgroundSettlementOptions;
   /** Who has paid for an answer, or is about to, in that order. */
-  readonly #claimed = new Map<string, "call" | "viewer">();
+  readonly #claimed = new BoundedMap<string, "call" | "viewer">(bounds.responseOwnersMax);
 
   constructor(options: BackgroundSettlementOptions) {
     this.#options = options;
@@ -30,7 +30,7 @@ export class BackgroundSettlement {
   claim(workspaceId: string, upstreamId: string): boolean {
     const name = nameOf(workspaceId, upstreamId);
     const seen = this.#claimed.get(name) === "viewer";
-    this.#put(name, "call");
+    this.#claimed.set(name, "call");
     return !seen;
   }
 
@@ -38,7 +38,7 @@ export class BackgroundSettlement {
   async settle(call: StoredResponseCall, responseOwner: ResponseOwner, heard: Heard | null): Promise<Spent> {
     const name = nameOf(call.principal.workspace.id, call.upstreamId);
     if (heard === null || heard.told.source === "none" || responseOwner.paid || this.#claimed.has(name)) return nothing;
-    this.#put(name, "viewer");
+    this.#claimed.set(name, "viewer");
     try {
       return await this.#settle(call, responseOwner, heard);
     } catch (error) {
@@ -48,16 +48,6 @@ export class BackgroundSettlement {
         error,
       });
       return nothing;
-    }
-  }
-
-  #put(name: string, who: "call" | "viewer"): void {
-    this.#claimed.delete(name);
-    this.#claimed.set(name, who);
-    if (this.#claimed.size <= bounds.responseOwnersMax) return;
-    for (const oldest of this.#claimed.keys()) {
-      this.#claimed.delete(oldest);
-      return;
     }
   }
 

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds } from "#core/index.ts";
 import type { LedgerStore, ResponseOwner } from "#ports/index.ts";
 
 /**
@@ -7,22 +7,14 @@ import type { LedgerStore, ResponseOwner } from "#ports/index.ts";
  */
 export class ResponseOwners {
   readonly #store: Pick<LedgerStore, "responseOwner">;
-  /** In the order of their last use. */
-  readonly #recent = new Map<string, ResponseOwner>();
+  readonly #recent = new BoundedMap<string, ResponseOwner>(bounds.responseOwnersMax);
 
   constructor(store: Pick<LedgerStore, "responseOwner">) {
     this.#store = store;
   }
 
   remember(workspaceId: string, upstreamId: string, responseOwner: ResponseOwner): void {
-    const name = nameOf(workspaceId, upstreamId);
-    this.#recent.delete(name);
-    this.#recent.set(name, responseOwner);
-    if (this.#recent.size <= bounds.responseOwnersMax) return;
-    for (const oldest of this.#recent.keys()) {
-      this.#recent.delete(oldest);
-      return;
-    }
+    this.#recent.set(nameOf(workspaceId, upstreamId), responseOwner);
   }
 
   /** null: this workspace has made no such answer. */

@@ -1,4 +1,11 @@
-import { baseVersionId, type PriceTable, type PriceVersion, pricePerCallNamed, variantNamed } from "#core/index.ts";
+import {
+  BoundedMap,
+  baseVersionId,
+  type PriceTable,
+  type PriceVersion,
+  pricePerCallNamed,
+  variantNamed,
+} from "#core/index.ts";
 import type { Connection } from "./database.ts";
 import type { Row } from "./schema.ts";
 
@@ -15,7 +22,7 @@ export function priceOf(row: Row<"prices">): PriceVersion {
 
 /** Reads price versions by id and remembers the last ones: they never change. */
 export function priceReader(connection: Connection): (versionId: string) => Promise<PriceVersion | null> {
-  const known = new Map<string, PriceVersion>();
+  const known = new BoundedMap<string, PriceVersion>(versionsMax);
   return async (versionId) => {
     const remembered = known.get(versionId);
     if (remembered !== undefined) return remembered;
@@ -25,7 +32,6 @@ export function priceReader(connection: Connection): (versionId: string) => Prom
     const row = await connection.selectFrom("prices").selectAll().where("id", "=", base).executeTakeFirst();
     const price = row === undefined ? null : variantNamed(priceOf(row), versionId);
     if (price === null) return null;
-    if (known.size >= versionsMax) known.clear();
     known.set(versionId, price);
     return price;
   };

@@ -12,6 +12,7 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from "kysely";
+import { BoundedMap } from "#core/index.ts";
 import { PatientConnection } from "./patient-connection.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
@@ -63,7 +64,9 @@ class Driver extends SqliteDriver {
 
 class StatementCache implements SqliteDatabase {
   readonly #file: SqliteFile;
-  readonly #statements = new Map<string, BoundStatement>();
+  readonly #statements = new BoundedMap<string, BoundStatement>(statementsMax, {
+    onLeave: (statement) => statement.finalize(),
+  });
 
   constructor(file: SqliteFile) {
     this.#file = file;
@@ -74,20 +77,14 @@ class StatementCache implements SqliteDatabase {
     if (pragmaSetting.test(sql)) return new PragmaSetting(this.#file, sql);
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    if (this.#statements.size >= statementsMax) this.#forget();
     const statement = new BoundStatement(this.#file.prepare(sql));
     this.#statements.set(sql, statement);
     return statement;
   }
 
   close(): void {
-    this.#forget();
-    this.#file.close();
-  }
-
-  #forget(): void {
-    for (const statement of this.#statements.values()) statement.finalize();
     this.#statements.clear();
+    this.#file.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { bounds, type TaskAccount } from "#core/index.ts";
+import { BoundedMap, bounds, type TaskAccount } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 interface Reserved {
@@ -14,7 +14,7 @@ interface Reserved {
 export class AccountRates {
   readonly #clock: Clock;
   /** The next free place by account. */
-  readonly #next = new Map<string, number>();
+  readonly #next = new BoundedMap<string, number>(bounds.taskAccountsMax);
   readonly #places = new Map<string, Reserved>();
 
   constructor(clock: Clock) {
@@ -51,12 +51,7 @@ export class AccountRates {
 
   #take(name: string, nowMs: number, perSecond: number): number {
     const atMs = Math.max(nowMs, this.#next.get(name) ?? nowMs);
-    this.#next.delete(name);
     this.#next.set(name, atMs + 1_000 / Math.max(0.01, perSecond));
-    if (this.#next.size > bounds.taskAccountsMax) {
-      const [oldest] = this.#next.keys();
-      if (oldest !== undefined) this.#next.delete(oldest);
-    }
     return atMs;
   }
 }
