@@ -65,7 +65,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     const secret = (await shown.innerText()).trim();
     expect(secret).toMatch(/^sk-sluice-\w+$/);
     expect(await page.getByRole("button", { name: "Open in the playground" }).isDisabled()).toBe(true);
-    await page.getByLabel("I have stored it").check();
+    await page.getByLabel("I have saved it").check();
     await page.getByRole("button", { name: "Open in the playground" }).click();
 
     // The first answer, streamed as it comes.

@@ -6,7 +6,7 @@ const control = { defaultProps: { size: "sm" } };
 /** Its head is no banner of the page, and its cross has a name. */
 const dialog = {
   attributes: { header: { role: "presentation" } },
-  closeButtonProps: { "aria-label": t("components.close") },
+  closeButtonProps: { "aria-label": t("components.actions.close") },
 };
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { errorCodes } from "@sluice/contract";
-import { Problem, problemOf } from "./problem.ts";
+import { problems } from "../language/en/problems.ts";
+import { Problem, problemOf, sentenceOf } from "./problem.ts";
 
 test("an error is shown with the gateway's own sentence, its code and its request id", async () => {
   const body = { error: { message: "Budget used up.", type: "insufficient_quota", code: "budget_exceeded" } };
@@ -11,7 +12,7 @@ test("an error is shown with the gateway's own sentence, its code and its reques
 
 test("an answer that is not JSON still gives a sentence", async () => {
   const problem = await problemOf(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
-  expect(problem.message).toBe("The answer was 502 Bad Gateway and held no explanation.");
+  expect(problem.message).toBe("The answer was 502 Bad Gateway without an explanation.");
   expect(problem.advice).not.toBe("");
 });
 
@@ -22,4 +23,17 @@ test("every failure a chat call can meet comes with advice of its own", () => {
   for (const code of Object.keys(errorCodes).filter((code) => code === "model_not_found" || !notMet.test(code))) {
     expect(new Problem(code, "").advice, code).not.toBe(general);
   }
+});
+
+test("every code of the gateway has a sentence of the page's own, which readers of other languages get", () => {
+  expect(Object.keys(errorCodes).filter((code) => !Object.hasOwn(problems.said, code))).toEqual([]);
+  expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "en")).toBe("Budget of key a used up.");
+  expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "zh-CN")).toBe(problems.said.budget_exceeded);
+  expect(sentenceOf("vendor_code", "No.", "zh-CN")).toBe(problems.unknown);
+});
+
+test("the gateway's own sentence stays readable, whatever the language", async () => {
+  const problem = await problemOf(Response.json({ error: { message: "No.", code: "conflict" } }, { status: 409 }));
+  expect(problem.said).toBe("No.");
+  expect(new Problem("conflict", "Ours.").said).toBeNull();
 });

@@ -1,22 +1,46 @@
 import { t } from "../language/areas/problems.ts";
-/** What went wrong, in words, and what to do about it. The first is the gateway's own sentence, the second is ours. */
+import { language } from "../language/chosen.ts";
+import { problems } from "../language/en/problems.ts";
+import type { Language } from "../language/languages.ts";
+
+/** What went wrong (`message`) and what to do about it (`advice`), in the language of the page. */
 export class Problem extends Error {
-  override readonly name = t("problems.problem");
+  override readonly name = "Problem";
   readonly code: string;
   readonly requestId: string | null;
   /** The field that is wrong, when one is. */
   readonly param: string | null;
+  /** The gateway's own sentence, always English: it tells more than a code does. null: nothing came from the gateway. */
+  readonly said: string | null;
 
-  constructor(code: string, message: string, requestId: string | null = null, param: string | null = null) {
+  constructor(
+    code: string,
+    message: string,
+    requestId: string | null = null,
+    param: string | null = null,
+    said: string | null = null,
+  ) {
     super(message);
     this.code = code;
     this.requestId = requestId;
     this.param = param;
+    this.said = said;
   }
 
   get advice(): string {
-    return adviceByCode[this.code] ?? t("problems.tryAgainIfItStays");
+    return isMember(problems.advice, this.code) ? t(`problems.advice.${this.code}`) : t("problems.otherAdvice");
   }
+}
+
+/** The sentence that stands for an answer of the gateway: its own to those who read English, ours by code to others. */
+export function sentenceOf(code: string, said: string, language: Language): string {
+  if (language === "en" && said !== "") return said;
+  return isMember(problems.said, code) ? t(`problems.said.${code}`) : t("problems.unknown");
+}
+
+/** Whether an object of the catalogue has a text of that name. */
+export function isMember<Members extends object>(members: Members, name: string): name is keyof Members & string {
+  return Object.hasOwn(members, name);
 }
 
 /** A problem from an answer that is not OK. Reads both error shapes; a body that is neither still gives a sentence. */
@@ -31,18 +55,15 @@ export function problemOfBody(body: unknown, requestId: string | null): Problem 
   const error = member(body, "error");
   const message = member(error, "message");
   if (typeof message !== "string" || message === "") return null;
-  const code = member(error, "code") ?? member(error, "type");
+  const named = member(error, "code") ?? member(error, "type");
+  const code = typeof named === "string" ? named : "upstream_error";
   const param = member(error, "param");
-  return new Problem(
-    typeof code === "string" ? code : "upstream_error",
-    message,
-    requestId,
-    typeof param === "string" ? param : null,
-  );
+  const sentence = sentenceOf(code, message, language);
+  return new Problem(code, sentence, requestId, typeof param === "string" ? param : null, message);
 }
 
 export function unreachable(cause: unknown): Problem {
-  const problem = new Problem("unreachable", t("problems.noAnswerFrom", { origin: location.origin }));
+  const problem = new Problem("unreachable", t("problems.said.unreachable"));
   problem.cause = cause;
   return problem;
 }
@@ -51,7 +72,7 @@ export function unreachable(cause: unknown): Problem {
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   // What fetch throws when a body that had begun is cut.
-  if (thrown instanceof TypeError) return new Problem("upstream_truncated", t("problems.theConnectionBrokeInThe"));
+  if (thrown instanceof TypeError) return new Problem("upstream_truncated", t("problems.said.upstream_truncated"));
   return new Problem("unexpected", String(thrown));
 }
 
@@ -65,39 +86,5 @@ function member(value: unknown, name: string): unknown {
 
 function statusSentence(response: Response): string {
   const status = `${response.status} ${response.statusText}`.trimEnd();
-  return t("problems.theAnswerWasAndHeld", { status });
+  return t("problems.noExplanation", { status });
 }
-
-const adviceByCode: Readonly<Record<string, string>> = {
-  unreachable: t("problems.checkThatTheGatewayRuns"),
-  invalid_api_key: t("problems.pasteTheWholeKeyNpm"),
-  expired_api_key: t("problems.askAnAdministratorForA"),
-  disabled_api_key: t("problems.askAnAdministratorToSwitch"),
-  ip_not_allowed: t("problems.theKeyIsBoundTo"),
-  forbidden: t("problems.askSomebodyWithMoreRights"),
-  not_signed_in: t("problems.signInThenTryAgain"),
-  sign_in_refused: t("problems.checkWhatYouGaveThen"),
-  passkey_dismissed: t("problems.tryAgainOrSignIn"),
-  passkey_known: t("problems.useItToSignIn"),
-  passkey_address: t("problems.openTheConsoleAtIts"),
-  passkey_failed: t("problems.tryAgainOrSignIn"),
-  confirm_sign_in: t("problems.signInAgainThenRepeat"),
-  not_found: t("problems.itMayHaveBeenRemoved"),
-  managed_by_file: t("problems.theConfigFileOwnsThis"),
-  conflict: t("problems.changeWhatStandsInThe"),
-  budget_exceeded: t("problems.waitUntilTheBudgetFrees"),
-  rate_limit_exceeded: t("problems.waitAMomentThenTry"),
-  model_not_found: t("problems.chooseAModelFromThe"),
-  invalid_request: t("problems.changeTheFieldThatIs"),
-  unsupported_by_model: t("problems.chooseAnotherModel"),
-  no_deployment_available: t("problems.nothingServesThisModelNow"),
-  upstream_unreachable: t("problems.theProviderCouldNotBe"),
-  upstream_timeout: t("problems.theProviderTookTooLong"),
-  upstream_truncated: t("problems.whatYouSeeIsNot"),
-  upstream_error: t("problems.theProviderRefusedOrFailed"),
-  storage_unavailable: t("problems.thePlaceWhereFilesAre"),
-  overloaded: t("problems.theGatewayHoldsTooMany"),
-  ledger_unavailable: t("problems.theGatewayCannotWriteIts"),
-  draining: t("problems.theGatewayIsShuttingDown"),
-  request_too_large: t("problems.sendLessAShorterText"),
-};

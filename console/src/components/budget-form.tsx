@@ -11,15 +11,20 @@ interface BudgetFormProps {
 }
 
 const periods = [
-  { value: "day", label: t("components.perDay") },
-  { value: "week", label: t("components.perWeek") },
-  { value: "month", label: t("components.perMonth") },
-  { value: "total", label: t("components.inTotal") },
+  { value: "day", label: t("components.periods.day") },
+  { value: "week", label: t("components.periods.week") },
+  { value: "month", label: t("components.periods.month") },
+  { value: "total", label: t("components.periods.total") },
 ] as const;
 type Period = BudgetConfig["period"];
 
 /** The most that may be spent in a period. Empty: no budget of its own. */
-export function BudgetForm({ value, onChange, disabled = false, label = t("components.budget") }: BudgetFormProps) {
+export function BudgetForm({
+  value,
+  onChange,
+  disabled = false,
+  label = t("components.labels.budget"),
+}: BudgetFormProps) {
   // Chosen before an amount is: kept here until there is a budget to hold it.
   const [period, setPeriod] = useState<Period>(value?.period ?? "month");
   const current = value?.period ?? period;
@@ -27,7 +32,7 @@ export function BudgetForm({ value, onChange, disabled = false, label = t("compo
     <Group gap="xs" align="flex-end" wrap="nowrap">
       <NumberInput
         label={label}
-        placeholder={t("components.noBudget")}
+        placeholder={t("components.budget.none")}
         prefix="$"
         min={0}
         max={9_000_000}
@@ -41,7 +46,7 @@ export function BudgetForm({ value, onChange, disabled = false, label = t("compo
         onChange={(usd) => onChange(typeof usd === "number" ? { ...value, usd, period: current } : null)}
       />
       <Select
-        aria-label={t("components.periodOfTheBudget")}
+        aria-label={t("components.budget.period")}
         w={{ base: 125, xs: 160 }}
         data={[...periods]}
         allowDeselect={false}

@@ -2,6 +2,7 @@ import "@mantine/charts/styles.css";
 import { AreaChart, BarChart, LineChart } from "@mantine/charts";
 import { useMemo } from "react";
 import { formatCompact, formatMoment } from "../client/format.ts";
+import { locale } from "../language/chosen.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
 /** Told apart by lightness too, and clear on both grounds. The accent comes first. */
@@ -92,7 +93,7 @@ function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
   const options: Intl.DateTimeFormatOptions = withTime
     ? { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
     : { month: "short", day: "numeric" };
-  return new Intl.DateTimeFormat(undefined, options).format(moment);
+  return new Intl.DateTimeFormat(locale, options).format(moment);
 }
 
 /** A value with nothing on either side is no line: without a dot it would not be seen. */

@@ -27,7 +27,7 @@ export function Chart(props: ChartProps) {
         </>
       )}
       <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
-        {asTable ? t("components.showAsChart") : t("components.showAsTable")}
+        {asTable ? t("components.chart.showAsChart") : t("components.chart.showAsTable")}
       </button>
     </figure>
   );
@@ -36,11 +36,11 @@ export function Chart(props: ChartProps) {
 function ChartTable({ label, at, series, format = formatCount }: ChartProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="chart-table" tabIndex={0} aria-label={t("components.asATable", { label })}>
+    <section className="chart-table" tabIndex={0} aria-label={t("components.chart.tableLabel", { label })}>
       <table className="plain-table">
         <thead>
           <tr>
-            <th scope="col">{t("components.time")}</th>
+            <th scope="col">{t("components.labels.time")}</th>
             {series.map((each) => (
               <th key={each.id} scope="col">
                 {each.label}

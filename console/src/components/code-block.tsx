@@ -26,7 +26,7 @@ export function CodeBlock({ code, label, copy, wrap = false, maxHeight }: CodeBl
         <pre>{code}</pre>
       </section>
       <div className="code-copy">
-        <CopyButton value={copy ?? code} label={t("components.copy", { label })} />
+        <CopyButton value={copy ?? code} label={t("components.copy.labelled", { label })} />
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps, Code, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { t } from "../language/areas/components.ts";
+import { Rich, t } from "../language/areas/components.ts";
 
 interface ConfirmProps {
   readonly title: string;
@@ -82,9 +82,11 @@ function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<Confirm
         {typed !== undefined && (
           <TextInput
             label={
-              <>
-                Type <Code>{typed}</Code> to confirm
-              </>
+              <Rich
+                text="components.confirm.type"
+                tags={{ code: (inside) => <Code>{inside}</Code> }}
+                values={{ name: typed }}
+              />
             }
             autoComplete="off"
             spellCheck={false}
@@ -95,7 +97,7 @@ function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<Confirm
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            {t("components.cancel")}
+            {t("components.actions.cancel")}
           </Button>
           <Button type="submit" color="red" disabled={!ready} loading={doing}>
             {verb}

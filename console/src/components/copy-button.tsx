@@ -12,7 +12,7 @@ interface CopyButtonProps {
 
 const shownMs = 2_000;
 
-export function CopyButton({ value, label = t("components.copy2"), wide = false }: CopyButtonProps) {
+export function CopyButton({ value, label = t("components.actions.copy"), wide = false }: CopyButtonProps) {
   return (
     <Copy value={value} timeout={shownMs}>
       {({ copied, copy }) =>
@@ -23,16 +23,16 @@ export function CopyButton({ value, label = t("components.copy2"), wide = false 
             onClick={copy}
             aria-live="polite"
           >
-            {copied ? t("components.copied") : label}
+            {copied ? t("components.copy.copied") : label}
           </Button>
         ) : (
-          <Tooltip label={copied ? t("components.copied") : label}>
+          <Tooltip label={copied ? t("components.copy.copied") : label}>
             <ActionIcon
               variant="subtle"
               color="gray"
               size="sm"
               onClick={copy}
-              aria-label={copied ? t("components.copied") : label}
+              aria-label={copied ? t("components.copy.copied") : label}
               className="above-row"
             >
               {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}

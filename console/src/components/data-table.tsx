@@ -9,7 +9,6 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
-import { formatCount } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
@@ -81,7 +80,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           onMore={() => setPages(pages + 1)}
         />
       )}
-      {rows.stale && <Loader size="xs" className="table-stale" aria-label={t("components.loading")} />}
+      {rows.stale && <Loader size="xs" className="table-stale" aria-label={t("components.table.loading")} />}
     </div>
   );
 }
@@ -101,12 +100,12 @@ function PageFoot({ shown, all, open, onMore }: PageFootProps) {
     <div className="table-foot">
       <span aria-live="polite">
         {shown < all || open
-          ? `${formatCount(shown)} of ${open ? "more than " : ""}${formatCount(all)}`
-          : t("components.inAll", { all: formatCount(all) })}
+          ? t(open ? "components.table.shownOfMore" : "components.table.shownOf", { shown, all })
+          : t("components.table.total", { all })}
       </span>
       {shown < all && (
         <Button variant="default" size="compact-sm" onClick={onMore}>
-          {t("components.showMore")}
+          {t("components.actions.showMore")}
         </Button>
       )}
     </div>

@@ -14,7 +14,7 @@ export function DiffView({ before, after, label }: DiffViewProps) {
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t("components.nothingChanged")}
+        {t("components.diff.none")}
       </Text>
     );
   }
@@ -23,9 +23,9 @@ export function DiffView({ before, after, label }: DiffViewProps) {
       <table className="plain-table">
         <thead className="unseen">
           <tr>
-            <th scope="col">{t("components.field")}</th>
-            <th scope="col">{t("components.before")}</th>
-            <th scope="col">{t("components.after")}</th>
+            <th scope="col">{t("components.diff.field")}</th>
+            <th scope="col">{t("components.diff.before")}</th>
+            <th scope="col">{t("components.diff.after")}</th>
           </tr>
         </thead>
         <tbody>
@@ -41,7 +41,7 @@ export function DiffView({ before, after, label }: DiffViewProps) {
 function ChangeRow({ change: { path, before, after } }: { readonly change: Change }) {
   return (
     <tr>
-      <th scope="row">{path === "" ? t("components.value") : path}</th>
+      <th scope="row">{path === "" ? t("components.labels.value") : path}</th>
       <td>{before === undefined ? null : <del>{JSON.stringify(before)}</del>}</td>
       <td>{after === undefined ? null : <ins>{JSON.stringify(after)}</ins>}</td>
     </tr>

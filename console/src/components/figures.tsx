@@ -14,7 +14,7 @@ import {
 import { t } from "../language/areas/components.ts";
 
 /** What stands where there is no figure. Readers hear the word, eyes see the dash. */
-export function Nothing({ word = "none" }: { readonly word?: string }) {
+export function Nothing({ word = t("components.figures.none") }: { readonly word?: string }) {
   return (
     <span className="nothing">
       <span aria-hidden="true">–</span>
@@ -32,7 +32,7 @@ interface MoneyProps {
 }
 
 export function Money({ usd, short = false, aligned = false }: MoneyProps) {
-  if (usd === null) return <Nothing word={t("components.noCost")} />;
+  if (usd === null) return <Nothing word={t("components.figures.noCost")} />;
   if (aligned) {
     return (
       <span className="tabular aligned-money" title={formatUsd(usd)}>
@@ -72,7 +72,7 @@ export function NearDuration({ ms }: { readonly ms: number | null }) {
   return ms === null ? (
     <Nothing />
   ) : (
-    <span className="tabular" title={t("components.readFromSpansOfTime")}>
+    <span className="tabular" title={t("components.figures.approximate")}>
       {formatNearDuration(ms)}
     </span>
   );
@@ -85,7 +85,7 @@ export function Bytes({ value }: { readonly value: number | null }) {
 interface WhenProps {
   /** Unix milliseconds. */
   readonly at: number | null;
-  /** What null means: `never` unless said. */
+  /** What null means: never, unless said. */
   readonly missing?: string;
   /** Date and time instead of how long ago. */
   readonly exact?: boolean;
@@ -94,7 +94,7 @@ interface WhenProps {
 const tickMs = 30_000;
 
 /** How long ago, kept right while the page is open; the exact moment stands in the title. */
-export function When({ at, missing = "never", exact = false }: WhenProps) {
+export function When({ at, missing = t("components.figures.never"), exact = false }: WhenProps) {
   const [now, setNow] = useState(Date.now);
   const relative = at !== null && !exact;
   useEffect(() => {

@@ -50,7 +50,7 @@ export function FilterBar({ filters = [], children, alsoClears = ["search"] }: F
         ))}
         {set.length > 0 && (
           <Button variant="subtle" onClick={() => change(Object.fromEntries(set.map((name) => [name, ""])))}>
-            {t("components.clear")}
+            {t("components.actions.clear")}
           </Button>
         )}
       </Group>

@@ -1,13 +1,15 @@
 import { Button, Drawer, Group, Stack } from "@mantine/core";
-import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
+import type { FormEvent, ReactNode } from "react";
 import type { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
-import { ProblemAlert } from "./problem-alert.tsx";
+import { FormProblem } from "./form-problem.tsx";
+
+export { wrongField } from "./wrong-field.ts";
 
 interface FormDrawerProps {
   readonly opened: boolean;
   readonly title: string;
-  /** The word on the main button: "Make key". */
+  /** The word on the main button: "Create key". */
   readonly verb: string;
   readonly onClose: () => void;
   readonly onSubmit: () => void;
@@ -26,11 +28,6 @@ interface FormDrawerProps {
  */
 export function FormDrawer(props: FormDrawerProps) {
   const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;
-  const fault = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    // The form may be scrolled to anywhere; what went wrong must be seen.
-    if (problem !== null) fault.current?.scrollIntoView({ block: "nearest" });
-  }, [problem]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // A dialog inside the drawer is a form of its own; React lets its events rise through here.
@@ -42,15 +39,11 @@ export function FormDrawer(props: FormDrawerProps) {
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {children}
-          {problem !== null && (
-            <div ref={fault} className="drawer-fault">
-              <ProblemAlert problem={problem} />
-            </div>
-          )}
+          <FormProblem problem={problem} />
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
             <Button variant="default" onClick={onClose}>
-              {locked ? t("components.close") : t("components.cancel")}
+              {locked ? t("components.actions.close") : t("components.actions.cancel")}
             </Button>
             {!locked && (
               <Button type="submit" loading={saving} disabled={blocked !== null}>
@@ -62,11 +55,4 @@ export function FormDrawer(props: FormDrawerProps) {
       </form>
     </Drawer>
   );
-}
-
-/** The gateway's words for a field, when it is the one that is wrong: `limits` takes in `limits.rpm`. */
-export function wrongField(problem: Problem | null, field: string): string | null {
-  const param = problem?.param ?? null;
-  if (problem === null || param === null) return null;
-  return param === field || param.startsWith(`${field}.`) ? problem.message : null;
 }

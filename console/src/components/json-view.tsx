@@ -19,7 +19,7 @@ export function JsonView({ value, label, open = 2 }: JsonViewProps) {
         <Node value={value} open={open} />
       </section>
       <div className="code-copy">
-        <CopyButton value={JSON.stringify(value, null, 2) ?? ""} label={t("components.copy", { label })} />
+        <CopyButton value={JSON.stringify(value, null, 2) ?? ""} label={t("components.copy.labelled", { label })} />
       </div>
     </div>
   );
@@ -44,7 +44,7 @@ function Node({ value, open }: { readonly value: unknown; readonly open: number 
           </li>
         ))}
         {entries.length > shownMax && (
-          <li className="json-mark">and {entries.length - shownMax} more; copy to see all</li>
+          <li className="json-mark">{t("components.json.more", { count: entries.length - shownMax })}</li>
         )}
       </ul>
     </details>
@@ -55,9 +55,7 @@ function Leaf({ value }: { readonly value: unknown }) {
   const text = JSON.stringify(value) ?? "undefined";
   return (
     <span className="json-leaf" data-type={value === null ? "null" : typeof value}>
-      {text.length > textMax
-        ? t("components.characters", { slice: text.slice(0, textMax), length: text.length })
-        : text}
+      {text.length > textMax ? t("components.json.cut", { start: text.slice(0, textMax), count: text.length }) : text}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import { NumberInput, Select, SimpleGrid } from "@mantine/core";
 import type { LimitsConfig } from "@sluice/contract";
+import { formatCount } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 
 interface LimitsFormProps {
@@ -13,9 +14,9 @@ interface LimitsFormProps {
 }
 
 const kinds = [
-  { name: "rpm", label: t("components.requestsPerMinute") },
-  { name: "tpm", label: t("components.tokensPerMinute") },
-  { name: "concurrency", label: t("components.atTheSameTime") },
+  { name: "rpm", label: t("components.limits.rpm") },
+  { name: "tpm", label: t("components.limits.tpm") },
+  { name: "concurrency", label: t("components.limits.concurrency") },
 ] as const;
 
 /** Rate and concurrency limits. An empty field is no limit of its own; wider ones hold all the same. */
@@ -28,8 +29,8 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
           label={label}
           placeholder={
             wider?.[name] === undefined
-              ? t("components.noLimit")
-              : t("components.fromAbove", { localeString: wider[name].toLocaleString() })
+              ? t("components.limits.none")
+              : t("components.limits.inherited", { limit: formatCount(wider[name]) })
           }
           min={1}
           max={1_000_000_000_000}
@@ -44,12 +45,12 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
       ))}
       {withFail && (
         <Select
-          label={t("components.countersOutOfReach")}
+          label={t("components.limits.fail")}
           data={[
-            { value: "open", label: t("components.letCallsThrough") },
-            { value: "closed", label: t("components.refuseCalls") },
+            { value: "open", label: t("components.limits.failOpen") },
+            { value: "closed", label: t("components.limits.failClosed") },
           ]}
-          placeholder={t("components.asTheInstallationSays")}
+          placeholder={t("components.limits.failDefault")}
           clearable
           disabled={disabled}
           value={value.fail ?? null}

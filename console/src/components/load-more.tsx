@@ -19,7 +19,7 @@ export function LoadMore<Row>({ rows, byHand = false }: { readonly rows: Rows<Ro
   return (
     <div ref={ref} className="table-more">
       <Button variant="default" onClick={more} loading={loadingMore}>
-        {t("components.loadMore")}
+        {t("components.actions.loadMore")}
       </Button>
     </div>
   );

@@ -6,11 +6,11 @@ import { t } from "../language/areas/components.ts";
 export function ManagedByFile({ by }: { readonly by: "file" | "console" }) {
   if (by !== "file") return null;
   return (
-    <Tooltip label={t("components.theConfigFileOwnsThis")}>
+    <Tooltip label={t("components.file.hint")}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the explanation must be reachable by keyboard. */}
       <span className="managed above-row" tabIndex={0}>
         <IconLock size={12} aria-hidden />
-        {t("components.configFile")}
+        {t("components.file.badge")}
       </span>
     </Tooltip>
   );
@@ -21,7 +21,7 @@ export function ManagedByFileNote({ by }: { readonly by: "file" | "console" }) {
   if (by !== "file") return null;
   return (
     <Alert variant="light" color="gray" icon={<IconLock size={16} />}>
-      {t("components.theConfigFileOwnsThis2")}
+      {t("components.file.note")}
     </Alert>
   );
 }

@@ -19,19 +19,19 @@ export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
   if (slug !== null) return children(slug);
   if (none) {
     return (
-      <EmptyState icon={<IconBuilding />} title={t("components.youBelongToNoWorkspace")}>
-        {t("components.askAnAdministratorOrThe", { why })}
+      <EmptyState icon={<IconBuilding />} title={t("components.needsWorkspace.noneTitle")}>
+        {t("components.needsWorkspace.noneHelp", { why })}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconBuilding />}
-      title={t("components.chooseAWorkspace")}
+      title={t("components.needsWorkspace.choose")}
       action={
         <Select
-          aria-label={t("components.workspace")}
-          placeholder={t("components.chooseAWorkspace")}
+          aria-label={t("components.labels.workspace")}
+          placeholder={t("components.needsWorkspace.choose")}
           searchable
           data={choices.map((each) => ({ value: each.slug, label: each.name }))}
           value={null}

@@ -16,10 +16,15 @@ export function noticeProblem(problem: Problem): void {
   showNotification({
     color: "red",
     title: problem.message,
-    message: `${problem.advice} (${problem.code}${problem.requestId === null ? "" : `, ${problem.requestId}`})`,
+    message: noticeBody(problem),
     autoClose: longMs,
     role: "alert",
   });
+}
+
+function noticeBody({ advice, said, message, code, requestId }: Problem): string {
+  const detail = said === null || said === message ? "" : ` ${t("components.problem.detail", { said })}`;
+  return `${advice}${detail} (${requestId === null ? code : `${code}, ${requestId}`})`;
 }
 
 /**
@@ -43,7 +48,7 @@ export function noticeUndo(message: string, onUndo: () => void): void {
             onUndo();
           }}
         >
-          {t("components.undo")}
+          {t("components.actions.undo")}
         </Button>
       </Group>
     ),

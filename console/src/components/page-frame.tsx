@@ -24,13 +24,13 @@ export interface PageFrameProps {
 
 /** The head of every page, and its body below. */
 export function PageFrame({ title, badges, description, actions, crumbs, children }: PageFrameProps) {
-  useDocumentTitle(t("components.sluice", { title }));
+  useDocumentTitle(t("components.page.title", { title }));
   return (
     <Stack gap="lg" className="page">
       <header className="page-head">
         <div className="page-words">
           {crumbs !== undefined && crumbs.length > 0 && (
-            <nav aria-label={t("components.breadcrumbs")}>
+            <nav aria-label={t("components.page.breadcrumbs")}>
               <Breadcrumbs separator="/" separatorMargin={6} className="page-crumbs">
                 {crumbs.map((crumb) => (
                   <Anchor key={crumb.label} size="xs" renderRoot={(props) => <Link {...crumb.link} {...props} />}>

@@ -18,9 +18,9 @@ export function PassThroughField({ value, onChange, disabled = false, error }: P
   const known = providers.data?.data.map(({ id }) => id) ?? [];
   return (
     <MultiSelect
-      label={t("components.passThrough")}
-      description={mayGrant ? t("components.providersWhoseOwnApiMay") : t("components.providersWhoseOwnApiMay2")}
-      placeholder={value.length === 0 ? t("components.none") : ""}
+      label={t("components.passThrough.label")}
+      description={mayGrant ? t("components.passThrough.help") : t("components.passThrough.readOnly")}
+      placeholder={value.length === 0 ? t("components.passThrough.none") : ""}
       data={[...new Set([...known, ...value])].toSorted()}
       value={[...value]}
       onChange={onChange}

@@ -18,7 +18,7 @@ const lettersMax = 256;
 export function PatternsInput({
   value,
   onChange,
-  label = t("components.models"),
+  label = t("components.labels.models"),
   description,
   disabled = false,
   error,
@@ -30,8 +30,8 @@ export function PatternsInput({
     <div>
       <TagsInput
         label={label}
-        description={description ?? t("components.namesOrPatternsWithGpt")}
-        placeholder={value.length === 0 ? t("components.noModelMayBeCalled") : ""}
+        description={description ?? t("components.patterns.help")}
+        placeholder={value.length === 0 ? t("components.patterns.noneAllowed") : ""}
         data={["*", ...names]}
         value={[...value]}
         onChange={(next) =>
@@ -47,8 +47,7 @@ export function PatternsInput({
       />
       {models.data !== undefined && (
         <Text size="xs" c="dimmed" mt={4} aria-live="polite">
-          {through === 1 ? t("components.n1Model") : t("components.models2", { through })} of {names.length} let
-          through.
+          {t("components.patterns.matched", { matched: through, all: names.length })}
         </Text>
       )}
     </div>

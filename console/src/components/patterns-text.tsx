@@ -9,8 +9,8 @@ interface PatternsTextProps {
 
 /** Patterns of models to read, not to change. */
 export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
-  if (patterns.length === 0) return <>{t("components.none2")}</>;
-  if (patterns.length === 1 && patterns[0] === "*") return <>{t("components.all")}</>;
+  if (patterns.length === 0) return <>{t("components.patterns.none")}</>;
+  if (patterns.length === 1 && patterns[0] === "*") return <>{t("components.patterns.all")}</>;
   const more = patterns.slice(shown);
   return (
     <Group gap={4} className="patterns">
@@ -21,7 +21,7 @@ export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
       ))}
       {more.length > 0 && (
         <Text size="xs" c="dimmed" component="span" title={more.join(", ")}>
-          {t("components.andMore", { length: more.length })}
+          {t("components.patterns.more", { count: more.length })}
         </Text>
       )}
     </Group>

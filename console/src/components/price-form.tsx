@@ -1,13 +1,6 @@
 import { SimpleGrid, Stack, Text } from "@mantine/core";
-import {
-  type ModelTypeName,
-  type PriceConfig,
-  type PricedBy,
-  type PriceMember,
-  type UsageUnit,
-  usageTable,
-} from "@sluice/contract";
-import { t } from "../language/areas/components.ts";
+import { type ModelTypeName, type PriceConfig, type PriceMember, usageTable } from "@sluice/contract";
+import { t } from "../language/areas/prices.ts";
 import { PriceInput } from "./price-input.tsx";
 import { PriceLongContext } from "./price-long-context.tsx";
 import { PriceVariants } from "./price-variants.tsx";
@@ -21,14 +14,11 @@ interface PriceFormProps {
 }
 
 /** The fields, of which those for the type stand first; each says what its figure is for. */
-const fields = usageTable.flatMap(({ price, priceLabel, by, unit, types }) =>
-  price === null ? [] : [{ name: price, label: priceLabel, unit: unitWords(by, unit), types }],
+const fields = usageTable.flatMap(({ name, price, by, unit, types }) =>
+  price === null
+    ? []
+    : [{ name: price, label: t(`prices.usage.${name}`), unit: t(`prices.units.${unit}`, { by }), types }],
 );
-
-function unitWords(by: PricedBy, unit: UsageUnit): string {
-  if (by === "one") return t("components.per", { unit });
-  return unit === "call" ? t("components.per2", { by }) : t("components.perS", { by, unit });
-}
 
 /** What a model costs, in US dollars. An empty field is not charged by its own price (see the units beside it). */
 export function PriceForm({ value, onChange, type, disabled = false }: PriceFormProps) {
@@ -41,7 +31,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
             key={name}
             label={label}
             unit={unit}
-            empty={t("components.notPriced")}
+            empty={t("prices.notPriced")}
             disabled={disabled}
             value={value[name]}
             onChange={(usd) => onChange(withPrice(value, name, usd))}
@@ -70,7 +60,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
       )}
       {Object.keys(value).length === 0 && (
         <Text size="xs" c="dimmed">
-          {t("components.withoutAPriceCallsOf")}
+          {t("prices.noneHelp")}
         </Text>
       )}
     </Stack>

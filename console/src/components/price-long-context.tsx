@@ -1,7 +1,7 @@
 import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { t } from "../language/areas/components.ts";
+import { t } from "../language/areas/prices.ts";
 import { PriceInput } from "./price-input.tsx";
 
 type LongContext = NonNullable<PriceConfig["long_context"]>;
@@ -14,11 +14,11 @@ interface PriceLongContextProps {
 }
 
 const fields: readonly { readonly name: LongContextPrice; readonly label: string }[] = [
-  { name: "input", label: t("components.input") },
-  { name: "output", label: t("components.output") },
-  { name: "cache_read", label: t("components.cachedInput") },
-  { name: "cache_write_5m", label: t("components.cacheWrite5Minutes") },
-  { name: "cache_write_1h", label: t("components.cacheWrite1Hour") },
+  { name: "input", label: t("prices.usage.inputUncached") },
+  { name: "output", label: t("prices.usage.output") },
+  { name: "cache_read", label: t("prices.usage.cacheRead") },
+  { name: "cache_write_5m", label: t("prices.usage.cacheWrite5m") },
+  { name: "cache_write_1h", label: t("prices.usage.cacheWrite1h") },
 ];
 const usualThreshold = 200_000;
 
@@ -33,16 +33,16 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
         className="fit"
         onClick={() => onChange({ above: usualThreshold })}
       >
-        {t("components.addALongContextPrice")}
+        {t("prices.longContext.add")}
       </Button>
     );
   }
   return (
-    <Fieldset legend={t("components.longContext")}>
+    <Fieldset legend={t("prices.longContext.title")}>
       <Stack gap="sm">
         <NumberInput
-          label={t("components.above")}
-          description={t("components.inputTokensOfOneRequest")}
+          label={t("prices.longContext.above")}
+          description={t("prices.longContext.aboveHelp")}
           min={1}
           max={1_000_000_000}
           allowDecimal={false}
@@ -56,8 +56,8 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
             <PriceInput
               key={name}
               label={label}
-              unit={t("components.perMillionTokens")}
-              empty={t("components.asUsual")}
+              unit={t("prices.variants.perMillionTokens")}
+              empty={t("prices.longContext.usual")}
               disabled={disabled}
               value={value[name]}
               onChange={(usd) => onChange(withPrice(value, name, usd))}
@@ -72,7 +72,7 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
             disabled={disabled}
             onClick={() => onChange(null)}
           >
-            {t("components.removeLongContextPrice")}
+            {t("prices.longContext.remove")}
           </Button>
         </Group>
       </Stack>

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { t } from "../language/areas/components.ts";
+import { t } from "../language/areas/prices.ts";
 
 type Variant = NonNullable<PriceConfig["variants"]>[number];
 
@@ -18,26 +18,26 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
   const change = (place: number, variant: Variant) =>
     onChange(value.map((each, index) => (index === place ? variant : each)));
   return (
-    <Fieldset legend={t("components.otherPricesByResolutionAnd")}>
+    <Fieldset legend={t("prices.variants.title")}>
       <Stack gap="xs">
         {value.map((variant, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name; its place is what it is known by.
           <Group key={place} gap="xs" align="flex-end">
             <TextInput
-              label={t("components.resolution")}
-              placeholder={t("components.any")}
+              label={t("prices.variants.resolution")}
+              placeholder={t("prices.variants.any")}
               w={90}
               disabled={disabled}
               value={variant.resolution ?? ""}
               onChange={(event) => change(place, set(variant, "resolution", event.currentTarget.value || null))}
             />
             <Select
-              label={t("components.sound")}
-              w={110}
+              label={t("prices.variants.audio")}
+              w={140}
               data={[
-                { value: "any", label: "any" },
-                { value: "true", label: "with" },
-                { value: "false", label: "without" },
+                { value: "any", label: t("prices.variants.any") },
+                { value: "true", label: t("prices.variants.withAudio") },
+                { value: "false", label: t("prices.variants.withoutAudio") },
               ]}
               allowDeselect={false}
               disabled={disabled}
@@ -47,13 +47,13 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
               }
             />
             <Usd
-              label={t("components.perSecond")}
+              label={t("prices.variants.perSecond")}
               value={variant.video}
               disabled={disabled}
               onChange={(usd) => change(place, set(variant, "video", usd))}
             />
             <Usd
-              label={t("components.perMillionTokens2")}
+              label={t("prices.variants.perMillionTokens")}
               value={variant.output}
               disabled={disabled}
               onChange={(usd) => change(place, set(variant, "output", usd))}
@@ -63,7 +63,7 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
               color="gray"
               size="lg"
               disabled={disabled}
-              aria-label={`Remove price ${place + 1}`}
+              aria-label={t("prices.variants.remove", { place: place + 1 })}
               onClick={() => onChange(value.filter((_, index) => index !== place))}
             >
               <IconTrash size={16} />
@@ -77,7 +77,7 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
           onClick={() => onChange([...value, {}])}
           className="fit"
         >
-          {t("components.addAPrice")}
+          {t("prices.variants.add")}
         </Button>
       </Stack>
     </Fieldset>

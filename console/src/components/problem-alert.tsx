@@ -1,38 +1,37 @@
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { Problem } from "../client/problem.ts";
-import { t } from "../language/areas/components.ts";
+import { Rich, t } from "../language/areas/components.ts";
 
 interface ProblemAlertProps {
   readonly problem: Problem;
   readonly onRetry?: () => void;
 }
 
-/** What happened, what to do about it, and the id to quote. */
+const tags = { code: (inside: ReactNode) => <Code>{inside}</Code> };
+
+/** What happened, what to do about it, the gateway's own sentence where that is another, and the id to quote. */
 export function ProblemAlert({ problem, onRetry }: ProblemAlertProps) {
+  const { code, param, requestId, said, message } = problem;
   return (
-    <Alert color="red" variant="light" title={problem.message} role="alert">
+    <Alert color="red" variant="light" title={message} role="alert">
       <Stack gap="xs">
         <Text size="sm">{problem.advice}</Text>
+        {said !== null && said !== message && (
+          <Text size="xs" c="dimmed">
+            {t("components.problem.detail", { said })}
+          </Text>
+        )}
         <Group gap="xs">
           {onRetry !== undefined && (
             <Button size="xs" variant="default" onClick={onRetry}>
-              {t("components.tryAgain")}
+              {t("components.actions.retry")}
             </Button>
           )}
           <Text size="xs" c="dimmed" component="span">
-            <Code>{problem.code}</Code>
-            {problem.param !== null && (
-              <>
-                {" "}
-                field <Code>{problem.param}</Code>
-              </>
-            )}
-            {problem.requestId !== null && (
-              <>
-                {" "}
-                request <Code>{problem.requestId}</Code>
-              </>
-            )}
+            <Code>{code}</Code>{" "}
+            {param !== null && <Rich text="components.problem.field" tags={tags} values={{ param }} />}{" "}
+            {requestId !== null && <Rich text="components.problem.request" tags={tags} values={{ id: requestId }} />}
           </Text>
         </Group>
       </Stack>

@@ -47,7 +47,7 @@ export function SearchBox({ label, placeholder = label, name = "search" }: Searc
         text === "" ? null : (
           <CloseButton
             size="sm"
-            aria-label={t("components.clearTheSearch")}
+            aria-label={t("components.search.clear")}
             onClick={() => {
               change("");
               keepLater.flush();

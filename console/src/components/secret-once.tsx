@@ -47,29 +47,31 @@ interface SecretBodyProps {
   readonly onClose: () => void;
 }
 
+const copyWords = { secret: t("components.secret.copySecret"), link: t("components.secret.copyLink") };
+
 function SecretBody({ secret, what, children, onward, onClose }: SecretBodyProps) {
   const [stored, setStored] = useState(false);
   return (
     <Stack gap="md">
-      <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title={t("components.shownThisOnce")}>
-        {t("components.weKeepOnlyADigest")}
+      <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title={t("components.secret.title")}>
+        {t("components.secret.help")}
       </Alert>
-      <CodeBlock code={secret} label={what} wrap />
+      <CodeBlock code={secret} label={t(`components.secret.${what}`)} wrap />
       {children}
       <Checkbox
-        label={t("components.iHaveStoredIt")}
+        label={t("components.secret.stored")}
         checked={stored}
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <CopyButton value={secret} label={t("components.copy3", { what })} wide />
+        <CopyButton value={secret} label={copyWords[what]} wide />
         {onward !== undefined && (
           <Button variant="default" disabled={!stored} onClick={onward.go}>
             {onward.label}
           </Button>
         )}
         <Button disabled={!stored} onClick={onClose}>
-          {t("components.done")}
+          {t("components.actions.done")}
         </Button>
       </Group>
     </Stack>

@@ -1,4 +1,5 @@
 import type { ModelTypeName } from "@sluice/contract";
+import { t } from "../language/areas/snippets.ts";
 
 export interface SnippetOptions {
   /** Where callers reach the gateway, without a slash at the end: `session.answer.public_url`. */
@@ -180,7 +181,7 @@ function curlSnippet({ url, apiKey, model, type }: Call): Snippet {
   const code = [`curl ${shellQuoted(url + path)} \\`, `  -H ${header} \\`, ...body];
   const last = code.pop() ?? "";
   const whole = output === undefined ? [...code, last] : [...code, `${last} \\`, `  -o ${output}`];
-  return { id: "curl", title: "curl", parts: [{ where: "In a shell", code: whole.join("\n") }] };
+  return { id: "curl", title: "curl", parts: [{ where: t("snippets.shell"), code: whole.join("\n") }] };
 }
 
 function pythonSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] {
@@ -190,7 +191,7 @@ function pythonSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] 
   const head = [...(apiKey === null ? ["import os", ""] : []), "from openai import OpenAI", ""];
   const client = `client = OpenAI(base_url=${JSON.stringify(`${url}/v1`)}, api_key=${key})`;
   const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
-  return [{ id: "python", title: "Python", parts: [{ where: "With the OpenAI SDK: pip install openai", code }] }];
+  return [{ id: "python", title: "Python", parts: [{ where: t("snippets.pythonSdk"), code }] }];
 }
 
 function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] {
@@ -205,9 +206,7 @@ function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippe
   const head = [...more, 'import OpenAI from "openai";', ""];
   const client = `const client = new OpenAI({ baseURL: ${JSON.stringify(`${url}/v1`)}, apiKey: ${key} });`;
   const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
-  return [
-    { id: "javascript", title: "JavaScript", parts: [{ where: "With the OpenAI SDK: npm install openai", code }] },
-  ];
+  return [{ id: "javascript", title: "JavaScript", parts: [{ where: t("snippets.javascriptSdk"), code }] }];
 }
 
 function claudeCodeSnippet({ url, apiKey, model }: Call): Snippet {
@@ -218,7 +217,7 @@ function claudeCodeSnippet({ url, apiKey, model }: Call): Snippet {
     `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellQuoted(model)}`,
     "claude",
   ];
-  return { id: "claude-code", title: "Claude Code", parts: [{ where: "In a shell", code: code.join("\n") }] };
+  return { id: "claude-code", title: "Claude Code", parts: [{ where: t("snippets.shell"), code: code.join("\n") }] };
 }
 
 function codexSnippet({ url, apiKey, model }: Call): Snippet {
@@ -238,7 +237,7 @@ function codexSnippet({ url, apiKey, model }: Call): Snippet {
     title: "Codex",
     parts: [
       { where: "~/.codex/config.toml", code: config.join("\n") },
-      { where: "In a shell", code: shell.join("\n") },
+      { where: t("snippets.shell"), code: shell.join("\n") },
     ],
   };
 }
@@ -255,7 +254,7 @@ function environmentSnippet({ url, apiKey, model }: Call): Snippet {
   ];
   return {
     id: "environment",
-    title: "Environment",
-    parts: [{ where: "Read by the SDKs and most programs", code: code.join("\n") }],
+    title: t("snippets.environment"),
+    parts: [{ where: t("snippets.environmentWhere"), code: code.join("\n") }],
   };
 }

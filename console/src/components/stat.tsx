@@ -52,7 +52,7 @@ const hardlyAny = 0.005;
 function Change({ now, before, better }: ChangeProps) {
   if (now === null || before === null || before === 0) return null;
   const share = now / before - 1;
-  if (Math.abs(share) < hardlyAny) return <span>{t("components.asBefore")}</span>;
+  if (Math.abs(share) < hardlyAny) return <span>{t("components.stat.same")}</span>;
   const up = share > 0;
   const tone = better === "neither" ? undefined : up === (better === "more") ? "good" : "bad";
   const Mark = up ? IconTrendingUp : IconTrendingDown;
@@ -61,7 +61,7 @@ function Change({ now, before, better }: ChangeProps) {
       <Mark size={14} aria-hidden />
       {up ? "+" : "−"}
       {formatShare(Math.abs(share))}
-      <span className="unseen">{t("components.againstTheTimeBefore")}</span>
+      <span className="unseen">{t("components.stat.before")}</span>
     </span>
   );
 }

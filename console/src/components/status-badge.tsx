@@ -1,12 +1,17 @@
 import { Tooltip } from "@mantine/core";
+import { isMember } from "../client/problem.ts";
+import { t } from "../language/areas/components.ts";
+import { components } from "../language/en/components.ts";
 
 /** What colours mean, everywhere: good works, busy is under way, warn needs a look, bad failed, off is out of use. */
 export type Tone = "good" | "busy" | "warn" | "bad" | "off";
 
 interface StatusBadgeProps {
-  /** A state of ours (`active`, `failed`, `down` …) or any other word together with `tone`. */
+  /** The code of a state (`active`, `failed`, `given_up` …): its words stand in the catalogue as `components.states`. */
   readonly status: string;
+  /** What the state means, where its code does not say it. */
   readonly tone?: Tone;
+  /** Other words than the catalogue's. */
   readonly label?: string;
   /** More about it, on hover and focus. */
   readonly hint?: string;
@@ -16,7 +21,7 @@ interface StatusBadgeProps {
 export function StatusBadge({ status, tone, label, hint }: StatusBadgeProps) {
   const badge = (
     <span className="status" data-tone={tone ?? toneOf(status)}>
-      {label ?? wordsOf(status)}
+      {label ?? stateWords(status)}
     </span>
   );
   if (hint === undefined) return badge;
@@ -29,33 +34,38 @@ export function StatusBadge({ status, tone, label, hint }: StatusBadgeProps) {
 }
 
 export function toneOf(status: string): Tone {
-  return tones[status] ?? "off";
+  return tones[status.toLowerCase()] ?? "off";
 }
 
 const tones: Readonly<Record<string, Tone>> = {
   active: "good",
-  Active: "good",
   enabled: "good",
   healthy: "good",
   succeeded: "good",
+  delivered: "good",
   applied: "good",
   yes: "good",
   queued: "busy",
   running: "busy",
-  Processing: "busy",
+  processing: "busy",
+  waiting: "busy",
   unhealthy: "warn",
   degraded: "warn",
   without_secret: "warn",
   interrupted: "warn",
   expired: "warn",
   down: "bad",
+  exhausted: "bad",
+  given_up: "bad",
   failed: "bad",
-  Failed: "bad",
   rejected: "bad",
   refused: "bad",
 };
 
-function wordsOf(status: string): string {
+/** The words of a state. A code that the catalogue does not have, of a newer gateway say, is shown as it is. */
+export function stateWords(status: string): string {
+  const code = status.toLowerCase().replaceAll(" ", "_");
+  if (isMember(components.states, code)) return t(`components.states.${code}`);
   const words = status.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

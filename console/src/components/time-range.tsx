@@ -6,12 +6,12 @@ import { useUrlChange } from "../routes/search.ts";
 import { type RangeName, rangeLengths, useTimeRange } from "./use-time-range.ts";
 
 const words: readonly { readonly value: RangeName; readonly label: string }[] = [
-  { value: "1h", label: "1 h" },
-  { value: "6h", label: "6 h" },
-  { value: "24h", label: "24 h" },
-  { value: "7d", label: "7 d" },
-  { value: "30d", label: "30 d" },
-  { value: "90d", label: "90 d" },
+  { value: "1h", label: t("components.range.hours", { count: 1 }) },
+  { value: "6h", label: t("components.range.hours", { count: 6 }) },
+  { value: "24h", label: t("components.range.hours", { count: 24 }) },
+  { value: "7d", label: t("components.range.days", { count: 7 }) },
+  { value: "30d", label: t("components.range.days", { count: 30 }) },
+  { value: "90d", label: t("components.range.days", { count: 90 }) },
 ];
 
 /** Chooses the time a page looks at; it stands in the address (`range`, or `from` and `to`). Read it with `useTimeRange`. */
@@ -22,7 +22,7 @@ export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName 
   return (
     <Group gap={4} wrap="nowrap" className="time-range">
       <SegmentedControl
-        aria-label={t("components.time")}
+        aria-label={t("components.range.label")}
         data={[...words]}
         value={range.name ?? ""}
         onChange={(name) => change({ range: name in rangeLengths ? name : "", from: "", to: "" })}
@@ -30,7 +30,9 @@ export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName 
       <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md">
         <Popover.Target>
           <Button variant={range.name === null ? "light" : "default"} onClick={() => setOpened((before) => !before)}>
-            {range.name === null ? `${formatMoment(range.from)} – ${formatMoment(range.to)}` : t("components.custom")}
+            {range.name === null
+              ? t("components.range.between", { from: formatMoment(range.from), to: formatMoment(range.to) })
+              : t("components.range.custom")}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
@@ -68,23 +70,23 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
       <Stack gap="xs">
         <TextInput
           type="datetime-local"
-          label={t("components.from")}
+          label={t("components.labels.from")}
           value={start}
           onChange={(event) => setStart(event.currentTarget.value)}
         />
         <TextInput
           type="datetime-local"
-          label={t("components.to")}
+          label={t("components.labels.to")}
           value={end}
           onChange={(event) => setEnd(event.currentTarget.value)}
         />
         {!good && (
           <Text size="xs" c="red" role="alert">
-            {t("components.theTimeMustBeginBefore")}
+            {t("components.range.wrong")}
           </Text>
         )}
         <Button type="submit" disabled={!good}>
-          {t("components.show")}
+          {t("components.actions.show")}
         </Button>
       </Stack>
     </form>

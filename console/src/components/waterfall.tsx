@@ -59,7 +59,9 @@ export function Waterfall({ label, spans }: WaterfallProps) {
             {span.marks !== undefined && span.marks.length > 0 && (
               <div className="waterfall-notes">
                 {span.marks
-                  .map((mark) => t("components.after2", { label: mark.label, atMs: formatDuration(mark.atMs) }))
+                  .map((mark) =>
+                    t("components.waterfall.mark", { label: mark.label, after: formatDuration(mark.atMs) }),
+                  )
                   .join(" · ")}
               </div>
             )}

@@ -15,6 +15,7 @@ import { models } from "./models.ts";
 import { overview } from "./overview.ts";
 import { people } from "./people.ts";
 import { playground } from "./playground.ts";
+import { prices } from "./prices.ts";
 import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
@@ -24,6 +25,7 @@ import { session } from "./session.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
+import { snippets } from "./snippets.ts";
 import { tasks } from "./tasks.ts";
 import { workspaces } from "./workspaces.ts";
 
@@ -44,6 +46,7 @@ export const zhCN: Catalogue = {
   overview,
   people,
   playground,
+  prices,
   problems,
   profile,
   providers,
@@ -53,6 +56,7 @@ export const zhCN: Catalogue = {
   settings,
   shell,
   signIn,
+  snippets,
   tasks,
   workspaces,
 };

@@ -1,0 +1,35 @@
+import { Text } from "@mantine/core";
+import { useLayoutEffect, useRef, useState } from "react";
+import type { Problem } from "../client/problem.ts";
+import { t } from "../language/areas/components.ts";
+import { ProblemAlert } from "./problem-alert.tsx";
+
+/**
+ * What is wrong with a form, told once. Where a field of the form is marked already (`wrongField`), that field gets the focus
+ * and only the gateway's own sentence stands here; anything else is shown whole. Draw it inside the form, below its fields.
+ */
+export function FormProblem({ problem }: { readonly problem: Problem | null }) {
+  const place = useRef<HTMLDivElement>(null);
+  const [marked, setMarked] = useState(false);
+  useLayoutEffect(() => {
+    const form = place.current?.closest("form") ?? place.current?.parentElement;
+    const field = problem?.param == null ? null : form?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    setMarked(field != null);
+    // The form may be scrolled to anywhere; what went wrong must be seen.
+    if (field == null) place.current?.scrollIntoView({ block: "nearest" });
+    else field.focus();
+  }, [problem]);
+  if (problem === null) return null;
+  return (
+    <div ref={place} className="form-problem">
+      {marked ? (
+        <Text size="xs" c="dimmed" role="alert">
+          {t("components.problem.marked")}{" "}
+          {problem.said !== null && t("components.problem.detail", { said: problem.said })}
+        </Text>
+      ) : (
+        <ProblemAlert problem={problem} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+/** Classes of usage and their prices, by the names of the contract; the form of a price. */
+export const prices = {
+  /** What a request used. */
+  usage: {
+    inputUncached: "Input",
+    cacheRead: "Cached input",
+    cacheWrite5m: "Cache write, 5 min",
+    cacheWrite1h: "Cache write, 1 h",
+    output: "Output",
+    reasoning: "Reasoning",
+    audioInput: "Audio input",
+    audioOutput: "Audio output",
+    imageInput: "Image input",
+    imageOutput: "Image output",
+    images: "Images",
+    videoSeconds: "Video seconds",
+    webSearches: "Web searches",
+    fileSearches: "File searches",
+    codeSessions: "Code sessions",
+    audioSeconds: "Audio seconds",
+    searchUnits: "Search units",
+    characters: "Characters",
+    chargedRequests: "Requests",
+  },
+  /** What one unit of it is paid for: `unit`, then how many. */
+  units: {
+    token: "{by, select, million {per million tokens} thousand {per thousand tokens} other {per token}}",
+    image: "{by, select, million {per million images} thousand {per thousand images} other {per image}}",
+    second: "{by, select, million {per million seconds} thousand {per thousand seconds} other {per second}}",
+    call: "{by, select, million {per million} thousand {per thousand} other {per call}}",
+    unit: "{by, select, million {per million units} thousand {per thousand units} other {per unit}}",
+    character:
+      "{by, select, million {per million characters} thousand {per thousand characters} other {per character}}",
+  },
+  notPriced: "Not priced",
+  noneHelp: "Without a price, requests to this model cost nothing and no budget counts them.",
+  longContext: {
+    title: "Long context",
+    add: "Add long-context price",
+    remove: "Remove long-context price",
+    above: "Above",
+    aboveHelp: "Input tokens of one request, including cached ones",
+    usual: "Standard price",
+  },
+  variants: {
+    title: "Other prices by resolution and audio",
+    add: "Add price",
+    remove: "Remove price {place}",
+    resolution: "Resolution",
+    any: "Any",
+    audio: "Audio",
+    withAudio: "With audio",
+    withoutAudio: "Without audio",
+    perSecond: "Per second",
+    perMillionTokens: "Per million tokens",
+  },
+} as const;
