@@ -4,6 +4,7 @@
  */
 export * from "./conflicts.ts";
 export * from "./console/areas.ts";
+export * from "./console/languages.ts";
 export * from "./console/paths.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";

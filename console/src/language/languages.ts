@@ -1,14 +1,8 @@
-/** The languages that the console speaks whole, as BCP 47 names, each called what its speakers call it. */
-export const languages = [
-  { id: "en", name: "English" },
-  { id: "zh-CN", name: "简体中文" },
-] as const;
+import { type ConsoleLanguage, consoleLanguages, isConsoleLanguage } from "@sluice/contract/console/languages";
 
-export type Language = (typeof languages)[number]["id"];
-
-export function isLanguage(value: unknown): value is Language {
-  return languages.some(({ id }) => id === value);
-}
+export type Language = ConsoleLanguage;
+export const languages = consoleLanguages;
+export const isLanguage = isConsoleLanguage;
 
 /** The first of the browser's languages that the console speaks; English when it speaks none of them. */
 export function bestLanguage(preferred: readonly string[]): Language {

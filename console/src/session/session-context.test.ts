@@ -4,7 +4,7 @@ import { heldIn } from "./session-context.tsx";
 import { chosenSlug } from "./workspace.ts";
 
 const answer = (administrator: boolean, workspaces: SessionAnswer["workspaces"]): SessionAnswer => ({
-  user: { id: "u", email: "ada@example.com", name: "Ada", administrator },
+  user: { id: "u", email: "ada@example.com", name: "Ada", administrator, language: null },
   via: "session",
   fresh: true,
   workspaces,

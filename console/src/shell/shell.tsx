@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
+import { useOwnLanguage } from "../session/use-language.ts";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { Navigation } from "./navigation.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -23,6 +24,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   useShortcuts({ onPalette: openPalette, onHelp: openHelp });
   const typedAhead = useTypedAhead(palette);
   const main = useFocusOnPage();
+  useOwnLanguage(useSession().user.language);
   return (
     <div className="shell">
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>

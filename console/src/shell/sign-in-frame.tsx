@@ -1,5 +1,7 @@
+import { UnstyledButton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { t } from "../language/areas/shell.ts";
+import { language, languages, showIn } from "../language/index.ts";
 import mark from "../mark.svg";
 
 /** The quiet page around sign-in, set-up and invitations: the mark, one card, nothing to wander off to. */
@@ -13,6 +15,19 @@ export function SignInFrame({ children }: { readonly children: ReactNode }) {
       <main id="content" className="sign-in-main">
         {children}
       </main>
+      <footer className="sign-in-languages">
+        {languages.map(({ id, name }) => (
+          <UnstyledButton
+            key={id}
+            lang={id}
+            className="text-link"
+            aria-current={id === language ? "true" : undefined}
+            onClick={() => showIn(id)}
+          >
+            {name}
+          </UnstyledButton>
+        ))}
+      </footer>
     </div>
   );
 }

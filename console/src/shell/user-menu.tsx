@@ -1,8 +1,11 @@
 import { Avatar, Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { IconBook, IconLogout, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { t as words } from "../language/areas/language.ts";
 import { t } from "../language/areas/shell.ts";
+import { isLanguage, language, languages } from "../language/index.ts";
 import { useSession } from "../session/session-context.tsx";
+import { useChooseLanguage } from "../session/use-language.ts";
 import { useSignOut } from "../session/use-sign-out.ts";
 
 const schemes = [
@@ -14,6 +17,7 @@ const schemes = [
 export function UserMenu() {
   const { user } = useSession();
   const signOut = useSignOut();
+  const { choose, isPending } = useChooseLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <Menu width={240}>
@@ -53,6 +57,17 @@ export function UserMenu() {
             onChange={(scheme) => {
               const chosen = schemes.find((each) => each.value === scheme);
               if (chosen !== undefined) setColorScheme(chosen.value);
+            }}
+          />
+          <SegmentedControl
+            fullWidth
+            mt={6}
+            aria-label={words("language.label")}
+            data={languages.map(({ id, name }) => ({ value: id, label: name }))}
+            value={language}
+            disabled={isPending}
+            onChange={(id) => {
+              if (isLanguage(id)) void choose(id);
             }}
           />
         </div>

@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { consoleLanguages } from "./languages.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
 import { at, count, id, label, leaverKeysSchema, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
+const language = z
+  .enum(consoleLanguages.map(({ id }) => id))
+  .nullable()
+  .describe("In which the console speaks to them. null: as their browser says.");
 const inviteToken = z.string().min(1).max(256);
 
 export const sessionAnswerSchema = z.object({
-  user: personSchema.extend({ administrator: z.boolean() }).nullable(),
+  user: personSchema.extend({ administrator: z.boolean(), language }).nullable(),
   /** null: nobody is signed in. */
   via: z.enum(["session", "token"]).nullable(),
   fresh: z.boolean().describe("Signed in lately enough for what is dangerous."),
@@ -62,6 +67,7 @@ const withLink = invitationSchema.extend({
 export const userSchema = personSchema.extend({
   administrator: z.boolean(),
   disabled: z.boolean(),
+  language,
   two_factor: z.boolean(),
   passkeys: z.int(),
   created_at: at,

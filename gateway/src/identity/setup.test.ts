@@ -39,7 +39,14 @@ function rowStores(existing: readonly { readonly email: string; readonly adminis
         const row = rows.find((each) => each.user.email === email);
         if (row === undefined) return null;
         const { id, name } = row.user;
-        const more = { disabled: false, two_factor: false, passkeys: 0, created_at: 0, last_seen_at: null };
+        const more = {
+          language: null,
+          disabled: false,
+          two_factor: false,
+          passkeys: 0,
+          created_at: 0,
+          last_seen_at: null,
+        };
         return { id, email, name, administrator: row.administrator, workspaces: [], ...more };
       },
       makeFirstAdministrator: async (id) => {

@@ -11,6 +11,7 @@ export const coreTables = {
     },
     // Read so that no session is made for them; nothing the library offers can write it.
     additionalFields: {
+      language: { type: "string", required: false, input: true, returned: false, fieldName: "language" },
       disabled: { type: "boolean", required: false, input: false, returned: false, fieldName: "disabled" },
     },
   },

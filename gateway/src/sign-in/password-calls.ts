@@ -1,3 +1,4 @@
+import { consoleLanguages } from "@sluice/contract/words";
 import { z } from "zod";
 import { bounds } from "#core/index.ts";
 import { answerJson } from "./answers.ts";
@@ -9,6 +10,16 @@ import { emailSchema, nameSchema } from "./person-schemas.ts";
 export const givenPassword = z.string().min(1, "The password is empty.").max(bounds.passwordLengthMax);
 const words = `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`;
 const newPassword = z.string().min(bounds.passwordLengthMin, words).max(bounds.passwordLengthMax, words);
+
+const changeOfUser = z
+  .strictObject({
+    name: nameSchema.optional(),
+    language: z
+      .enum(consoleLanguages.map(({ id }) => id))
+      .nullable()
+      .optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, "There is nothing to change.");
 
 export const passwordCalls: readonly CallSpec[] = [
   post(
@@ -47,9 +58,11 @@ export const passwordCalls: readonly CallSpec[] = [
       return await call.renewed(answer);
     },
   ),
-  post("/update-user", "session", z.strictObject({ name: nameSchema }), async (call, { name }) => {
-    await call.ask("/update-user", { body: { name } });
-    return answerJson({ user: { ...userView(call.signedIn), name } });
+  post("/update-user", "session", changeOfUser, async (call, change) => {
+    await call.ask("/update-user", { body: change });
+    return answerJson({
+      user: { ...userView(call.signedIn), ...(change.name === undefined ? {} : { name: change.name }) },
+    });
   }),
 ];
 

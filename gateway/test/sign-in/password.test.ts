@@ -337,6 +337,23 @@ test("a removed user leaves nothing to sign in with", async () => {
   await ground.signIn.createUser(alice);
 });
 
+test("a user chooses the language of the console, and takes the choice back", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const stored = async () =>
+    (await ground.database.kysely.selectFrom("auth_users").select("language").executeTakeFirstOrThrow()).language;
+  expect(await stored()).toBeNull();
+  for (const language of ["zh-CN", "en", null]) {
+    expect((await browser.post("/api/auth/update-user", { language })).status).toBe(200);
+    expect(await stored()).toBe(language);
+  }
+  for (const wrong of [{ language: "xx" }, { language: "" }, { language: 1 }, {}]) {
+    expect((await browser.post("/api/auth/update-user", wrong)).status, JSON.stringify(wrong)).toBe(400);
+  }
+  expect(await stored()).toBeNull();
+});
+
 test("a user changes their name and nothing else of themselves", async () => {
   const ground = await openGround();
   await ground.signIn.createUser(alice);

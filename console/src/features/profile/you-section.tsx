@@ -1,10 +1,13 @@
-import { Button, Group, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Table, Text, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { Section } from "../../components/section.tsx";
+import { t as words } from "../../language/areas/language.ts";
 import { t } from "../../language/areas/profile.ts";
+import { isLanguage, languages } from "../../language/index.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { useChooseLanguage } from "../../session/use-language.ts";
 
 export function YouSection() {
   const { user, answer } = useSession();
@@ -39,9 +42,29 @@ export function YouSection() {
             </Button>
           </Group>
         </form>
+        <LanguageSelect />
         {!user.administrator && <Workspaces workspaces={answer.workspaces} />}
       </Stack>
     </Section>
+  );
+}
+
+function LanguageSelect() {
+  const { user } = useSession();
+  const { choose, isPending } = useChooseLanguage();
+  return (
+    <NativeSelect
+      label={words("language.label")}
+      description={words("language.help")}
+      w="min(20rem, 100%)"
+      disabled={isPending}
+      data={[
+        { value: "", label: words("language.ofBrowser") },
+        ...languages.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      value={user.language ?? ""}
+      onChange={({ currentTarget }) => void choose(isLanguage(currentTarget.value) ? currentTarget.value : null)}
+    />
   );
 }
 

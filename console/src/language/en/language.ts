@@ -1,4 +1,5 @@
 export const language = {
   label: "Language",
-  ofBrowser: "As the browser",
+  ofBrowser: "Same as the browser",
+  help: "Of the console, in every browser where you sign in.",
 } as const;

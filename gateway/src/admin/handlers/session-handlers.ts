@@ -31,7 +31,13 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
         user:
           user === null || actor === null
             ? null
-            : { id: user.id, email: user.email, name: user.name, administrator: actor.administrator },
+            : {
+                id: user.id,
+                email: user.email,
+                name: user.name,
+                administrator: actor.administrator,
+                language: user.language,
+              },
         via: actor === null ? null : actor.kind === "token" ? "token" : "session",
         fresh: actor?.fresh ?? false,
         workspaces: shown,

@@ -22,6 +22,7 @@ import { migration019 } from "./migrations/migration-019.ts";
 import { migration020 } from "./migrations/migration-020.ts";
 import { migration021 } from "./migrations/migration-021.ts";
 import { migration022 } from "./migrations/migration-022.ts";
+import { migration023 } from "./migrations/migration-023.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -49,6 +50,7 @@ export const migrations: Migrations = Object.freeze({
   "020": migration020,
   "021": migration021,
   "022": migration022,
+  "023": migration023,
 });
 
 /**

@@ -22,6 +22,8 @@ interface AuthUserTable {
   created_at: string;
   updated_at: string;
   two_factor_enabled: number;
+  /** Of the console; null: as the browser says. */
+  language: string | null;
   administrator: number;
   disabled: number;
   /** Unix milliseconds, right to about a minute; null: never. */

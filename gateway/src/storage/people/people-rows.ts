@@ -6,13 +6,31 @@ import type { Row } from "../database/schema.ts";
 /** A user's row without what they sign in with. */
 export type UserRow = Pick<
   Row<"auth_users">,
-  "id" | "email" | "name" | "administrator" | "disabled" | "two_factor_enabled" | "created_at" | "last_seen_at"
+  | "id"
+  | "email"
+  | "name"
+  | "administrator"
+  | "disabled"
+  | "two_factor_enabled"
+  | "created_at"
+  | "last_seen_at"
+  | "language"
 >;
 
 export function userRows(connection: Connection) {
   return connection
     .selectFrom("auth_users")
-    .select(["id", "email", "name", "administrator", "disabled", "two_factor_enabled", "created_at", "last_seen_at"]);
+    .select([
+      "id",
+      "email",
+      "name",
+      "administrator",
+      "disabled",
+      "two_factor_enabled",
+      "created_at",
+      "last_seen_at",
+      "language",
+    ]);
 }
 
 /** Throws `not_found` when there is no such user. */

@@ -1,4 +1,5 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
+import { isConsoleLanguage } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
@@ -131,6 +132,7 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
     ...personOf(row),
     administrator: row.administrator === 1,
     disabled: row.disabled === 1,
+    language: isConsoleLanguage(row.language) ? row.language : null,
     two_factor: Boolean(row.two_factor_enabled),
     passkeys: passkeys.get(row.id) ?? 0,
     created_at: new Date(row.created_at).getTime(),

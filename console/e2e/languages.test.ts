@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { en } from "../src/language/en/index.ts";
+import { zhCN } from "../src/language/zh-CN/index.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const chinese = { locale: "zh-CN" };
+
+describe.skipIf(noBrowser !== null)("the languages of the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password } });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+  });
+
+  afterEach(() => browser?.leave());
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  const shown = () => document.documentElement.lang;
+
+  test("a browser set to Chinese is met in Chinese; English is one click away, and stays", async () => {
+    const page = await browser.page(chinese);
+    await page.goto("/console/");
+    await page.locator("html[lang=zh-CN]").waitFor();
+    await page.getByRole("button", { name: "English" }).click();
+    await page.locator("html[lang=en]").waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await page.evaluate(shown)).toBe("en");
+  });
+
+  test("a language that the console does not speak is met in English", async () => {
+    const page = await browser.page({ locale: "fi-FI" });
+    await page.goto("/console/");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await page.evaluate(shown)).toBe("en");
+  });
+
+  test("whoever chooses a language has it in every browser where they sign in, until they take the choice back", async () => {
+    const here = await ada.page(browser);
+    await here.goto("/console/profile");
+    await here.getByLabel(en.language.label).selectOption({ label: "简体中文" });
+    await here.locator("html[lang=zh-CN]").waitFor();
+    await here.getByLabel(zhCN.language.label).waitFor();
+
+    const elsewhere = await ada.page(browser, { locale: "en-GB" });
+    await elsewhere.goto("/console/profile");
+    await elsewhere.locator("html[lang=zh-CN]").waitFor();
+    await elsewhere.getByLabel(zhCN.language.label).selectOption({ label: zhCN.language.ofBrowser });
+    await elsewhere.locator("html[lang=en]").waitFor();
+    await elsewhere.getByLabel(en.language.label).waitFor();
+    expect((await ada.call("session.show")).user?.language).toBeNull();
+  });
+
+  test("the menu of the account switches it on any page", async () => {
+    const page = await ada.page(browser);
+    await page.goto("/console/models");
+
+    await page.getByRole("button", { name: /Account of/ }).click();
+    await page.getByText("简体中文").click();
+    await page.locator("html[lang=zh-CN]").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/models");
+    expect((await ada.call("session.show")).user?.language).toBe("zh-CN");
+    expect(browser.faults).toEqual([]);
+  });
+});
