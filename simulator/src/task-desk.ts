@@ -59,7 +59,8 @@ interface TaskCallback {
   readonly url: string;
   /** The states it is told of. */
   readonly states: readonly TaskState[];
-  body(task: Task): unknown;
+  /** `at`: as it was then, in Unix milliseconds. */
+  body(task: Task, at: number): unknown;
 }
 
 export interface TaskBookOptions {
@@ -76,8 +77,8 @@ export function createTaskBook(options: TaskBookOptions): TaskBook {
   // Ids of two simulators differ, and so do those of a simulator that was started again.
   let sequence = Math.floor(Math.random() * 1_000_000);
 
-  function tell(task: Task, callback: TaskCallback): void {
-    const body = JSON.stringify(callback.body(task));
+  function tell(task: Task, callback: TaskCallback, at: number): void {
+    const body = JSON.stringify(callback.body(task, at));
     for (let copies = task.script.callbacks ?? 1; copies > 0; copies -= 1) {
       task.callbacksSent += 1;
       post.send(callback.url, body, (taken) => {
@@ -88,16 +89,15 @@ export function createTaskBook(options: TaskBookOptions): TaskBook {
 
   function schedule(task: Task, callback: TaskCallback): void {
     const startsAt = task.createdAt + (task.script.queued_ms ?? queuedMsUsual);
-    // An alarm that rings late may find what the next one is for: each state is told once.
     const told = new Set<string>();
     for (const at of [startsAt, startsAt + (task.script.running_ms ?? runningMsUsual)]) {
       alarm.set(at, () => {
-        const now = Date.now();
-        if (isGone(task, now) || task.cancelledAt !== null) return;
-        const { state } = viewTask(task, now);
+        if (isGone(task, Date.now()) || task.cancelledAt !== null) return;
+        // An alarm that rings late tells of what was then: no change is left out, and none is told twice.
+        const { state } = viewTask(task, at);
         if (!callback.states.includes(state) || told.has(state)) return;
         told.add(state);
-        tell(task, callback);
+        tell(task, callback, at);
       });
     }
   }

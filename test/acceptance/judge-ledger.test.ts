@@ -98,7 +98,7 @@ describe("the judge of the ledger", () => {
       {
         truth: [{ ...served, output_tokens_emitted: 400 }],
         rows: [row({ outcome: "interrupted", output: 100 })],
-        calls: [],
+        calls: [{ ...left, delivered: 300 }],
       },
       "checkpoints were too few",
     ],

@@ -163,8 +163,8 @@ function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
   throw new Refusal(404, `The specified task ${id} is not found.`, { param: "id", code: "NotFound.Task" });
 }
 
-function taskBody(task: Task): JsonObject {
-  const view = viewTask(task, Date.now());
+function taskBody(task: Task, at = Date.now()): JsonObject {
+  const view = viewTask(task, at);
   const done = view.state === "succeeded";
   const usage = usageOf(task);
   return {

@@ -62,7 +62,7 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest,
     script,
     act(known) {
       const id = taskBook.number();
-      const callback = url === "" ? null : { url, states: toldStates, body: (task: Task) => dataOf(task) };
+      const callback = url === "" ? null : { url, states: toldStates, body: dataOf };
       const draft = { ...owner, id, model, script: known, request, asked: { way }, seconds, tokens: 0 };
       return envelope(dataOf(taskBook.accept({ ...draft, clientId, callback })));
     },
@@ -110,8 +110,8 @@ function envelope(data: unknown): JsonObject {
   return { code: 0, message: "SUCCEED", request_id: crypto.randomUUID(), data };
 }
 
-function dataOf(task: Task): JsonObject {
-  const view = viewTask(task, Date.now());
+function dataOf(task: Task, at = Date.now()): JsonObject {
+  const view = viewTask(task, at);
   const failed = ["failed", "expired", "cancelled"].includes(view.state);
   const video = { id: `${task.id}1`, url: videoUrl(task, view), duration: (task.seconds + 0.041).toFixed(3) };
   return {

@@ -92,8 +92,8 @@ function look(taskBook: TaskBook, task: Task): Exchange {
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queryBody(task) });
 }
 
-function queryBody(task: Task): JsonObject {
-  const view = viewTask(task, Date.now());
+function queryBody(task: Task, at = Date.now()): JsonObject {
+  const view = viewTask(task, at);
   const done = view.state === "succeeded";
   const { code, message } = taskError(task, "1027");
   const failed = isOver(view) && !done;

@@ -101,8 +101,8 @@ function list(taskBook: TaskBook, owner: TaskOwner): Exchange {
   return jsonExchange({ model: "", aside: `${dialect} list`, act });
 }
 
-function predictionBody(task: Task): JsonObject {
-  const view = viewTask(task, Date.now());
+function predictionBody(task: Task, at = Date.now()): JsonObject {
+  const view = viewTask(task, at);
   const here = `${task.base}${task.asked["prefix"]}/predictions/${task.id}`;
   const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
   const took = view.endedAt === null || view.startedAt === null ? null : (view.endedAt - view.startedAt) / 1000;

@@ -116,8 +116,8 @@ function list(taskBook: TaskBook, owner: TaskOwner): Exchange {
   });
 }
 
-function creationsBody(task: Task): JsonObject {
-  const view = viewTask(task, Date.now());
+function creationsBody(task: Task, at = Date.now()): JsonObject {
+  const view = viewTask(task, at);
   const done = view.state === "succeeded";
   const failed = isOver(view) && !done;
   const creation = { id: `${task.id}1`, url: videoUrl(task, view), cover_url: frameUrl(task, view) };
