@@ -81,7 +81,7 @@ export interface ConsoleGround extends GroundGateway, AsyncDisposable {
   refresh(): Promise<void>;
 }
 
-interface AuditLine {
+export interface AuditLine {
   readonly seq: number;
   readonly actor: string;
   readonly ip: string | null;
@@ -91,6 +91,8 @@ interface AuditLine {
   readonly before: string | null;
   readonly after: string | null;
 }
+
+const auditSource = { actor: "test", ip: null };
 
 export const groundOrigin = "http://gateway.test:8787";
 
@@ -108,8 +110,8 @@ export async function openConsoleGround(
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const people = createPeopleStore({ database, clock, ids });
   const signIn = createHeaderSignIn(database, () => clock.now());
-  const acme = await controlStore.createWorkspace("acme", "Acme", "test");
-  const other = await controlStore.createWorkspace("other", "Other", "test");
+  const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, auditSource);
+  const other = await controlStore.addWorkspace({ slug: "other", name: "Other" }, auditSource);
   const users = await makeUsers(signIn, people, acme.id, other.id);
   let catalog = await controlStore.catalog();
   const refresh = async (): Promise<void> => {
@@ -164,7 +166,6 @@ async function makeUsers(
   acme: string,
   other: string,
 ): Promise<Record<GroundUser, User>> {
-  const auditSource = { actor: "test", ip: null };
   const made: [GroundUser, User][] = [];
   for (const name of groundUsers) {
     const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });

@@ -47,7 +47,7 @@ test("a key is made, listed and revoked; its secret is shown once and stored now
     stderr: "sluice: there is no such key; see `sluice key list`\n",
   });
   expect((await sluice(["key", "create", "--name", "x", "--workspace", "nobody"], dataDir)).stderr).toBe(
-    "sluice: There is no workspace called nobody.\n",
+    'sluice: there is no workspace "nobody"; see `sluice workspace list`\n',
   );
 });
 

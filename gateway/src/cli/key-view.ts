@@ -1,36 +1,34 @@
-import { nanoToUsd } from "#core/index.ts";
-import type { KeyListing } from "#ports/index.ts";
+import type { ConsoleKey } from "@sluice/contract";
 
 /** A key as `--json` shows it; never its secret. Times are ISO 8601. */
-export function keyView(key: KeyListing) {
-  const { limits, budget } = key.scope;
+export function keyView(key: ConsoleKey) {
   return {
     id: key.id,
-    workspace: key.workspaceSlug,
-    group: key.groupName,
+    workspace: key.workspace.slug,
+    group: key.group.name,
     name: key.name,
     prefix: key.prefix,
-    last_four: key.lastFour,
-    enabled: key.enabled,
+    last_four: key.last_four,
+    enabled: key.enabled && key.revoked_at === null,
     models: key.models,
-    pass_through: key.passThrough,
-    allowed_ips: key.allowedIps,
-    limits,
-    budget: budget === null ? null : { usd: nanoToUsd(budget.nanoUsd), period: budget.period },
-    created_at: new Date(key.createdAt).toISOString(),
-    expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
-    managed_by: key.managedBy,
+    pass_through: key.pass_through,
+    allowed_ips: key.allowed_ips,
+    limits: key.limits,
+    budget: key.budget === null ? null : { usd: key.budget.usd, period: key.budget.period },
+    created_at: new Date(key.created_at).toISOString(),
+    expires_at: key.expires_at === null ? null : new Date(key.expires_at).toISOString(),
+    managed_by: key.managed_by,
   };
 }
 
 /** `sk-sluice-AbCd…wxyz`, or that there is no secret yet. */
-export function shownSecret(key: KeyListing): string {
-  return key.lastFour === "" ? "no secret yet" : `${key.prefix}…${key.lastFour}`;
+export function shownSecret(key: ConsoleKey): string {
+  return key.last_four === "" ? "no secret yet" : `${key.prefix}…${key.last_four}`;
 }
 
-export function keyState(key: KeyListing, now: number): string {
-  if (!key.enabled) return "revoked or disabled";
-  if (key.expiresAt === null) return "active";
-  const day = new Date(key.expiresAt).toISOString().slice(0, 10);
-  return key.expiresAt <= now ? `expired ${day}` : `until ${day}`;
+export function shownState(key: ConsoleKey): string {
+  const day = key.expires_at === null ? null : new Date(key.expires_at).toISOString().slice(0, 10);
+  if (key.state === "expired") return `expired ${day}`;
+  if (key.state === "active") return day === null ? "active" : `until ${day}`;
+  return key.state.replaceAll("_", " ");
 }

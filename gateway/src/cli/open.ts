@@ -1,5 +1,6 @@
 import { type Environment, type ProviderVariables, readEnvironment, type Variables } from "#config/index.ts";
 import type { Control } from "#main.ts";
+import type { AuditSource } from "#ports/index.ts";
 
 /** The environment with the keys of every kind of provider that is found by a variable. */
 export async function environmentOf(variables: Variables): Promise<Environment> {
@@ -20,6 +21,7 @@ export async function withControl<T>(variables: Variables, act: (control: Contro
 
 /** Who made a change, as the audit log says it. */
 export const actor = "command line";
+export const auditSource: AuditSource = { actor, ip: null };
 
 async function providerVariables(): Promise<readonly ProviderVariables[]> {
   const { providerKinds } = await import("#providers/index.ts");

@@ -1,7 +1,6 @@
 import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import { bounds } from "#core/index.ts";
-import { addressConflicts } from "./address-range.ts";
+import { bounds, keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { salvagedConfig } from "./salvage.ts";
@@ -42,7 +41,7 @@ export function parseConfig(
     }
   }
   const config = parsed.success ? parsed.data : salvagedConfig(data);
-  for (const check of [conflictsOf, addressConflicts, ...checks]) {
+  for (const check of [conflictsOf, keyConflicts, ...checks]) {
     for (const conflict of check(config)) {
       if (!told.isNews(conflict, config)) continue;
       problems.push(located({ ...conflict, unknownField: null }, source, expansion, file));

@@ -15,6 +15,7 @@ export * from "./dialect.ts";
 export * from "./embedding-turn.ts";
 export * from "./failure.ts";
 export * from "./image-turn.ts";
+export * from "./key-rules.ts";
 export * from "./ledger-entry.ts";
 export * from "./limit.ts";
 export * from "./money.ts";

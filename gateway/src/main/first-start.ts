@@ -1,9 +1,12 @@
 import type { ConfigFile, ModelConfig, ProviderConfig } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import type { Environment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
-import { makeKeySecret } from "#identity/index.ts";
-import type { ControlStore } from "#ports/index.ts";
+import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
+import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
 import { type ProviderKind, priceOfStarter, providerKind } from "#providers/index.ts";
+
+const auditSource = { actor: "first start", ip: null };
 
 /** Provider keys of the environment, as the banner names them. */
 export interface StarterProviders {
@@ -22,7 +25,7 @@ export async function starterProviders(environment: Environment, store: ControlS
   const { config, found } = starterConfig(environment);
   const before = await store.catalog();
   if (before.providers.size === 0 || found.length > 0) {
-    const made = await store.seed(config, "first start");
+    const made = await store.seed(config, auditSource.actor);
     if (made.length > 0) return { found, unused: [] };
   }
   const kinds = new Set([...before.providers.values()].map(({ kind }) => kind));
@@ -39,27 +42,20 @@ export async function firstKey(
   randomBytes: (size: number) => Uint8Array,
   told: (secret: Secret) => void,
 ): Promise<Secret | null> {
-  if ((await store.listKeys(null)).length > 0) return null;
-  const workspaces = await store.listWorkspaces();
-  if (workspaces.length === 0) await store.createWorkspace("default", "Default", "first start");
-  const home = workspaces[0] ?? { slug: "default", groups: ["default"] };
-  const keySecret = new Secret(makeKeySecret(randomBytes(32)));
-  told(keySecret);
-  await store.createKey(
-    {
-      workspace: home.slug,
-      group: home.groups.includes("default") ? "default" : (home.groups[0] ?? "default"),
-      name: "first key",
-      secret: keySecret,
-      expiresAt: null,
-      models: null,
-      allowedIps: null,
-      limits: {},
-      budget: null,
-    },
-    "first start",
-  );
-  return keySecret;
+  if (await store.hasKeys()) return null;
+  const home = await firstWorkspace(store);
+  const groups = await store.groups(home.id);
+  const group = groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
+  const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
+  told(secret);
+  const key = { name: "first key", secret, createdBy: null, ...(group === undefined ? {} : { group: group.id }) };
+  await store.addKey(home.id, key, auditSource);
+  return secret;
+}
+
+async function firstWorkspace(store: ControlStore): Promise<StoredWorkspace> {
+  const { data } = await store.workspaces({ ids: null }, null, 1);
+  return data[0] ?? (await store.addWorkspace({ slug: "default", name: "Default" }, auditSource));
 }
 
 function starterConfig(environment: Environment): { readonly config: ConfigFile; readonly found: readonly string[] } {

@@ -8,35 +8,6 @@ export interface KeyStore {
   find(digest: string): Promise<ApiKey | null>;
 }
 
-export interface NewKey {
-  readonly workspace: string;
-  readonly group: string;
-  readonly name: string;
-  readonly secret: Secret;
-  readonly expiresAt: number | null;
-  readonly models: readonly string[] | null;
-  readonly passThrough?: readonly string[];
-  readonly allowedIps: readonly string[] | null;
-  readonly limits: { readonly rpm?: number; readonly tpm?: number; readonly concurrency?: number };
-  readonly budget: { readonly usd: number; readonly period: "day" | "week" | "month" | "total" } | null;
-}
-
-export interface KeyListing extends ApiKey {
-  readonly workspaceSlug: string;
-  readonly groupName: string;
-  /** `file` objects are read-only elsewhere. */
-  readonly managedBy: "file" | "console";
-}
-
-export interface WorkspaceListing {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly groups: readonly string[];
-  readonly keys: number;
-  readonly managedBy: "file" | "console";
-}
-
 /** Which keys; `search` is part of a name. */
 export interface LimitedKeyFilter {
   readonly workspaceId: string | null;
@@ -62,24 +33,16 @@ export type ApplyReport = readonly string[];
 
 export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
-  /** By id, or by prefix when only one matches. */
-  keyNamed(idOrPrefix: string): Promise<KeyListing | null>;
   /** The whole catalog as one frozen snapshot. */
   catalog(): Promise<Catalog>;
   /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */
   apply(config: ConfigFile, actor: string): Promise<ApplyReport>;
   /** First providers and models, owned by the console; does nothing where there are any. */
   seed(config: ConfigFile, actor: string): Promise<ApplyReport>;
-  createKey(key: NewKey, actor: string): Promise<KeyListing>;
-  listKeys(workspace: string | null): Promise<readonly KeyListing[]>;
-  /** By id, or by prefix when only one matches. Returns null when there is none. */
-  revokeKey(idOrPrefix: string, actor: string): Promise<KeyListing | null>;
   /** Secrets stand as names of variables; `isSecret` says which settings of a kind are secrets. */
   exportConfig(isSecret: (kind: string, setting: string) => boolean): Promise<ConfigExport>;
   /** Keys in use that have a limit or a budget of their own. */
   limitedKeys(filter: LimitedKeyFilter, limit: number): Promise<readonly ApiKey[]>;
-  listWorkspaces(): Promise<readonly WorkspaceListing[]>;
-  createWorkspace(slug: string, name: string, actor: string): Promise<WorkspaceListing>;
 }
 
 export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };

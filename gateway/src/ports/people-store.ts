@@ -8,6 +8,15 @@ export interface AuditSource {
   readonly ip: string | null;
 }
 
+/** Something that happened, as a row of the audit log. */
+export interface AuditEvent {
+  readonly action: string;
+  readonly object: string;
+  /** null: it concerns the installation. */
+  readonly workspaceId: string | null;
+  readonly after?: unknown;
+}
+
 export interface Paged<Item> {
   readonly data: readonly Item[];
   readonly next: string | null;
@@ -109,13 +118,5 @@ export interface PeopleStore {
   /** What a reset link stands for, which is used up by this; null when it does not hold. */
   takeReset(digest: string): Promise<TakenReset | null>;
   /** A row of the audit log for what happened outside these stores: sign-ins, a backup, a view of captured bodies. */
-  note(
-    event: {
-      readonly action: string;
-      readonly object: string;
-      readonly workspaceId: string | null;
-      readonly after?: unknown;
-    },
-    auditSource: AuditSource,
-  ): Promise<void>;
+  note(event: AuditEvent, auditSource: AuditSource): Promise<void>;
 }

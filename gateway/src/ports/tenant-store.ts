@@ -45,11 +45,13 @@ export interface KeyChange extends Omit<ScopeFields, "models" | "pass_through"> 
   readonly setByAdmins?: readonly string[] | undefined;
 }
 
-export interface KeyOfUser extends KeyChange {
+export interface NewKey extends KeyChange {
   readonly name: string;
   readonly secret: Secret;
-  /** User id. */
-  readonly createdBy: string;
+  /** User id; null: nobody of the console, as with the command line. Only admins widen such a key. */
+  readonly createdBy: string | null;
+  /** A key of this name that the file declares without a secret gets this one. It keeps what the file says of it. */
+  readonly fillsDeclared?: boolean;
 }
 
 /** The new secret, and how long the one before still opens. */
@@ -66,14 +68,18 @@ export interface WorkspaceFilter {
 }
 
 /**
- * Workspaces, groups and keys as the console writes them. Each write is one transaction with its audit row and the change
- * that tells every process; one that changes nothing leaves neither. An id of another workspace than the one named is
- * `not_found`. What the config file owns is refused with `managed_by_file`, a name that is taken with `conflict`.
+ * Workspaces, groups and keys. The admin API and the command line write through this store; the config file is applied
+ * by the same rules. Each write is one transaction with its audit row and the change notice that tells every process. A
+ * write that changes nothing leaves neither.
+ *
+ * Refusals: `not_found` for an id of another workspace than the one named; `managed_by_file` for what the config file
+ * owns; `conflict` for a name that is taken or a list that is full; `invalid_request` with `param` for a wrong field.
  */
 export interface TenantStore {
   /** By slug. */
   workspaces(filter: WorkspaceFilter, cursor: string | null, limit: number): Promise<Paged<StoredWorkspace>>;
   workspace(id: string): Promise<StoredWorkspace | null>;
+  workspaceNamed(slug: string): Promise<StoredWorkspace | null>;
   /** With its first group, `default`. */
   addWorkspace(workspace: NewWorkspace, auditSource: AuditSource): Promise<StoredWorkspace>;
   updateWorkspace(id: string, change: WorkspaceChange, auditSource: AuditSource): Promise<StoredWorkspace>;
@@ -101,8 +107,14 @@ export interface TenantStore {
 
   /** `workspaceId` null: wherever it is. */
   key(workspaceId: string | null, id: string): Promise<ConsoleKey | null>;
+  /** By id, or by the beginning of its secret when only one key has it. Throws `invalid_request` when several have it. */
+  keyNamed(idOrPrefix: string): Promise<ConsoleKey | null>;
+  /** By workspace and name. `workspaceId` null: of every workspace. */
+  listKeys(workspaceId: string | null): Promise<readonly ConsoleKey[]>;
+  /** Whether there is any key, revoked ones included. */
+  hasKeys(): Promise<boolean>;
   /** A revoked key that has the name gives it up. */
-  addKey(workspaceId: string, key: KeyOfUser, auditSource: AuditSource): Promise<ConsoleKey>;
+  addKey(workspaceId: string, key: NewKey, auditSource: AuditSource): Promise<ConsoleKey>;
   /** What to change is decided on the key as it is within the transaction; what that throws changes nothing. */
   updateKey(
     workspaceId: string,
@@ -110,7 +122,10 @@ export interface TenantStore {
     change: (before: ConsoleKey) => KeyChange,
     auditSource: AuditSource,
   ): Promise<ConsoleKey>;
-  /** A secret that was still open from an earlier rotation ends now. */
+  /**
+   * A secret that was still open from an earlier rotation ends now. A key that the file declares without a secret gets
+   * its first one.
+   */
   rotateKey(workspaceId: string, id: string, rotation: Rotation, auditSource: AuditSource): Promise<ConsoleKey>;
   /** For good, whichever secret. Revoking twice is revoking once. */
   endKey(workspaceId: string, id: string, auditSource: AuditSource): Promise<ConsoleKey>;

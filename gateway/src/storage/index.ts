@@ -14,10 +14,9 @@ export { createAssetStore } from "./assets/asset-store.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
-
-export { kindConflicts } from "./control/config-file/apply-providers.ts";
 export { ConfigConflict } from "./control/config-file/config-conflict.ts";
 export { createControlStore } from "./control/control-store.ts";
+export { kindConflicts } from "./control/providers/provider-rows.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
@@ -32,13 +31,11 @@ export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts"
 export { createExplainStore } from "./explain/explain-store.ts";
 export { createJournal } from "./journal/journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal/journal-directory.ts";
-
 export { createLedgerStore } from "./ledger/ledger-store.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
-
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";

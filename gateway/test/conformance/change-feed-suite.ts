@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { Change } from "#ports/index.ts";
-import { acmeConfig, acmeWith, ciSecret, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+import { acmeConfig, acmeWith, by, ciSecret, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 
 /** What every implementation of the port `ChangeFeed` guarantees. */
 export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
@@ -50,13 +50,13 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
 
     test("what happened before the subscription is not told, and nothing is told after its end", async () => {
       await using ground = await make();
-      await ground.controlStore.createWorkspace("before", "Before", "test");
+      await ground.controlStore.addWorkspace({ slug: "before", name: "Before" }, by("test"));
       const seen: Change[] = [];
       const stop = ground.changeFeed.subscribe((change) => seen.push(change));
       await poll(ground);
       expect(seen).toEqual([]);
       stop();
-      await ground.controlStore.createWorkspace("after", "After", "test");
+      await ground.controlStore.addWorkspace({ slug: "after", name: "After" }, by("test"));
       await poll(ground);
       expect(seen).toEqual([]);
       expect(ground.clock.pending).toBe(0);
@@ -88,7 +88,7 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       const stopTwo = ground.changeFeed.subscribe((change) => seen.push(change));
       await quiet(ground);
       for (const slug of ["one", "two"]) {
-        await ground.controlStore.createWorkspace(slug, slug, "test");
+        await ground.controlStore.addWorkspace({ slug: slug, name: slug }, by("test"));
         await poll(ground);
       }
       expect(seen.length).toBe(2);

@@ -5,8 +5,11 @@ import { ConfigConflict } from "#storage/index.ts";
 import {
   acmeConfig,
   acmeWith,
+  allWorkspaces,
+  by,
   ciSecret,
   findKey,
+  makeKey,
   newKey,
   type StoreGround,
   type StoreGroundFactory,
@@ -136,8 +139,8 @@ function applyTests(make: StoreGroundFactory): void {
       { workspaces: [{ slug: "solo", keys: [{ name: "k", secret: ciSecret }] }] },
       "test",
     );
-    const [listing] = await ground.controlStore.listWorkspaces();
-    expect(listing).toMatchObject({ slug: "solo", name: "solo", groups: ["default"], keys: 1, managedBy: "file" });
+    const [listing] = await allWorkspaces(ground);
+    expect(listing).toMatchObject({ slug: "solo", name: "solo", groups: 1, keys: 1, managed_by: "file" });
   });
 
   test("every change has an audit row that says who, what, before and after", async () => {
@@ -195,27 +198,25 @@ function priceTests(make: StoreGroundFactory): void {
 function ownershipTests(make: StoreGroundFactory): void {
   test("what the console made is left alone by the file", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("own", "Own", "admin");
+    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
     const key = newKey("mine", { workspace: "own" });
-    await ground.controlStore.createKey(key, "admin");
+    await makeKey(ground, key, "admin");
     await ground.controlStore.apply(acmeConfig, "test");
     await ground.controlStore.apply({}, "test");
     expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
-    expect((await ground.controlStore.listWorkspaces()).map((w) => [w.slug, w.managedBy])).toEqual([
-      ["own", "console"],
-    ]);
+    expect((await allWorkspaces(ground)).map((w) => [w.slug, w.managed_by])).toEqual([["own", "console"]]);
   });
 
   test("the file takes over an object of the console that has the same name, keeping its id", async () => {
     await using ground = await make();
-    const made = await ground.controlStore.createWorkspace("acme", "Made by hand", "admin");
+    const made = await ground.controlStore.addWorkspace({ slug: "acme", name: "Made by hand" }, by("admin"));
     const key = newKey("later");
-    const { id } = await ground.controlStore.createKey(key, "admin");
+    const { id } = await makeKey(ground, key, "admin");
     const report = await ground.controlStore.apply(acmeConfig, "test");
     expect(report).toContain("took over workspace acme");
     expect(report).toContain("took over key acme/later");
-    const [workspace] = await ground.controlStore.listWorkspaces();
-    expect(workspace).toMatchObject({ id: made.id, name: "Acme", managedBy: "file" });
+    const [workspace] = await allWorkspaces(ground);
+    expect(workspace).toMatchObject({ id: made.id, name: "Acme", managed_by: "file" });
     expect((await findKey(ground, key.secret.reveal()))?.id).toBe(id);
   });
 
@@ -223,7 +224,7 @@ function ownershipTests(make: StoreGroundFactory): void {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
-    await ground.controlStore.createKey(key, "admin");
+    await makeKey(ground, key, "admin");
     const report = await ground.controlStore.apply({}, "test");
     expect(report).toContain("released workspace acme");
     expect(report).toContain("released group acme/default");
@@ -256,7 +257,7 @@ function secretTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
-    await ground.controlStore.createKey(key, "admin");
+    await makeKey(ground, key, "admin");
     const text = await wholeText(ground.database);
     for (const secret of ["upstream-canary", "settings-canary", ciSecret, key.secret.reveal()]) {
       expect(text).not.toContain(secret);
@@ -308,8 +309,8 @@ function conflictTests(make: StoreGroundFactory): void {
 
   test("a secret that a key made elsewhere has is refused, naming the place and not the secret", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("own", "Own", "admin");
-    await ground.controlStore.createKey(newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
+    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    await makeKey(ground, newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
     const before = await wholeText(ground.database);
     const conflict = await refusal(ground, acmeConfig);
     expect(conflict.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
@@ -321,9 +322,13 @@ function conflictTests(make: StoreGroundFactory): void {
 function consoleTests(make: StoreGroundFactory): void {
   test("a workspace made in the console has a default group; its slug is checked and unique", async () => {
     await using ground = await make();
-    const made = await ground.controlStore.createWorkspace("own", "Own", "admin");
-    expect(await ground.controlStore.listWorkspaces()).toEqual([made]);
-    await expect(ground.controlStore.createWorkspace("own", "Twin", "admin")).rejects.toMatchObject({ param: "slug" });
-    await expect(ground.controlStore.createWorkspace("No Slug", "x", "admin")).rejects.toMatchObject({ param: "slug" });
+    const made = await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    expect(await allWorkspaces(ground)).toEqual([made]);
+    await expect(ground.controlStore.addWorkspace({ slug: "own", name: "Twin" }, by("admin"))).rejects.toMatchObject({
+      param: "slug",
+    });
+    await expect(ground.controlStore.addWorkspace({ slug: "No Slug", name: "x" }, by("admin"))).rejects.toMatchObject({
+      param: "slug",
+    });
   });
 }

@@ -7,7 +7,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import { migrated } from "../migrated.ts";
 import { type PeopleGround, peopleStoreSuite } from "./people-store-suite.ts";
-import { kindDefaults, newYear } from "./store-ground.ts";
+import { by, kindDefaults, newYear } from "./store-ground.ts";
 
 peopleStoreSuite("sqlite", async (): Promise<PeopleGround> => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
@@ -19,8 +19,8 @@ peopleStoreSuite("sqlite", async (): Promise<PeopleGround> => {
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const signIn = createHeaderSignIn(database, () => clock.now());
   const [acme, other] = [
-    await controlStore.createWorkspace("acme", "Acme", "test"),
-    await controlStore.createWorkspace("other", "Other", "test"),
+    await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("test")),
+    await controlStore.addWorkspace({ slug: "other", name: "Other" }, by("test")),
   ];
   return {
     database,

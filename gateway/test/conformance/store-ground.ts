@@ -1,6 +1,6 @@
 import type { ConfigFile } from "@sluice/contract";
 import { type LedgerEntry, noUsage, Secret } from "#core/index.ts";
-import type { ChangeFeed, ControlStore, LedgerStore, NewKey, Observer, Vault } from "#ports/index.ts";
+import type { AuditSource, ChangeFeed, ControlStore, LedgerStore, NewKey, Observer, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
@@ -165,18 +165,42 @@ export const acmeWith = (changes: object): ConfigFile => ({
   workspaces: (acmeConfig.workspaces ?? []).map((workspace) => ({ ...workspace, ...changes })),
 });
 
-/** A key as the console would make it, in the workspace acme. */
-export const newKey = (name: string, changes: Partial<NewKey> = {}): NewKey => ({
+/** A key that is to be made in the workspace `workspace`, by its slug. */
+export type GroundKey = NewKey & { readonly workspace: string };
+
+/** A key as the command line would make it, in the workspace acme. */
+export const newKey = (name: string, changes: Partial<GroundKey> = {}): GroundKey => ({
   workspace: "acme",
-  group: "default",
   name,
   secret: new Secret(`sk-sluice-${name}-0123456789abcdefghijklmnopqrstuvwxyz`),
-  expiresAt: null,
-  models: null,
-  allowedIps: null,
-  limits: {},
-  budget: null,
+  createdBy: null,
   ...changes,
 });
+
+/** The audit source of an actor without an address. */
+export const by = (actor: string): AuditSource => ({ actor, ip: null });
+
+type WithControl = Pick<StoreGround, "controlStore">;
+
+export async function makeKey({ controlStore }: WithControl, { workspace, ...key }: GroundKey, actor: string) {
+  const place = await controlStore.workspaceNamed(workspace);
+  return await controlStore.addKey(place?.id ?? "ws_none", key, by(actor));
+}
+
+/** null: no key is called so. */
+export async function revokeKey({ controlStore }: WithControl, idOrPrefix: string, actor: string) {
+  const key = await controlStore.keyNamed(idOrPrefix);
+  return key === null ? null : await controlStore.endKey(key.workspace.id, key.id, by(actor));
+}
+
+/** The keys of a workspace, by its slug. */
+export async function keysIn({ controlStore }: WithControl, slug: string) {
+  const place = await controlStore.workspaceNamed(slug);
+  return place === null ? [] : await controlStore.listKeys(place.id);
+}
+
+export async function allWorkspaces({ controlStore }: WithControl) {
+  return (await controlStore.workspaces({ ids: null }, null, 200)).data;
+}
 
 export const findKey = (ground: StoreGround, secret: string) => ground.controlStore.find(ground.vault.digest(secret));

@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
-import type { NewKey } from "#ports/index.ts";
 import {
   acmeConfig,
   acmeWith,
+  by,
   ciSecret,
   findKey,
+  type GroundKey,
+  keysIn,
+  makeKey,
   newKey,
+  revokeKey,
   type StoreGround,
   type StoreGroundFactory,
 } from "./store-ground.ts";
@@ -70,91 +74,107 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const made = newKey("later", { limits: { rpm: 1 } });
-    const listing = await ground.controlStore.createKey(made, "test");
-    expect(listing).toMatchObject({ groupName: "batch", managedBy: "file", scope: { limits: {} } });
+    await expect(makeKey(ground, made, "test")).rejects.toMatchObject({ code: "conflict", param: "name" });
+    const key = await makeKey(ground, { ...made, fillsDeclared: true }, "test");
+    expect(key).toMatchObject({ group: { name: "batch" }, managed_by: "file", limits: {} });
     expect(await ground.controlStore.apply(acmeConfig, "test")).toEqual([]);
-    expect((await findKey(ground, made.secret.reveal()))?.id).toBe(listing.id);
+    expect((await findKey(ground, made.secret.reveal()))?.id).toBe(key.id);
+    const again = { ...newKey("second", { name: "later" }), fillsDeclared: true };
+    await expect(makeKey(ground, again, "test")).rejects.toMatchObject({ code: "conflict", param: "name" });
   });
 
-  test("a revoked key of the file stays revoked until the file gives another secret", async () => {
+  test("a key of the file is not revoked from elsewhere; one that was stays revoked, and a new secret makes a new key", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const id = (await findKey(ground, ciSecret))?.id ?? "";
-    expect((await ground.controlStore.revokeKey(id, "test"))?.enabled).toBe(false);
+    await expect(revokeKey(ground, id, "test")).rejects.toMatchObject({ code: "managed_by_file" });
+    // Versions before this one did it.
+    await ground.database.kysely.updateTable("api_keys").set({ revoked_at: 1 }).where("id", "=", id).execute();
     await ground.controlStore.apply(acmeWith({ name: "Another", keys: [{ name: "ci", secret: ciSecret }] }), "test");
-    expect((await findKey(ground, ciSecret))?.enabled).toBe(false);
+    expect(await findKey(ground, ciSecret)).toMatchObject({ id, enabled: false });
     const fresh = `${ciSecret}-2`;
     await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: fresh }] }), "test");
-    expect(await findKey(ground, fresh)).toMatchObject({ id, enabled: true });
-    expect(await findKey(ground, ciSecret)).toBeNull();
+    const renewed = await findKey(ground, fresh);
+    expect(renewed).toMatchObject({ name: "ci", enabled: true });
+    expect(renewed?.id).not.toBe(id);
+    expect(await findKey(ground, ciSecret)).toMatchObject({ id, name: "ci (revoked 1970-01-01)", enabled: false });
+    expect(await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: fresh }] }), "test")).toEqual([]);
   });
 }
 
 function consoleKeyTests(make: StoreGroundFactory): void {
   test("a key made in the console works, is listed, and is recognised by its ends", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("acme", "Acme", "admin");
+    await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
     const key = newKey("mine", {
       models: ["gpt-*"],
-      expiresAt: 5,
+      expiresAt: ground.clock.now() + 5,
       limits: { tpm: 9 },
       budget: { usd: 1.5, period: "day" },
     });
-    const made = await ground.controlStore.createKey(key, "admin");
+    const made = await makeKey(ground, key, "admin");
     expect(made).toMatchObject({
-      workspaceSlug: "acme",
-      groupName: "default",
-      managedBy: "console",
+      workspace: { slug: "acme" },
+      group: { name: "default" },
+      managed_by: "console",
       prefix: "sk-sluice-mi",
-      lastFour: "wxyz",
+      last_four: "wxyz",
       models: ["gpt-*"],
-      expiresAt: 5,
-      scope: { limits: { tpm: 9 }, budget: { nanoUsd: 1_500_000_000, period: "day" } },
+      expires_at: ground.clock.now() + 5,
+      limits: { tpm: 9 },
+      budget: { usd: 1.5, period: "day" },
+      created_by: null,
     });
-    expect(await ground.controlStore.listKeys("acme")).toEqual([made]);
-    expect(await ground.controlStore.listKeys("other")).toEqual([]);
+    expect(await keysIn(ground, "acme")).toEqual([made]);
+    expect(await keysIn(ground, "other")).toEqual([]);
     expect((await findKey(ground, key.secret.reveal()))?.id).toBe(made.id);
   });
 
   test("an unknown workspace or group, a taken name and a taken secret are refused by name", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("acme", "Acme", "admin");
-    await ground.controlStore.createKey(newKey("mine"), "admin");
-    const failing = (changes: Partial<NewKey>) => ground.controlStore.createKey(newKey("other", changes), "admin");
+    await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
+    await makeKey(ground, newKey("mine"), "admin");
+    const failing = (changes: Partial<GroundKey>) => makeKey(ground, newKey("other", changes), "admin");
     await expect(failing({ workspace: "nope" })).rejects.toMatchObject({ code: "not_found", param: "workspace" });
     await expect(failing({ group: "nope" })).rejects.toMatchObject({ code: "not_found", param: "group" });
-    await expect(failing({ name: "mine" })).rejects.toMatchObject({ code: "invalid_request", param: "name" });
+    await expect(failing({ name: "mine" })).rejects.toMatchObject({ code: "conflict", param: "name" });
     await expect(failing({ secret: newKey("mine").secret })).rejects.toMatchObject({ param: "secret" });
     expect((await ground.controlStore.listKeys(null)).length).toBe(1);
   });
 
   test("a revoked key is found by id or prefix, stays listed, and its name can be used again", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("acme", "Acme", "admin");
-    const made = await ground.controlStore.createKey(newKey("one"), "admin");
-    await ground.controlStore.createKey(newKey("two"), "admin");
-    expect((await ground.controlStore.revokeKey(made.prefix, "admin"))?.id).toBe(made.id);
-    expect(await ground.controlStore.revokeKey("sk-sluice-zz", "admin")).toBeNull();
-    expect(await ground.controlStore.revokeKey("", "admin")).toBeNull();
+    await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
+    const made = await makeKey(ground, newKey("one"), "admin");
+    await makeKey(ground, newKey("two"), "admin");
+    expect((await revokeKey(ground, made.prefix, "admin"))?.id).toBe(made.id);
+    expect(await revokeKey(ground, "sk-sluice-zz", "admin")).toBeNull();
+    expect(await revokeKey(ground, "", "admin")).toBeNull();
     const [changes, audits] = [await rowsOf(ground, "changes"), await rowsOf(ground, "audit_log")];
-    expect((await ground.controlStore.revokeKey(made.id, "admin"))?.enabled).toBe(false);
+    expect((await revokeKey(ground, made.id, "admin"))?.state).toBe("revoked");
     expect([await rowsOf(ground, "changes"), await rowsOf(ground, "audit_log")]).toEqual([changes, audits]);
     expect((await findKey(ground, newKey("one").secret.reveal()))?.enabled).toBe(false);
-    const again = await ground.controlStore.createKey(
+    const again = await makeKey(
+      ground,
       newKey("one", { secret: new Secret("sk-sluice-the-next-secret-of-this-key-12345") }),
       "admin",
     );
-    expect(again).toMatchObject({ id: made.id, enabled: true });
-    expect(await findKey(ground, newKey("one").secret.reveal())).toBeNull();
+    expect(again).toMatchObject({ name: "one", state: "active" });
+    expect(again.id).not.toBe(made.id);
+    expect(await findKey(ground, newKey("one").secret.reveal())).toMatchObject({
+      id: made.id,
+      name: "one (revoked 2026-01-01)",
+      enabled: false,
+    });
   });
 
   test("a prefix that several keys share names none of them", async () => {
     await using ground = await make();
-    await ground.controlStore.createWorkspace("acme", "Acme", "admin");
-    const first = await ground.controlStore.createKey(newKey("same", { name: "a" }), "admin");
+    await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
+    const first = await makeKey(ground, newKey("same", { name: "a" }), "admin");
     const other = new Secret(`${newKey("same").secret.reveal().slice(0, -4)}abcd`);
-    await ground.controlStore.createKey(newKey("same", { name: "b", secret: other }), "admin");
-    await expect(ground.controlStore.revokeKey(first.prefix, "admin")).rejects.toMatchObject({
+    await makeKey(ground, newKey("same", { name: "b", secret: other }), "admin");
+    await expect(revokeKey(ground, first.prefix, "admin")).rejects.toMatchObject({
       code: "invalid_request",
     });
   });

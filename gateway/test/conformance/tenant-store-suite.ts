@@ -4,9 +4,12 @@ import type { KeyChange } from "#ports/index.ts";
 import {
   acmeConfig,
   acmeWith,
+  by,
   ciSecret,
   findKey,
+  makeKey,
   newKey,
+  revokeKey,
   type StoreGround,
   type StoreGroundFactory,
 } from "./store-ground.ts";
@@ -132,10 +135,10 @@ function rotationTests(make: StoreGroundFactory): void {
       { secret: secondSecret, graceMs: 60_000 },
       auditSource,
     );
-    await ground.controlStore.revokeKey(key.id, "command line");
+    await revokeKey(ground, key.id, "command line");
     expect(await findKey(ground, firstSecret.reveal())).toBeNull();
     expect((await findKey(ground, secondSecret.reveal()))?.enabled).toBe(false);
-    await ground.controlStore.createKey(newKey("third", { workspace: "lab", name: "ci" }), "command line");
+    await makeKey(ground, newKey("third", { workspace: "lab", name: "ci" }), "command line");
     expect((await ground.controlStore.key(null, key.id))?.old_secret_until).toBeNull();
   });
 }
@@ -145,9 +148,9 @@ function auditTests(make: StoreGroundFactory): void {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
     await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
-    await ground.controlStore.createWorkspace("own", "Own", "command line");
-    const mine = await ground.controlStore.createKey(newKey("mine", { workspace: "own" }), "command line");
-    await ground.controlStore.revokeKey(mine.id, "command line");
+    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("command line"));
+    const mine = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
+    await revokeKey(ground, mine.id, "command line");
     const { workspace, key } = await made(ground);
     await ground.controlStore.endKey(workspace.id, key.id, auditSource);
     await ground.controlStore.apply({}, "file");

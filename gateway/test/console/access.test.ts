@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AccessReason, ConfigFile } from "@sluice/contract";
+import { keysIn } from "../conformance/store-ground.ts";
 import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 
 const acme = { workspace: "acme" };
@@ -88,7 +89,7 @@ describe("why a key may or may not call a model", () => {
     const workspaces = [{ slug: "filed", groups: [{ name: "default" }], keys: [{ name: "later" }] }];
     await ground.controlStore.apply({ ...models, workspaces }, "file");
     await ground.refresh();
-    const [key] = await ground.controlStore.listKeys("filed");
+    const [key] = await keysIn(ground, "filed");
     const answer = await ground.call("administrator", "access.check", {
       params: { workspace: "filed", key: key?.id ?? "" },
       query: { model: "gpt-5" },

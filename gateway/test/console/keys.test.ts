@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { wholeText } from "../conformance/store-ground.ts";
+import { makeKey, newKey, wholeText } from "../conformance/store-ground.ts";
 import { isMadeKey } from "../made-key.ts";
 import { openTenantGround } from "./tenant-ground.ts";
 
@@ -202,21 +202,7 @@ describe("whose key it is", () => {
 
   test("a key that nobody of the console made is for admins", async () => {
     await using ground = await openTenantGround();
-    const { Secret } = await import("#core/index.ts");
-    const made = await ground.controlStore.createKey(
-      {
-        workspace: "acme",
-        group: "default",
-        name: "cli",
-        secret: new Secret("sk-of-the-command-line-0123456789"),
-        expiresAt: null,
-        models: null,
-        allowedIps: null,
-        limits: {},
-        budget: null,
-      },
-      "command line",
-    );
+    const made = await makeKey(ground, newKey("cli"), "command line");
     const params = { ...acme, key: made.id };
     expect((await ground.call("member", "keys.revoke", { params })).status).toBe(403);
     expect((await ground.call("admin", "keys.revoke", { params })).body).toMatchObject({

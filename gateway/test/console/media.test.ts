@@ -66,8 +66,7 @@ async function storedAsset(workspace: string, contentType: string, more: Partial
   const blobs = createDiskBlobStore({ directory: join(ground.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
   const { ids, clock, controlStore } = ground.control;
-  const [here] = (await controlStore.listWorkspaces()).filter(({ slug }) => slug === workspace);
-  const workspaceId = here?.id ?? "";
+  const workspaceId = (await controlStore.workspaceNamed(workspace))?.id ?? "";
   const times = { createdAt: clock.now(), updatedAt: clock.now() };
   const groupId = ids.next("ag_");
   await store.createGroup({

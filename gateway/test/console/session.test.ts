@@ -4,7 +4,7 @@ import { makeAdminTokenSecret } from "#identity/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { sessionHandlers } from "../../src/admin/handlers/session-handlers.ts";
-import { ledgerEntry, newKey, silentObserver } from "../conformance/store-ground.ts";
+import { ledgerEntry, makeKey, newKey, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
 
 /** How often each kind of list was asked for. */
@@ -134,7 +134,7 @@ test("the first steps are done one by one, the demo counts for none, and what wa
   expect(await steps()).toMatchObject({ provider: true, model: false });
   await controlStore.apply({ providers: [real], models: model("main") }, "test");
   expect(await steps()).toEqual({ provider: true, model: true, key: false, call: false });
-  await controlStore.createKey(newKey("first"), "test");
+  await makeKey(ground, newKey("first"), "test");
   await ledgerStore.insert([ledgerEntry("one")]);
   expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
   const before = { ...asked };

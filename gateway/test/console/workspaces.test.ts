@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { keysIn } from "../conformance/store-ground.ts";
 import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 
 const acme = { params: { workspace: "acme" } };
@@ -236,7 +237,7 @@ test("what the config file owns cannot be changed in the console", async () => {
   await ground.controlStore.apply({ workspaces: [{ slug: "filed", groups, keys }] }, "file");
   await ground.refresh();
   const filed = { params: { workspace: "filed" } };
-  const key = (await ground.controlStore.listKeys("filed"))[0];
+  const key = (await keysIn(ground, "filed"))[0];
   const ofKey = { params: { workspace: "filed", key: key?.id ?? "" } };
   const ofGroup = { params: { workspace: "filed", group: "batch" } };
   const refusals = [

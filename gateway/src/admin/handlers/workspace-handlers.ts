@@ -1,14 +1,12 @@
 import type { ConsoleWorkspace } from "@sluice/contract";
-import { type Actor, type Catalog, Failure } from "#core/index.ts";
+import { type Actor, Failure } from "#core/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
-import { checkGrantedProviders } from "./granted-providers.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface WorkspaceHandlerDependencies {
   readonly controlStore: ControlStore;
-  readonly catalog: () => Catalog;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
 }
@@ -26,7 +24,7 @@ export function workspaceHandlers(dependencies: WorkspaceHandlerDependencies): H
   return { ...ofWorkspaces(dependencies), ...ofGroups(dependencies) };
 }
 
-function ofWorkspaces({ controlStore, catalog, changesSeen }: WorkspaceHandlerDependencies): Handlers<WorkspaceRoutes> {
+function ofWorkspaces({ controlStore, changesSeen }: WorkspaceHandlerDependencies): Handlers<WorkspaceRoutes> {
   return {
     "workspaces.list": async ({ actor, query }) => {
       const caller = requireActor(actor);
@@ -35,7 +33,6 @@ function ofWorkspaces({ controlStore, catalog, changesSeen }: WorkspaceHandlerDe
       return { data: data.map((workspace) => seenBy(caller, workspace)), next };
     },
     "workspaces.create": async ({ actor, body, auditSource }) => {
-      checkGrantedProviders(body.pass_through, catalog());
       const made = await controlStore.addWorkspace(body, auditSource);
       await changesSeen();
       return seenBy(requireActor(actor), made);
@@ -46,8 +43,7 @@ function ofWorkspaces({ controlStore, catalog, changesSeen }: WorkspaceHandlerDe
       return seenBy(requireActor(call.actor), workspace);
     },
     "workspaces.update": async (call) => {
-      const { id, passThrough } = oneWorkspace(call);
-      checkGrantedProviders(call.body.pass_through, catalog(), passThrough);
+      const { id } = oneWorkspace(call);
       const changed = await controlStore.updateWorkspace(id, call.body, call.auditSource);
       await changesSeen();
       return seenBy(requireActor(call.actor), changed);
@@ -60,21 +56,21 @@ function ofWorkspaces({ controlStore, catalog, changesSeen }: WorkspaceHandlerDe
   };
 }
 
-function ofGroups({ controlStore, catalog, changesSeen }: WorkspaceHandlerDependencies): Handlers<GroupRoutes> {
+function ofGroups({ controlStore, changesSeen }: WorkspaceHandlerDependencies): Handlers<GroupRoutes> {
   return {
     "groups.list": async (call) => ({ data: [...(await controlStore.groups(oneWorkspace(call).id))], next: null }),
     "groups.create": async (call) => {
-      checkGrantedProviders(call.body.pass_through, catalog());
       const group = await controlStore.addGroup(oneWorkspace(call).id, call.body, call.auditSource);
       await changesSeen();
       return group;
     },
     "groups.update": async (call) => {
-      const { group } = call.params;
-      const own = [...catalog().groups.values()].filter(({ workspaceId }) => workspaceId === oneWorkspace(call).id);
-      const before = own.find(({ id, name }) => id === group || name === group)?.passThrough;
-      checkGrantedProviders(call.body.pass_through, catalog(), before);
-      const changed = await controlStore.updateGroup(oneWorkspace(call).id, group, call.body, call.auditSource);
+      const changed = await controlStore.updateGroup(
+        oneWorkspace(call).id,
+        call.params.group,
+        call.body,
+        call.auditSource,
+      );
       await changesSeen();
       return changed;
     },

@@ -3,13 +3,14 @@ import type { BudgetConfig } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import type { ControlStore, NewKey } from "#ports/index.ts";
+import type { NewKey, StoredWorkspace, TenantStore } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { keyView } from "../key-view.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { addressList, budget, expiry, nameList, positiveInteger } from "../option-readers.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { workspaceNamed } from "../workspace-named.ts";
 
 interface KeyCreateOptions {
   readonly workspace?: string;
@@ -50,12 +51,13 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
       await refuseWrongFields(options);
       const { makeKeySecret } = await import("#identity/index.ts");
       const secret = new Secret(makeKeySecret(randomBytes(secretBytes)));
-      const made = await withControl(terminal.variables, async ({ controlStore }) =>
-        controlStore.createKey(await newKey(options, secret, controlStore), actor),
-      );
-      const until = made.expiresAt === null ? "" : `, valid until ${new Date(made.expiresAt).toISOString()}`;
+      const made = await withControl(terminal.variables, async ({ controlStore }) => {
+        const { id } = await workspaceOf(controlStore, options.workspace);
+        return await controlStore.addKey(id, newKey(options, secret), auditSource);
+      });
+      const until = made.expires_at === null ? "" : `, valid until ${new Date(made.expires_at).toISOString()}`;
       await report(terminal, command, { ...keyView(made), secret: secret.reveal() }, [
-        `Key ${made.name} of ${made.workspaceSlug}/${made.groupName} (${made.id})${until}.`,
+        `Key ${made.name} of ${made.workspace.slug}/${made.group.name} (${made.id})${until}.`,
         "Its secret is shown this once and kept nowhere:",
         "",
         secret.reveal(),
@@ -77,12 +79,13 @@ async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
   if (issue !== undefined) throw new CommandWrong(`--${String(issue.path[0])}: ${issue.message}`);
 }
 
-async function newKey(options: KeyCreateOptions, secret: Secret, store: ControlStore): Promise<NewKey> {
+function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
   return {
-    workspace: options.workspace ?? (await onlyWorkspace(store)),
     group: options.group,
     name: options.name,
     secret,
+    createdBy: null,
+    fillsDeclared: true,
     expiresAt: options.expires ?? null,
     models: options.models ?? null,
     passThrough: options.passThrough ?? [],
@@ -96,10 +99,12 @@ async function newKey(options: KeyCreateOptions, secret: Secret, store: ControlS
   };
 }
 
-async function onlyWorkspace(store: ControlStore): Promise<string> {
-  const [only, ...others] = await store.listWorkspaces();
+async function workspaceOf(store: TenantStore, slug: string | undefined): Promise<StoredWorkspace> {
+  if (slug !== undefined) return await workspaceNamed(store, slug);
+  const { data } = await store.workspaces({ ids: null }, null, 2);
+  const [only, ...others] = data;
   if (only === undefined)
     throw new CommandFailed("there is no workspace yet; make one: sluice workspace create <slug>");
-  if (others.length === 0) return only.slug;
+  if (others.length === 0) return only;
   throw new CommandFailed("there is more than one workspace; name one with --workspace");
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { CommandFailed } from "../command-failed.ts";
-import { keyState, keyView, shownSecret } from "../key-view.ts";
+import { keyView, shownSecret, shownState } from "../key-view.ts";
 import { withControl } from "../open.ts";
 import { columns, report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { workspaceNamed } from "../workspace-named.ts";
 
 export function addKeyList(key: Command, terminal: Terminal): void {
   key
@@ -11,19 +11,17 @@ export function addKeyList(key: Command, terminal: Terminal): void {
     .description("show keys, without their secrets")
     .option("--workspace <slug>", "only those of this workspace")
     .action(async (options: { readonly workspace?: string }, command: Command) => {
-      await withControl(terminal.variables, async ({ controlStore, clock }) => {
-        const { workspace = null } = options;
-        if (workspace !== null && !(await controlStore.listWorkspaces()).some(({ slug }) => slug === workspace)) {
-          throw new CommandFailed(`there is no workspace called ${workspace}`);
-        }
-        const keys = await controlStore.listKeys(workspace);
+      await withControl(terminal.variables, async ({ controlStore }) => {
+        const { workspace } = options;
+        const place = workspace === undefined ? null : (await workspaceNamed(controlStore, workspace)).id;
+        const keys = await controlStore.listKeys(place);
         const rows = keys.map((each) => [
           each.id,
-          `${each.workspaceSlug}/${each.groupName}`,
+          `${each.workspace.slug}/${each.group.name}`,
           each.name,
           shownSecret(each),
-          keyState(each, clock.now()),
-          each.managedBy,
+          shownState(each),
+          each.managed_by,
         ]);
         const lines =
           keys.length === 0

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { CommandFailed } from "../command-failed.ts";
+import { keyNamed } from "../key-named.ts";
 import { keyView, shownSecret } from "../key-view.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -11,13 +11,12 @@ export function addKeyRevoke(key: Command, terminal: Terminal): void {
     .description("end a key for good; a running gateway refuses it within two seconds")
     .argument("<key>", "its id, or the beginning of its secret as `key list` shows it")
     .action(async (idOrPrefix: string, _options: object, command: Command) => {
-      const revoked = await withControl(terminal.variables, ({ controlStore }) =>
-        controlStore.revokeKey(idOrPrefix, actor),
-      );
-      // The argument is not repeated: somebody may have given the whole secret.
-      if (revoked === null) throw new CommandFailed("there is no such key; see `sluice key list`");
+      const revoked = await withControl(terminal.variables, async ({ controlStore }) => {
+        const { workspace, id } = await keyNamed(controlStore, idOrPrefix);
+        return await controlStore.endKey(workspace.id, id, auditSource);
+      });
       await report(terminal, command, keyView(revoked), [
-        `revoked ${revoked.workspaceSlug}/${revoked.name} (${revoked.id}, ${shownSecret(revoked)})`,
+        `revoked ${revoked.workspace.slug}/${revoked.name} (${revoked.id}, ${shownSecret(revoked)})`,
       ]);
     });
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import { CommandFailed } from "../command-failed.ts";
+import { keyNamed } from "../key-named.ts";
 import { keyView } from "../key-view.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { graceTime } from "../option-readers.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -23,24 +23,13 @@ export function addKeyRotate(key: Command, terminal: Terminal): void {
       const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
       const graceMs = options.grace ?? 0;
       const rotated = await withControl(terminal.variables, async ({ controlStore }) => {
-        const found = await controlStore.keyNamed(idOrPrefix);
-        // The argument is not repeated: somebody may have given the whole secret.
-        if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
-        const auditSource = { actor, ip: null };
-        const { old_secret_until } = await controlStore.rotateKey(
-          found.workspaceId,
-          found.id,
-          { secret, graceMs },
-          auditSource,
-        );
-        const listing = await controlStore.keyNamed(found.id);
-        return { listing: listing ?? found, oldUntil: old_secret_until };
+        const { workspace, id } = await keyNamed(controlStore, idOrPrefix);
+        return await controlStore.rotateKey(workspace.id, id, { secret, graceMs }, auditSource);
       });
-      const { listing } = rotated;
-      const oldUntil = rotated.oldUntil === null ? null : new Date(rotated.oldUntil).toISOString();
-      const data = { ...keyView(listing), secret: secret.reveal(), old_secret_until: oldUntil };
+      const oldUntil = rotated.old_secret_until === null ? null : new Date(rotated.old_secret_until).toISOString();
+      const data = { ...keyView(rotated), secret: secret.reveal(), old_secret_until: oldUntil };
       await report(terminal, command, data, [
-        `Key ${listing.name} of ${listing.workspaceSlug}/${listing.groupName} (${listing.id}) has a new secret.`,
+        `Key ${rotated.name} of ${rotated.workspace.slug}/${rotated.group.name} (${rotated.id}) has a new secret.`,
         oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,
         "The new one is shown this once and kept nowhere:",
         "",

@@ -2,11 +2,12 @@ import { type Command, Option } from "commander";
 import type { Outcome } from "#core/index.ts";
 import type { ExportFormat } from "#ledger/index.ts";
 import type { ControlStore, LedgerFilter } from "#ports/index.ts";
-import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { CommandWrong } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { pointInTime } from "../option-readers.ts";
 import { wantsJson } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { workspaceNamed } from "../workspace-named.ts";
 
 interface LedgerExportOptions {
   readonly format?: ExportFormat;
@@ -58,7 +59,7 @@ export function addLedgerExport(ledger: Command, terminal: Terminal): void {
 async function filterOf(options: LedgerExportOptions, store: ControlStore): Promise<LedgerFilter> {
   const { from, to, key, model, provider, outcome, request } = options;
   return {
-    ...(options.workspace === undefined ? {} : { workspaceId: await workspaceId(options.workspace, store) }),
+    ...(options.workspace === undefined ? {} : { workspaceId: (await workspaceNamed(store, options.workspace)).id }),
     ...(key === undefined ? {} : { keyId: key }),
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
@@ -67,10 +68,4 @@ async function filterOf(options: LedgerExportOptions, store: ControlStore): Prom
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
-}
-
-async function workspaceId(slug: string, store: ControlStore): Promise<string> {
-  const found = (await store.listWorkspaces()).find((workspace) => workspace.slug === slug);
-  if (found === undefined) throw new CommandFailed(`there is no workspace called ${slug}`);
-  return found.id;
 }

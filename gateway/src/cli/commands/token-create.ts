@@ -5,11 +5,12 @@ import type { Command } from "commander";
 import type { Grant } from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { expiry } from "../option-readers.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { userNamed } from "../user-keys.ts";
+import { workspaceNamed } from "../workspace-named.ts";
 
 interface TokenCreateOptions {
   readonly name: string;
@@ -47,7 +48,7 @@ export function addTokenCreate(token: Command, terminal: Terminal): void {
             prefix: adminTokenPrefix(secret),
             expiresAt: options.expires ?? null,
           },
-          { actor, ip: null },
+          auditSource,
         );
       });
       const place = made.workspace === null ? "the installation" : `${made.workspace.slug}, as ${made.role}`;
@@ -80,10 +81,8 @@ async function grantOf(
   role: WorkspaceRole | null,
   store: ControlStore,
 ): Promise<Grant> {
-  if (role === null) return { administrator: true };
-  const place = (await store.listWorkspaces()).find(({ slug }) => slug === workspace);
-  if (place === undefined) throw new CommandFailed(`there is no workspace ${JSON.stringify(workspace)}`);
-  return { administrator: false, workspaceId: place.id, role };
+  if (role === null || workspace === undefined) return { administrator: true };
+  return { administrator: false, workspaceId: (await workspaceNamed(store, workspace)).id, role };
 }
 
 async function onlyAdministrator(people: PeopleStore) {

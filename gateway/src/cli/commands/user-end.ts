@@ -1,12 +1,10 @@
 import type { ConsoleUser } from "@sluice/contract";
 import type { Command } from "commander";
 import { CommandFailed } from "../command-failed.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { keysHelp, keysOption, keysSaid, userNamed, withKeysAsked } from "../user-keys.ts";
-
-const auditSource = { actor, ip: null };
 
 export function addUserDisable(user: Command, terminal: Terminal): void {
   user

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { CommandFailed } from "../command-failed.ts";
-import { actor, withControl } from "../open.ts";
+import { auditSource, withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -15,7 +15,7 @@ export function addUserResetSecondFactor(user: Command, terminal: Terminal): voi
       const after = await withControl(terminal.variables, async ({ people }) => {
         const found = await people.userByEmail(email);
         if (found === null) throw new CommandFailed(`there is no user ${JSON.stringify(email)}`);
-        return await people.resetSecondFactor(found.id, { passkeys }, { actor, ip: null });
+        return await people.resetSecondFactor(found.id, { passkeys }, auditSource);
       });
       const shown = { id: after.id, email: after.email, two_factor: after.two_factor, passkeys: after.passkeys };
       const gone = passkeys ? "their second factor and passkeys are gone" : "their second factor is gone";

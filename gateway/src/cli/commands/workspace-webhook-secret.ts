@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { workspaceNamed } from "../workspace-named.ts";
 
 export function addWorkspaceWebhookSecret(workspace: Command, terminal: Terminal): void {
   workspace
@@ -11,8 +11,7 @@ export function addWorkspaceWebhookSecret(workspace: Command, terminal: Terminal
     .argument("<slug>", "the workspace")
     .action(async (slug: string, _options: object, command: Command) => {
       const secret = await withControl(terminal.variables, async ({ controlStore, vault }) => {
-        const found = (await controlStore.listWorkspaces()).find((one) => one.slug === slug);
-        if (found === undefined) throw new CommandFailed(`there is no workspace ${JSON.stringify(slug)}`);
+        const found = await workspaceNamed(controlStore, slug);
         const { webhookSecretOf } = await import("#main.ts");
         return webhookSecretOf(vault, found.id);
       });

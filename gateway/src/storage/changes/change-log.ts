@@ -1,4 +1,4 @@
-import type { ApplyReport, AuditSource } from "#ports/index.ts";
+import type { ApplyReport, AuditEvent, AuditSource } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 
@@ -35,23 +35,24 @@ export class ChangeLog {
   readonly #report: string[] = [];
   #catalog = false;
 
-  constructor(auditSource: AuditSource | string, at: number) {
-    this.#auditSource = typeof auditSource === "string" ? { actor: auditSource, ip: null } : auditSource;
+  constructor(auditSource: AuditSource, at: number) {
+    this.#auditSource = auditSource;
     this.#at = at;
+  }
+
+  /** What was done so far, in words. */
+  get report(): ApplyReport {
+    return Object.freeze([...this.#report]);
   }
 
   record(action: Action, object: string, before: AuditView, after: AuditView, workspaceId: string | null = null): void {
     this.#report.push(`${pastWords[action]} ${object}`);
-    this.#audit.push({
-      at: this.#at,
-      actor: this.#auditSource.actor,
-      ip: this.#auditSource.ip,
-      workspace_id: workspaceId,
-      action,
-      object,
-      before: before === null ? null : JSON.stringify(before),
-      after: after === null ? null : JSON.stringify(after),
-    });
+    this.#add({ action, object, workspaceId, before, after });
+  }
+
+  /** What happened outside the stores: a sign-in, a backup. */
+  note(event: AuditEvent): void {
+    this.#add({ ...event, before: null, after: event.after ?? null });
   }
 
   catalogChanged(): void {
@@ -62,8 +63,8 @@ export class ChangeLog {
     if (digest !== null) this.#digests.add(digest);
   }
 
-  /** Writes everything and gives the report. With nothing recorded it writes nothing. */
-  async write(transaction: Connection): Promise<ApplyReport> {
+  /** With nothing recorded it writes nothing. */
+  async write(transaction: Connection): Promise<void> {
     const changes: NewRow<"changes">[] = this.#catalog ? [{ at: this.#at, kind: "catalog", digest: null }] : [];
     for (const digest of this.#digests) changes.push({ at: this.#at, kind: "key", digest });
     for (let start = 0; start < this.#audit.length; start += insertRows) {
@@ -84,6 +85,18 @@ export class ChangeLog {
         .where("at", "<", this.#at - changeKeepMs)
         .execute();
     }
-    return Object.freeze([...this.#report]);
+  }
+
+  #add(row: Omit<AuditEvent, "after"> & { readonly before: unknown; readonly after: unknown }): void {
+    this.#audit.push({
+      at: this.#at,
+      actor: this.#auditSource.actor,
+      ip: this.#auditSource.ip,
+      workspace_id: row.workspaceId,
+      action: row.action,
+      object: row.object,
+      before: row.before === null ? null : JSON.stringify(row.before),
+      after: row.after === null ? null : JSON.stringify(row.after),
+    });
   }
 }

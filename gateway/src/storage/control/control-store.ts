@@ -1,16 +1,15 @@
 import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { keyByOldSecret, keyOf, listingOf, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
+import { keyByOldSecret, keyOf, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
 import { limitedKeys } from "../reports/limited-keys.ts";
 import { readCatalog } from "./catalog-reader.ts";
-import { applyConfig, type ControlOptions } from "./config-file/apply-config.ts";
+import { applyConfig } from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { seedConfig } from "./config-file/seed-config.ts";
+import type { ControlOptions } from "./control-options.ts";
 import { catalogStore } from "./providers/catalog-store.ts";
-import { createKey, oneKey, revokeKey } from "./workspaces/key-writes.ts";
 import { tenantStore } from "./workspaces/tenant-store.ts";
-import { createWorkspace, listWorkspaces } from "./workspaces/workspace-writes.ts";
 
 /** Who may call what, and where it goes. Every write leaves its audit rows and its changes in the same transaction. */
 export function createControlStore(options: ControlOptions): ControlStore {
@@ -23,24 +22,11 @@ export function createControlStore(options: ControlOptions): ControlStore {
       const row = await namedKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
     },
-    keyNamed: async (idOrPrefix) => {
-      const row = await oneKey(database.kysely, idOrPrefix);
-      return row === null ? null : listingOf(row);
-    },
     catalog: () => readCatalog(database, vault),
     apply: (config, actor) => applyConfig(options, config, actor),
     seed: (config, actor) => seedConfig(options, config, actor),
-    createKey: (key, actor) => createKey(options, key, actor),
-    revokeKey: (idOrPrefix, actor) => revokeKey(options, idOrPrefix, actor),
-    listKeys: async (workspace) => {
-      let query = namedKeys(database.kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
-      if (workspace !== null) query = query.where("workspaces.slug", "=", workspace);
-      return (await query.execute()).map(listingOf);
-    },
     exportConfig: (isSecret) => exportConfig(database, vault, isSecret),
     limitedKeys: (filter, limit) => limitedKeys(database.kysely, filter, limit),
-    listWorkspaces: () => listWorkspaces(database.kysely),
-    createWorkspace: (slug, name, actor) => createWorkspace(options, slug, name, actor),
   };
 }
 

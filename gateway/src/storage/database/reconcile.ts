@@ -33,9 +33,13 @@ export function sameRow(a: object, b: object): boolean {
   return Object.entries(a).every(([column, value]) => other.get(column) === value);
 }
 
-/** How a report calls an update: the first one of an object that was made in the console is a take-over. */
-export function updateAction(before: { readonly managed_by: string }): "update" | "take-over" {
-  return before.managed_by === "file" ? "update" : "take-over";
+/** How a report calls an update that may change who owns the object. */
+export function updateAction(
+  before: { readonly managed_by?: string },
+  after: { readonly managed_by?: string },
+): "update" | "take-over" | "release" {
+  if (before.managed_by === after.managed_by) return "update";
+  return after.managed_by === "file" ? "take-over" : "release";
 }
 
 /** Values in pieces a statement can carry. */

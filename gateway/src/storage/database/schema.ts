@@ -70,7 +70,7 @@ interface KeyTable {
   budget: string | null;
   tags: string;
   enabled: number;
-  /** A revoked secret stays revoked, also when the file still declares its key. */
+  /** For good: a key that was revoked is never opened again. */
   revoked_at: number | null;
   expires_at: number | null;
   managed_by: ManagedBy;

@@ -1,5 +1,4 @@
 import type { ApiKey, Secret } from "#core/index.ts";
-import type { KeyListing } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { limitScope, patternsOf } from "../database/scope-columns.ts";
@@ -37,15 +36,6 @@ export function keyOf(row: NamedKeyRow): ApiKey {
 /** The same key as the secret before its last rotation opens it. */
 export function keyByOldSecret(row: NamedKeyRow): ApiKey {
   return Object.freeze({ ...keyFields(row), secretUntil: row.old_until ?? 0 });
-}
-
-export function listingOf(row: NamedKeyRow): KeyListing {
-  return Object.freeze({
-    ...keyFields(row),
-    workspaceSlug: row.workspace_slug,
-    groupName: row.group_name,
-    managedBy: row.managed_by,
-  });
 }
 
 /** Enough to recognise a secret by, never enough to guess it: at most a quarter of it and its last four. */

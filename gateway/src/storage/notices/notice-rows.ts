@@ -1,36 +1,36 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
-import { Secret } from "#core/index.ts";
 import type { DueNotice, NoticeFields, StoredNotice, Vault } from "#ports/index.ts";
+import type { AuditedObject } from "../changes/audited-rows.ts";
 import type { Row } from "../database/schema.ts";
+import { sealedAgain } from "../vault/sealed-columns.ts";
 
 export type NoticeRow = Row<"notices">;
 export type ToldRow = Row<"notices_told">;
 
 const channelSeal = (id: string) => `notice:${id}:channel`;
 
+/** `sealedBefore`: the channel as it is stored; the same one again stays the same text. */
 export function noticeRow(
   vault: Vault,
-  id: string,
-  workspaceId: string,
+  place: Pick<NoticeRow, "id" | "workspace_id" | "created_at"> & { readonly sealedBefore: string | null },
   fields: NoticeFields,
-  createdAt: number,
 ): NoticeRow {
+  const { sealedBefore, id } = place;
   return {
     id,
-    workspace_id: workspaceId,
+    workspace_id: place.workspace_id,
     name: fields.name,
     percent: JSON.stringify([...new Set(fields.percent)].sort((a, b) => a - b)),
     scope: fields.scope,
     scope_id: fields.scope === null ? null : fields.scope_id,
-    sealed_channel: vault.seal(new Secret(JSON.stringify(fields.channel)), channelSeal(id)),
+    sealed_channel: sealedAgain(vault, channelSeal(id), sealedBefore, JSON.stringify(fields.channel)),
     enabled: fields.enabled ? 1 : 0,
-    created_at: createdAt,
+    created_at: place.created_at,
   };
 }
 
 export function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined): StoredNotice {
   const percent: number[] = JSON.parse(row.percent);
-  const channel: NoticeChannel = JSON.parse(vault.open(row.sealed_channel, channelSeal(row.id)).reveal());
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -38,7 +38,7 @@ export function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined
     percent,
     scope: scopeOf(row.scope),
     scope_id: row.scope_id,
-    channel,
+    channel: channelOf(vault, row.id, row.sealed_channel),
     enabled: row.enabled === 1,
     created_at: row.created_at,
     last: last === undefined ? null : lastOf(last),
@@ -59,10 +59,25 @@ export function dueOf(row: ToldRow): DueNotice {
   };
 }
 
-/** What an audit row shows: where messages go is said by kind only, since an address may open by itself. */
-export function noticeView(row: NoticeRow, fields: Pick<NoticeFields, "channel">) {
-  const { sealed_channel: _sealed, ...rest } = row;
-  return { ...rest, percent: JSON.parse(row.percent), channel: fields.channel.kind };
+/** Notices as every writer writes them. No process keeps them: nobody is told. */
+export function noticeObject(vault: Vault): AuditedObject<"notices"> {
+  return {
+    table: "notices",
+    idColumn: "id",
+    label: (row) => `notice ${row.name}`,
+    view: ({ sealed_channel, ...rest }) => ({
+      ...rest,
+      percent: JSON.parse(rest.percent),
+      // Where messages go is said by kind only, since an address may open by itself.
+      channel: channelOf(vault, rest.id, sealed_channel).kind,
+    }),
+    workspaceOf: (row) => row.workspace_id,
+    notify: () => undefined,
+  };
+}
+
+function channelOf(vault: Vault, id: string, sealed: string): NoticeChannel {
+  return JSON.parse(vault.open(sealed, channelSeal(id)).reveal());
 }
 
 function lastOf(row: ToldRow): Notice["last"] {

@@ -8,9 +8,10 @@ import type {
   StoredNotice,
   Vault,
 } from "#ports/index.ts";
-import { ChangeLog } from "../changes/change-log.ts";
+import { insertRows, removeRows, updateRow } from "../changes/audited-rows.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
-import { dueOf, noticeOf, noticeRow, noticeView, type ToldRow } from "./notice-rows.ts";
+import { dueOf, noticeObject, noticeOf, noticeRow, type ToldRow } from "./notice-rows.ts";
 
 export interface NoticeStoreOptions {
   readonly database: Database;
@@ -25,13 +26,9 @@ export function createNoticeStore(options: NoticeStoreOptions): NoticeStore {
     list: (workspaceId) => listNotices(options, workspaceId),
     find: async (id) => (await listNotices(options, null, id))[0] ?? null,
     create: async (workspaceId, fields, auditSource) => {
-      const row = noticeRow(vault, ids.next("not_"), workspaceId, fields, clock.now());
-      await database.kysely.transaction().execute(async (transaction) => {
-        await transaction.insertInto("notices").values(row).execute();
-        const log = new ChangeLog(auditSource, row.created_at);
-        log.record("create", `notice ${row.name}`, null, noticeView(row, fields), workspaceId);
-        await log.write(transaction);
-      });
+      const place = { id: ids.next("not_"), workspace_id: workspaceId, created_at: clock.now(), sealedBefore: null };
+      const row = noticeRow(vault, place, fields);
+      await auditedWrite(options, auditSource, (under) => insertRows(under, noticeObject(vault), [row]));
       return noticeOf(vault, row, undefined);
     },
     update: async (id, fields, auditSource) => {
@@ -39,15 +36,12 @@ export function createNoticeStore(options: NoticeStoreOptions): NoticeStore {
       return (await listNotices(options, null, id))[0] ?? null;
     },
     remove: async (id, auditSource) => {
-      await database.kysely.transaction().execute(async (transaction) => {
+      await auditedWrite(options, auditSource, async (under) => {
+        const { transaction } = under;
         const row = await transaction.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
         if (row === undefined) return;
         await transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
-        await transaction.deleteFrom("notices").where("id", "=", id).execute();
-        const log = new ChangeLog(auditSource, clock.now());
-        const view = noticeView(row, noticeOf(vault, row, undefined));
-        log.record("remove", `notice ${row.name}`, view, null, row.workspace_id);
-        await log.write(transaction);
+        await removeRows(under, noticeObject(vault), [row]);
       });
     },
     cross: (crossings, now) => writeCrossings(database.kysely, crossings, now),
@@ -102,27 +96,18 @@ async function listNotices(
 }
 
 async function updateNotice(
-  { database, vault, clock }: NoticeStoreOptions,
+  options: NoticeStoreOptions,
   id: string,
   fields: Partial<NoticeFields>,
   auditSource: AuditSource,
 ): Promise<void> {
-  await database.kysely.transaction().execute(async (transaction) => {
-    const before = await transaction.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
+  const { vault } = options;
+  await auditedWrite(options, auditSource, async (under) => {
+    const before = await under.transaction.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
     if (before === undefined) return;
-    const known = noticeOf(vault, before, undefined);
-    const wanted = { ...known, ...fields };
-    const after = noticeRow(vault, id, before.workspace_id, wanted, before.created_at);
-    await transaction.updateTable("notices").set(after).where("id", "=", id).execute();
-    const log = new ChangeLog(auditSource, clock.now());
-    log.record(
-      "update",
-      `notice ${after.name}`,
-      noticeView(before, known),
-      noticeView(after, wanted),
-      before.workspace_id,
-    );
-    await log.write(transaction);
+    const wanted = { ...noticeOf(vault, before, undefined), ...fields };
+    const after = noticeRow(vault, { ...before, sealedBefore: before.sealed_channel }, wanted);
+    await updateRow(under, noticeObject(vault), { before, after });
   });
 }
 

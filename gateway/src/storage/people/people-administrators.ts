@@ -1,9 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { type UserRow, userRow, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
-import { type PeopleOptions, type PeopleWrite, writePeople } from "./people-write.ts";
 
 export async function administratorExists(connection: Connection): Promise<boolean> {
   const row = await connection.selectFrom("auth_users").select("id").where("administrator", "=", 1).executeTakeFirst();
@@ -11,11 +12,11 @@ export async function administratorExists(connection: Connection): Promise<boole
 }
 
 export async function makeFirstAdministrator(
-  options: PeopleOptions,
+  options: PeopleContext,
   userId: string,
   auditSource: AuditSource,
 ): Promise<boolean> {
-  return await writePeople(options, auditSource, async (under) => {
+  return await auditedWrite(options, auditSource, async (under) => {
     if (await administratorExists(under.transaction)) return false;
     await makeAdministrator(under, userId);
     return true;
@@ -23,7 +24,7 @@ export async function makeFirstAdministrator(
 }
 
 /** Writes the right, and its audit row when it is new; sessions from before do not have it. */
-export async function makeAdministrator({ transaction, log }: PeopleWrite, userId: string): Promise<void> {
+export async function makeAdministrator({ transaction, log }: AuditedWrite, userId: string): Promise<void> {
   const before = await userRow(transaction, userId);
   if (before.administrator === 1) return;
   await transaction.updateTable("auth_users").set({ administrator: 1 }).where("id", "=", userId).execute();

@@ -2,11 +2,12 @@ import type { Invitation } from "@sluice/contract/console";
 import { workspaceRoles } from "@sluice/contract/words";
 import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { makeAdministrator } from "./people-administrators.ts";
 import { putMember, roleOf } from "./people-members.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { grantColumns, grantPlace } from "./people-rows.ts";
-import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 interface NewInvitation {
   readonly email: string;
@@ -41,11 +42,11 @@ export async function oneInvitation(
 }
 
 export async function invite(
-  options: PeopleOptions,
+  options: PeopleContext,
   invitation: NewInvitation,
   auditSource: AuditSource,
 ): Promise<Invitation> {
-  return await writePeople(options, auditSource, async (under) => {
+  return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log, at } = under;
     await transaction.deleteFrom("invitations").where("expires_at", "<=", at).execute();
     const email = invitation.email.toLowerCase();
@@ -80,12 +81,12 @@ export async function invite(
 }
 
 export async function acceptInvitation(
-  options: PeopleOptions,
+  options: PeopleContext,
   id: string,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string | null },
   auditSource: AuditSource,
 ): Promise<boolean> {
-  return await writePeople(options, auditSource, async (under) => {
+  return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log, at } = under;
     const open = await openAt(transaction).where("id", "=", id).where("expires_at", ">", at).executeTakeFirst();
     if (open === undefined) return false;
@@ -103,8 +104,8 @@ export async function acceptInvitation(
   });
 }
 
-export async function revokeInvitation(options: PeopleOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await writePeople(options, auditSource, async ({ transaction, log }) => {
+export async function revokeInvitation(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
     const open = await openAt(transaction).where("id", "=", id).executeTakeFirst();
     if (open === undefined) return;
     await transaction.deleteFrom("invitations").where("id", "=", id).execute();

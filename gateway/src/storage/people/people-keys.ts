@@ -1,10 +1,11 @@
 import type { LeaverKeys } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
+import { updateRow } from "../changes/audited-rows.ts";
+import type { AuditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
-import { chunksOf } from "../database/reconcile.ts";
-import { everyBound, type KeyRow, keyView, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
+import { keyObject } from "../keys/key-object.ts";
+import { everyBound, type KeyRow, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
 import type { UserRow } from "./people-rows.ts";
-import type { PeopleWrite } from "./people-write.ts";
 
 export interface KeysLeft {
   readonly leaver: Pick<UserRow, "id" | "email">;
@@ -18,7 +19,7 @@ export interface KeysLeft {
  * What becomes of the keys that somebody made and can manage no more: they are neither an administrator nor a member where
  * the key is. Called once their rights are what they will be. A key that the config file declares is the file's.
  */
-export async function settleKeys(under: PeopleWrite, left: KeysLeft): Promise<void> {
+export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<void> {
   const { transaction } = under;
   const keys = await keysLeft(transaction, left);
   if (keys.length === 0) return;
@@ -73,19 +74,14 @@ async function keysLeft(connection: Connection, { leaver, workspaceId }: KeysLef
 }
 
 async function change(
-  { transaction, log }: PeopleWrite,
+  under: AuditedWrite,
   keys: readonly NamedKeyRow[],
   action: "revoke" | "update",
   columns: Partial<KeyRow>,
 ): Promise<void> {
-  for (const chunk of chunksOf(keys.map(({ id }) => id))) {
-    await transaction.updateTable("api_keys").set(columns).where("id", "in", chunk).execute();
-  }
-  for (const key of keys) {
-    const label = `key ${key.workspace_slug}/${key.name}`;
-    log.record(action, label, keyView(key), keyView({ ...key, ...columns }), key.workspace_id);
-    log.keyChanged(key.digest);
-    log.keyChanged(key.old_digest);
+  const object = keyObject(new Map(keys.map((key) => [key.workspace_id, key.workspace_slug])));
+  for (const { workspace_slug: _slug, group_name: _group, ...before } of keys) {
+    await updateRow(under, object, { before, after: { ...before, ...columns }, action });
   }
 }
 

@@ -2,11 +2,12 @@ import type { LeaverKeys, Member } from "@sluice/contract/console";
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { settleKeys } from "./people-keys.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { personOf, slugOf, userRow } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
-import { type PeopleOptions, type PeopleWrite, writePeople } from "./people-write.ts";
 
 /** By address. */
 export async function listMembers(connection: Connection, workspaceId: string): Promise<readonly Member[]> {
@@ -15,13 +16,13 @@ export async function listMembers(connection: Connection, workspaceId: string): 
 }
 
 export async function setMember(
-  options: PeopleOptions,
+  options: PeopleContext,
   workspaceId: string,
   userId: string,
   role: WorkspaceRole,
   auditSource: AuditSource,
 ): Promise<Member> {
-  return await writePeople(options, auditSource, async (under) => {
+  return await auditedWrite(options, auditSource, async (under) => {
     if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
     await putMember(under, { workspaceId, userId, role, keptSession: null });
     return memberOf(
@@ -40,7 +41,7 @@ export interface Membership {
 
 /** Writes the role, and the audit row when it is another than before. */
 export async function putMember(
-  { transaction, log, at }: PeopleWrite,
+  { transaction, log, at }: AuditedWrite,
   { workspaceId, userId, role, keptSession }: Membership,
 ): Promise<void> {
   const before = await roleOf(transaction, workspaceId, userId);
@@ -71,11 +72,11 @@ interface Leaving {
 }
 
 export async function removeMember(
-  options: PeopleOptions,
+  options: PeopleContext,
   { workspaceId, userId, keys }: Leaving,
   auditSource: AuditSource,
 ): Promise<void> {
-  await writePeople(options, auditSource, async (under) => {
+  await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log } = under;
     const role = await roleOf(transaction, workspaceId, userId);
     if (role === null) {

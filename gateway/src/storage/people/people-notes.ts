@@ -1,28 +1,12 @@
-import type { AuditSource } from "#ports/index.ts";
-import type { PeopleOptions } from "./people-write.ts";
+import type { AuditEvent, AuditSource } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
+import type { PeopleOptions } from "./people-options.ts";
 
-/** What happened outside the stores, as a row of the audit log. */
+/** A note waits for no other write about people. */
 export async function note(
   { database, clock }: PeopleOptions,
-  event: {
-    readonly action: string;
-    readonly object: string;
-    readonly workspaceId: string | null;
-    readonly after?: unknown;
-  },
+  event: AuditEvent,
   auditSource: AuditSource,
 ): Promise<void> {
-  await database.kysely
-    .insertInto("audit_log")
-    .values({
-      at: clock.now(),
-      actor: auditSource.actor,
-      ip: auditSource.ip,
-      workspace_id: event.workspaceId,
-      action: event.action,
-      object: event.object,
-      before: null,
-      after: event.after === undefined ? null : JSON.stringify(event.after),
-    })
-    .execute();
+  await auditedWrite({ database, clock }, auditSource, async ({ log }) => log.note(event));
 }

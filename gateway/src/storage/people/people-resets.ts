@@ -1,13 +1,14 @@
 import type { AuditSource, TakenReset } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { userRow } from "./people-rows.ts";
-import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 export async function createReset(
-  options: PeopleOptions,
+  options: PeopleContext,
   { userId, digest, expiresAt }: { readonly userId: string; readonly digest: string; readonly expiresAt: number },
   auditSource: AuditSource,
 ): Promise<void> {
-  await writePeople(options, auditSource, async ({ transaction, log }) => {
+  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
     const { email } = await userRow(transaction, userId);
     await transaction
       .insertInto("password_resets")
@@ -18,7 +19,7 @@ export async function createReset(
   });
 }
 
-export async function takeReset({ database, clock }: PeopleOptions, digest: string): Promise<TakenReset | null> {
+export async function takeReset({ database, clock }: PeopleContext, digest: string): Promise<TakenReset | null> {
   // One statement: of two that come at once, one deletes the row and the other finds none.
   const row = await database.kysely
     .deleteFrom("password_resets")

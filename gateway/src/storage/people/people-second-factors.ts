@@ -2,18 +2,19 @@ import type { ConsoleUser } from "@sluice/contract/console";
 import { sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { endSessions } from "./people-sessions.ts";
 import { oneUser } from "./people-users.ts";
-import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 /** All of it at once: nobody is left with a session from before, or without a row that says who did it. */
 export async function resetSecondFactor(
-  options: PeopleOptions,
+  options: PeopleContext,
   userId: string,
   taken: { readonly passkeys: boolean },
   auditSource: AuditSource,
 ): Promise<ConsoleUser> {
-  return await writePeople(options, auditSource, async ({ transaction, log }) => {
+  return await auditedWrite(options, auditSource, async ({ transaction, log }) => {
     const before = await oneUser(transaction, "id", userId);
     if (before === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
     refuseNothing(before, taken.passkeys);

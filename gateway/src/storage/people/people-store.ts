@@ -3,14 +3,15 @@ import { administratorExists, makeFirstAdministrator } from "./people-administra
 import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
 import { listMembers, removeMember, setMember } from "./people-members.ts";
 import { note } from "./people-notes.ts";
+import { type PeopleOptions, peopleContext } from "./people-options.ts";
 import { createReset, takeReset } from "./people-resets.ts";
 import { resetSecondFactor } from "./people-second-factors.ts";
 import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
 import { listUsers, oneUser, removeUser, updateUser } from "./people-users.ts";
-import type { PeopleOptions } from "./people-write.ts";
 
 /** Who may open the console and what they hold there. */
-export function createPeopleStore(options: PeopleOptions): PeopleStore {
+export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {
+  const options = peopleContext(dependencies);
   const { database, clock } = options;
   const { kysely } = database;
   return {

@@ -1,11 +1,12 @@
 import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cursorOf, placeOf } from "../database/page-place.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { grantColumns, grantPlace, userRow } from "./people-rows.ts";
-import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 interface NewToken {
   readonly name: string;
@@ -33,7 +34,7 @@ export async function rightsOf(connection: Connection, userId: string): Promise<
   return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
 }
 
-export async function tokenActor({ database, clock }: PeopleOptions, digest: string): Promise<Actor | null> {
+export async function tokenActor({ database, clock }: PeopleContext, digest: string): Promise<Actor | null> {
   const row = await tokenRows(database.kysely).where("admin_tokens.digest", "=", digest).executeTakeFirst();
   const now = clock.now();
   if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
@@ -80,11 +81,11 @@ export async function oneToken(connection: Connection, id: string): Promise<Admi
 }
 
 export async function createToken(
-  options: PeopleOptions,
+  options: PeopleContext,
   token: NewToken,
   auditSource: AuditSource,
 ): Promise<AdminToken> {
-  return await writePeople(options, auditSource, async ({ transaction, log, at }) => {
+  return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
     const owner = await userRow(transaction, token.ownerId);
     const place = await grantPlace(transaction, token.grant);
     const { count } = await transaction
@@ -113,8 +114,8 @@ export async function createToken(
   });
 }
 
-export async function revokeToken(options: PeopleOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await writePeople(options, auditSource, async ({ transaction, log }) => {
+export async function revokeToken(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
     const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
     if (row === undefined) return;
     await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();

@@ -3,13 +3,14 @@ import { isConsoleLanguage } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
+import type { PeopleContext } from "./people-options.ts";
 import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
-import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 /** By address. `search` is part of an address or a name, in any case. */
 export async function listUsers(
@@ -45,12 +46,12 @@ export async function oneUser(connection: Connection, by: "id" | "email", value:
 }
 
 export async function updateUser(
-  options: PeopleOptions,
+  options: PeopleContext,
   userId: string,
   change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
   auditSource: AuditSource,
 ): Promise<ConsoleUser> {
-  return await writePeople(options, auditSource, async (under) => {
+  return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log } = under;
     const before = await userRow(transaction, userId);
     const after = {
@@ -76,11 +77,11 @@ export async function updateUser(
 
 /** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
 export async function removeUser(
-  options: PeopleOptions,
+  options: PeopleContext,
   { userId, keys }: { readonly userId: string; readonly keys: LeaverKeys | null },
   auditSource: AuditSource,
 ): Promise<void> {
-  await writePeople(options, auditSource, async (under) => {
+  await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log } = under;
     const user = await userRow(transaction, userId);
     await refuseUngoverned(transaction, user);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
+import { bounds, Secret } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
 import { type Frame, openSocket, socketGateway } from "./socket-ground.ts";
 
+const auditSource = { actor: "test", ip: null };
 const onceKey = "sk-once-0123456789abcdefghij";
 const poorKey = "sk-poor-0123456789abcdefghij";
 const leaverKeys = ["sk-leaver-0123456789abcdefghi", "sk-leaver-1123456789abcdefghi"] as const;
@@ -37,9 +38,14 @@ beforeAll(async () => {
       { name: "alice", secret: aliceKey },
       { name: "once", secret: onceKey, limits: { rpm: 1 } },
       { name: "poor", secret: poorKey, budget: { usd: 0.000001, period: "day" } },
-      ...leaverKeys.map((secret, index) => ({ name: `leaver-${index}`, secret })),
     ],
   });
+  const { controlStore } = gateway.control;
+  const [workspace] = (await controlStore.workspaces({ ids: null }, null, 1)).data;
+  for (const [index, secret] of leaverKeys.entries()) {
+    const key = { name: `leaver-${index}`, secret: new Secret(secret), createdBy: null };
+    await controlStore.addKey(workspace?.id ?? "", key, auditSource);
+  }
 });
 afterAll(() => gateway.stop());
 
@@ -55,7 +61,7 @@ const headersOf = (frames: readonly Frame[]): Record<string, string> =>
 async function revoke(key: string): Promise<void> {
   await (await gateway.post("/v1/responses", ask, { key })).text();
   const [entry] = await gateway.entries();
-  await gateway.control.controlStore.revokeKey(entry?.keyId ?? "", "test");
+  await gateway.control.controlStore.endKey(entry?.workspaceId ?? "", entry?.keyId ?? "", auditSource);
 }
 
 test("limits hold for each response, and are told with when to come again; the socket stays", async () => {

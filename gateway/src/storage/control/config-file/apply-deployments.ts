@@ -1,16 +1,26 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
-import { chunksOf } from "../../database/reconcile.ts";
+import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import type { Row } from "../../database/schema.ts";
-import type { ApplyContext } from "./apply-context.ts";
+import type { ApplyContext } from "../control-options.ts";
 
 type DeploymentRow = Row<"deployments">;
+
+/** Deployments as every writer writes them. They belong to their model, and whoever owns that owns them. */
+const deploymentObject: AuditedObject<"deployments"> = {
+  table: "deployments",
+  idColumn: "id",
+  label: (row) => `deployment ${row.model} at ${row.provider}/${row.upstream_model}`,
+  view: (row) => row,
+  workspaceOf: () => null,
+  notify: (log) => log.catalogChanged(),
+};
 
 /** Of more models than this all deployments are read. */
 const namedMax = 100;
 
 /** Deployments belong to their model: those of the file's models become what the file says. */
 export async function applyDeployments(context: ApplyContext, models: readonly ModelConfig[]): Promise<void> {
-  const { transaction, log } = context;
+  const { transaction } = context;
   const existing = new Map<string, DeploymentRow>();
   const names = new Set(models.map((model) => model.name));
   if (names.size === 0) return;
@@ -27,31 +37,14 @@ export async function applyDeployments(context: ApplyContext, models: readonly M
     else if (differs(before, row)) update.push({ before, after: { ...row, id: before.id } });
   }
   const vanished = [...existing.values()].filter((row) => names.has(row.model) && !kept.has(targetOf(row)));
-  await removeRows(context, vanished);
-  for (const chunk of chunksOf(create))
-    await transaction
-      .insertInto("deployments")
-      .values([...chunk])
-      .execute();
-  for (const row of create) log.record("create", label(row), null, row);
-  for (const { before, after } of update) {
-    await transaction.updateTable("deployments").set(after).where("id", "=", after.id).execute();
-    log.record("update", label(after), before, after);
-  }
-  if (create.length + update.length > 0) log.catalogChanged();
+  await removeRows(context, deploymentObject, vanished);
+  await insertRows(context, deploymentObject, create);
+  for (const change of update) await updateRow(context, deploymentObject, change);
 }
 
 export async function removeDeployments(context: ApplyContext, model: string): Promise<void> {
   const rows = await context.transaction.selectFrom("deployments").selectAll().where("model", "=", model).execute();
-  await removeRows(context, rows);
-}
-
-async function removeRows(context: ApplyContext, rows: readonly DeploymentRow[]): Promise<void> {
-  for (const row of rows) {
-    await context.transaction.deleteFrom("deployments").where("id", "=", row.id).execute();
-    context.log.record("remove", label(row), row, null);
-    context.log.catalogChanged();
-  }
+  await removeRows(context, deploymentObject, rows);
 }
 
 function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {
@@ -74,8 +67,4 @@ function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): bo
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {
   return JSON.stringify([row.model, row.provider, row.upstream_model]);
-}
-
-function label(row: DeploymentRow): string {
-  return `deployment ${row.model} at ${row.provider}/${row.upstream_model}`;
 }

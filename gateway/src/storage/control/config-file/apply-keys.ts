@@ -1,10 +1,14 @@
 import type { KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
-import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
-import { patternsText, scopeColumns } from "../../database/scope-columns.ts";
-import { everyBound, type KeyRow, keyView, recognition } from "../../keys/key-rows.ts";
-import type { ApplyContext } from "./apply-context.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { chunksOf, reconcile } from "../../database/reconcile.ts";
+import { patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import { keyObject } from "../../keys/key-object.ts";
+import { everyBound, type KeyRow, recognition } from "../../keys/key-rows.ts";
+import { nameOfRevoked, secretHolders, tooManyKeys } from "../../keys/key-rules.ts";
+import type { ApplyContext } from "../control-options.ts";
+import { grantFaults } from "../workspaces/grant-rules.ts";
 import { refuseConflicts } from "./config-conflict.ts";
 
 /** Where the keys of this apply stand. */
@@ -18,43 +22,41 @@ export interface KeyPlaces {
 
 /**
  * Keys become what the file says. One that vanished is removed and stops working. One whose secret the file leaves
- * out keeps the secret that was made for it; a revoked secret stays revoked until the file gives another one.
+ * out keeps the secret that was made for it. A revoked key stays revoked: it gives its name up to a new key, made with
+ * what the file says; one of the file itself does so once the file gives another secret.
  */
 export async function applyKeys(
   context: ApplyContext,
   workspaces: readonly WorkspaceConfig[],
   places: KeyPlaces,
 ): Promise<void> {
-  const { transaction, log } = context;
-  const existing = await concernedKeys(context, workspaces, places);
+  const { transaction } = context;
+  const object = keyObject(places.slugs);
+  const existing = await keysInUse(context, await concernedKeys(context, workspaces, places), workspaces, places);
   const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
+  await refuseUnknownGrants(context, workspaces, places, byPlace);
   const wanted = wantedKeys(context, workspaces, places, byPlace);
   const { create, update, vanished } = reconcile(existing, [...wanted.keys()], placeOf);
-  const label = (row: KeyRow) => `key ${places.slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`;
 
   // Order matters, since a digest is unique: what vanished gives its secret free, and so does what gets another.
-  for (const chunk of chunksOf(vanished.map((row) => row.id))) {
-    await transaction.deleteFrom("api_keys").where("id", "in", chunk).execute();
-  }
+  await removeRows(context, object, vanished);
   const moved = update.filter(({ before, after }) => before.digest !== null && before.digest !== after.digest);
   for (const chunk of chunksOf(moved.map(({ before }) => before.id))) {
-    await transaction.updateTable("api_keys").set({ digest: null }).where("id", "in", chunk).execute();
+    const none = { digest: null, old_digest: null, old_until: null };
+    await transaction
+      .updateTable("api_keys")
+      .set(none)
+      .where("id", "in", [...chunk])
+      .execute();
   }
   await refuseTakenSecrets(context, wanted);
-  for (const { before, after } of update) {
-    await transaction.updateTable("api_keys").set(after).where("id", "=", after.id).execute();
-    log.record(updateAction(before), label(after), keyView(before), keyView(after), after.workspace_id);
-  }
-  for (const chunk of chunksOf(create))
-    await transaction
-      .insertInto("api_keys")
-      .values([...chunk])
-      .execute();
-  for (const row of create) log.record("create", label(row), null, keyView(row), row.workspace_id);
-  for (const row of vanished) log.record("remove", label(row), keyView(row), null, row.workspace_id);
-  for (const row of [...vanished, ...create, ...update.flatMap(({ before, after }) => [before, after])]) {
-    log.keyChanged(row.digest);
-    log.keyChanged(row.old_digest);
+  for (const change of update) await updateRow(context, object, change);
+  await insertRows(context, object, create);
+  const grown = new Set(create.map((row) => row.workspace_id));
+  for (const [index, { slug }] of workspaces.entries()) {
+    const workspaceId = places.workspaceIds.get(slug) ?? "";
+    const message = grown.has(workspaceId) ? await tooManyKeys(transaction, workspaceId) : null;
+    if (message !== null) refuseConflicts([{ path: ["workspaces", index, "keys"], message }]);
   }
 }
 
@@ -88,6 +90,58 @@ async function concernedKeys(
     }
   }
   return rows;
+}
+
+/** Without the revoked keys that give up their name, which is written here. */
+async function keysInUse(
+  context: ApplyContext,
+  keys: readonly KeyRow[],
+  workspaces: readonly WorkspaceConfig[],
+  places: KeyPlaces,
+): Promise<readonly KeyRow[]> {
+  const declared = new Map(
+    workspaces.flatMap(({ slug, keys: own = [] }) =>
+      own.map((key) => [placeOf({ workspace_id: places.workspaceIds.get(slug) ?? "", name: key.name }), key] as const),
+    ),
+  );
+  const inUse: KeyRow[] = [];
+  for (const before of keys) {
+    const key = declared.get(placeOf(before));
+    const givesWay =
+      before.revoked_at !== null &&
+      key !== undefined &&
+      (before.managed_by === "console" || isRenewed(context, key, before));
+    if (givesWay) {
+      const name = await nameOfRevoked(context.transaction, before);
+      const after: KeyRow = { ...before, name, managed_by: "console" };
+      await updateRow(context, keyObject(places.slugs), { before, after });
+    } else inUse.push(before);
+  }
+  return inUse;
+}
+
+function isRenewed({ vault }: ApplyContext, { secret }: KeyConfig, before: KeyRow): boolean {
+  return secret !== undefined && vault.digest(secret) !== before.digest;
+}
+
+async function refuseUnknownGrants(
+  { transaction }: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  places: KeyPlaces,
+  byPlace: ReadonlyMap<string, KeyRow>,
+): Promise<void> {
+  const found: Conflict[] = [];
+  for (const [index, { slug, keys = [] }] of workspaces.entries()) {
+    const workspaceId = places.workspaceIds.get(slug) ?? "";
+    for (const [at, key] of keys.entries()) {
+      if (key.pass_through === undefined) continue;
+      const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: key.name }));
+      const faults = await grantFaults(transaction, key.pass_through, patternsOf(before?.pass_through ?? "[]"));
+      const place = ["workspaces", index, "keys", at];
+      found.push(...faults.map(({ path, message }) => ({ path: [...place, ...path], message })));
+    }
+  }
+  refuseConflicts(found);
 }
 
 /** Rows with the place in the file they come from. */
@@ -130,7 +184,7 @@ function keyRow(
     tags: JSON.stringify(key.tags ?? {}),
     enabled: key.enabled === false ? 0 : 1,
     expires_at: key.expires_at === undefined ? null : Date.parse(key.expires_at),
-    managed_by: "file",
+    managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
     created_by: before?.created_by ?? null,
     set_by_admins: everyBound,
@@ -157,24 +211,13 @@ function secretColumns(context: ApplyContext, key: KeyConfig, before: KeyRow | u
 
 /** By now only keys the file does not name, or names with this very secret, still hold one. */
 async function refuseTakenSecrets(context: ApplyContext, wanted: ReadonlyMap<KeyRow, Conflict["path"]>): Promise<void> {
-  const found: Conflict[] = [];
-  const withSecret = [...wanted].filter(([row]) => row.digest !== null);
-  for (const chunk of chunksOf(withSecret)) {
-    const holders = await context.transaction
-      .selectFrom("api_keys")
-      .select(["id", "digest"])
-      .where(
-        "digest",
-        "in",
-        chunk.map(([row]) => row.digest),
-      )
-      .execute();
-    const holderOf = new Map(holders.map((holder) => [holder.digest, holder.id]));
-    for (const [row, path] of chunk) {
-      const holder = holderOf.get(row.digest);
-      if (holder === undefined || holder === row.id) continue;
-      found.push({ path, message: "another key, not in this file, already has this secret" });
-    }
-  }
-  refuseConflicts(found);
+  const digests = [...wanted.keys()].flatMap(({ digest }) => digest ?? []);
+  const holders = await secretHolders(context.transaction, digests);
+  refuseConflicts(
+    [...wanted].flatMap(([row, path]): Conflict[] => {
+      const holder = row.digest === null ? undefined : holders.get(row.digest);
+      if (holder === undefined || holder === row.id) return [];
+      return [{ path, message: "another key, not in this file, already has this secret" }];
+    }),
+  );
 }

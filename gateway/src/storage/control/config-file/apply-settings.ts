@@ -1,29 +1,33 @@
 import type { SettingsConfig } from "@sluice/contract/config-file";
 import type { Settings } from "#core/index.ts";
+import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import type { Connection } from "../../database/database.ts";
-import { reconcile, updateAction } from "../../database/reconcile.ts";
+import { reconcile } from "../../database/reconcile.ts";
 import type { ManagedBy, Row } from "../../database/schema.ts";
-import type { ApplyContext } from "./apply-context.ts";
+import type { ApplyContext } from "../control-options.ts";
 
 /** The settings of the installation, each a row; one that is missing has its default. */
 export async function applySettings(context: ApplyContext, settings: SettingsConfig): Promise<void> {
-  const { transaction, log } = context;
-  const existing = await transaction.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+  const existing = await context.transaction
+    .selectFrom("settings")
+    .selectAll()
+    .where("managed_by", "!=", "system")
+    .execute();
   const { create, update, vanished } = reconcile(existing, settingRows(settings, context.owner), (row) => row.name);
-  for (const row of create) {
-    await transaction.insertInto("settings").values(row).execute();
-    log.record("create", `setting ${row.name}`, null, row);
-  }
-  for (const { before, after } of update) {
-    await transaction.updateTable("settings").set(after).where("name", "=", after.name).execute();
-    log.record(updateAction(before), `setting ${after.name}`, before, after);
-  }
-  for (const row of vanished) {
-    await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
-    log.record("remove", `setting ${row.name}`, row, null);
-  }
-  if (create.length + update.length + vanished.length > 0) log.catalogChanged();
+  await insertRows(context, settingObject, create);
+  for (const change of update) await updateRow(context, settingObject, change);
+  await removeRows(context, settingObject, vanished);
 }
+
+/** Settings as every writer writes them. */
+export const settingObject: AuditedObject<"settings"> = {
+  table: "settings",
+  idColumn: "name",
+  label: (row) => `setting ${row.name}`,
+  view: (row) => row,
+  workspaceOf: () => null,
+  notify: (log) => log.catalogChanged(),
+};
 
 export interface StoredSettings {
   readonly settings: Settings;

@@ -1,11 +1,22 @@
 import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
 import { defaultGroupName } from "@sluice/contract/words";
-import { chunksOf, reconcile, updateAction } from "../../database/reconcile.ts";
-import { patternsText, scopeColumns } from "../../database/scope-columns.ts";
-import { everyModel, type GroupRow, scopeView, type WorkspaceRow } from "../workspaces/tenant-rows.ts";
-import { forgetBelongings } from "../workspaces/workspace-removal.ts";
-import type { ApplyContext } from "./apply-context.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { reconcile } from "../../database/reconcile.ts";
+import { patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import type { ApplyContext } from "../control-options.ts";
+import { grantFaults } from "../workspaces/grant-rules.ts";
+import { tooManyGroups } from "../workspaces/tenant-groups.ts";
+import {
+  everyModel,
+  type GroupRow,
+  groupObject,
+  type WorkspaceRow,
+  workspaceObject,
+} from "../workspaces/tenant-rows.ts";
+import { removeWorkspaceRows, workLeft } from "../workspaces/workspace-removal.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
+import { refuseConflicts } from "./config-conflict.ts";
 
 /**
  * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
@@ -18,30 +29,29 @@ export async function applyWorkspaces(context: ApplyContext, workspaces: readonl
   const ids = new Map(wanted.map((row) => [row.slug, row.id]));
   const slugs = new Map([...existing, ...wanted].map((row) => [row.id, row.slug]));
   const { create, update, vanished } = reconcile(existing, wanted, (row) => row.slug);
-  await writeWorkspaces(context, create, update);
+  await refuseUnknownGrants(context, workspaces, (slug) => bySlug.get(slug));
+  await insertRows(context, workspaceObject, create);
+  for (const change of update) await updateRow(context, workspaceObject, change);
   const groups = await applyGroups(context, workspaces, ids, slugs);
   await applyKeys(context, workspaces, { workspaceIds: ids, groupIds: groups.ids, slugs });
-  await removeGroups(context, groups.vanished, slugs);
+  const inUse = new Set<string>();
+  for (const { id } of vanished) if ((await workLeft(context.transaction, id)) !== null) inUse.add(id);
+  await removeGroups(context, groups.vanished, inUse, slugs);
   await removeWorkspaces(context, vanished);
 }
 
-async function writeWorkspaces(
-  context: ApplyContext,
-  create: readonly WorkspaceRow[],
-  update: readonly { readonly before: WorkspaceRow; readonly after: WorkspaceRow }[],
+async function refuseUnknownGrants(
+  { transaction }: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  before: (slug: string) => WorkspaceRow | undefined,
 ): Promise<void> {
-  const { transaction, log } = context;
-  for (const chunk of chunksOf(create))
-    await transaction
-      .insertInto("workspaces")
-      .values([...chunk])
-      .execute();
-  for (const row of create) log.record("create", `workspace ${row.slug}`, null, scopeView(row), row.id);
-  for (const { before, after } of update) {
-    await transaction.updateTable("workspaces").set(after).where("id", "=", after.id).execute();
-    log.record(updateAction(before), `workspace ${after.slug}`, scopeView(before), scopeView(after), after.id);
+  const found: Conflict[] = [];
+  for (const [index, { slug, pass_through }] of workspaces.entries()) {
+    const granted = patternsOf(before(slug)?.pass_through ?? "[]");
+    const faults = await grantFaults(transaction, pass_through, granted);
+    found.push(...faults.map(({ path, message }) => ({ path: ["workspaces", index, ...path], message })));
   }
-  if (create.length + update.length > 0) log.catalogChanged();
+  refuseConflicts(found);
 }
 
 interface AppliedGroups {
@@ -56,29 +66,42 @@ async function applyGroups(
   workspaceIds: ReadonlyMap<string, string>,
   slugs: ReadonlyMap<string, string>,
 ): Promise<AppliedGroups> {
-  const { transaction, log } = context;
+  const { transaction } = context;
+  const object = groupObject(slugs);
   const existing = await transaction.selectFrom("groups").selectAll().execute();
   const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
-  const wanted = workspaces.flatMap((workspace) => {
+  const wanted: GroupRow[] = [];
+  const found: Conflict[] = [];
+  for (const [index, workspace] of workspaces.entries()) {
     const workspaceId = workspaceIds.get(workspace.slug) ?? "";
-    return groupsOf(workspace).map((group) =>
-      groupRow(context, group, workspaceId, byPlace.get(placeOf({ workspace_id: workspaceId, name: group.name }))),
-    );
-  });
-  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
-  for (const chunk of chunksOf(create))
-    await transaction
-      .insertInto("groups")
-      .values([...chunk])
-      .execute();
-  for (const row of create) log.record("create", groupLabel(row, slugs), null, scopeView(row), row.workspace_id);
-  for (const { before, after } of update) {
-    await transaction.updateTable("groups").set(after).where("id", "=", after.id).execute();
-    const views = [scopeView(before), scopeView(after)] as const;
-    log.record(updateAction(before), groupLabel(after, slugs), ...views, after.workspace_id);
+    for (const [at, group] of groupsOf(workspace).entries()) {
+      const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: group.name }));
+      const faults = await grantFaults(transaction, group.pass_through, patternsOf(before?.pass_through ?? "[]"));
+      const place = ["workspaces", index, "groups", at];
+      found.push(...faults.map(({ path, message }) => ({ path: [...place, ...path], message })));
+      wanted.push(groupRow(context, group, workspaceId, before));
+    }
   }
-  if (create.length + update.length > 0) log.catalogChanged();
+  refuseConflicts(found);
+  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
+  await insertRows(context, object, create);
+  for (const change of update) await updateRow(context, object, change);
+  await refuseTooManyGroups(context, workspaces, workspaceIds, create);
   return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
+}
+
+async function refuseTooManyGroups(
+  { transaction }: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  workspaceIds: ReadonlyMap<string, string>,
+  made: readonly GroupRow[],
+): Promise<void> {
+  const grown = new Set(made.map((row) => row.workspace_id));
+  for (const [index, { slug }] of workspaces.entries()) {
+    const workspaceId = workspaceIds.get(slug) ?? "";
+    const message = grown.has(workspaceId) ? await tooManyGroups(transaction, workspaceId) : null;
+    if (message !== null) refuseConflicts([{ path: ["workspaces", index, "groups"], message }]);
+  }
 }
 
 function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
@@ -86,44 +109,34 @@ function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
   return groups.length === 0 ? [{ name: defaultGroupName }] : groups;
 }
 
+/** `inUse`: workspaces that stay, though the file has them no more. A workspace keeps its groups. */
 async function removeGroups(
   context: ApplyContext,
   vanished: readonly GroupRow[],
+  inUse: ReadonlySet<string>,
   slugs: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const { transaction, log } = context;
+  const object = groupObject(slugs);
   for (const row of vanished) {
-    const key = await transaction.selectFrom("api_keys").select("id").where("group_id", "=", row.id).executeTakeFirst();
-    if (key === undefined) {
-      await transaction.deleteFrom("groups").where("id", "=", row.id).execute();
-      log.record("remove", groupLabel(row, slugs), scopeView(row), null, row.workspace_id);
-    } else {
-      await transaction.updateTable("groups").set({ managed_by: "console" }).where("id", "=", row.id).execute();
-      const views = [scopeView(row), scopeView({ ...row, managed_by: "console" })] as const;
-      log.record("release", groupLabel(row, slugs), ...views, row.workspace_id);
-    }
-    log.catalogChanged();
+    const key = await context.transaction
+      .selectFrom("api_keys")
+      .select("id")
+      .where("group_id", "=", row.id)
+      .executeTakeFirst();
+    if (key === undefined && !inUse.has(row.workspace_id)) await removeRows(context, object, [row]);
+    else await updateRow(context, object, { before: row, after: { ...row, managed_by: "console" } });
   }
 }
 
 async function removeWorkspaces(context: ApplyContext, vanished: readonly WorkspaceRow[]): Promise<void> {
-  const { transaction, log } = context;
   for (const row of vanished) {
-    const group = await transaction
+    const group = await context.transaction
       .selectFrom("groups")
       .select("id")
       .where("workspace_id", "=", row.id)
       .executeTakeFirst();
-    if (group === undefined) {
-      await forgetBelongings(transaction, row.id);
-      await transaction.deleteFrom("workspaces").where("id", "=", row.id).execute();
-      log.record("remove", `workspace ${row.slug}`, scopeView(row), null, row.id);
-    } else {
-      await transaction.updateTable("workspaces").set({ managed_by: "console" }).where("id", "=", row.id).execute();
-      const after = scopeView({ ...row, managed_by: "console" });
-      log.record("release", `workspace ${row.slug}`, scopeView(row), after, row.id);
-    }
-    log.catalogChanged();
+    if (group === undefined) await removeWorkspaceRows(context, row);
+    else await updateRow(context, workspaceObject, { before: row, after: { ...row, managed_by: "console" } });
   }
 }
 
@@ -140,7 +153,7 @@ function workspaceRow(
     pass_through: JSON.stringify(workspace.pass_through ?? []),
     ...scopeColumns(workspace.limits, workspace.budget),
     enabled: workspace.enabled === false ? 0 : 1,
-    managed_by: "file",
+    managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
   };
 }
@@ -158,11 +171,7 @@ function groupRow(
     models: patternsText(group.models) ?? everyModel,
     pass_through: JSON.stringify(group.pass_through ?? []),
     ...scopeColumns(group.limits, group.budget),
-    managed_by: "file",
+    managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
   };
-}
-
-function groupLabel(row: GroupRow, slugs: ReadonlyMap<string, string>): string {
-  return `group ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`;
 }

@@ -2,12 +2,12 @@ import type { ConfigFile } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import type { ApplyReport } from "#ports/index.ts";
-import { ChangeLog } from "../../changes/change-log.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Tables } from "../../database/schema.ts";
-import type { ControlOptions } from "./apply-config.ts";
-import type { ApplyContext } from "./apply-context.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { kindConflicts } from "../providers/provider-rows.ts";
 import { applyModels } from "./apply-models.ts";
-import { applyProviders, kindConflicts } from "./apply-providers.ts";
+import { applyProviders } from "./apply-providers.ts";
 import { refuseConflicts } from "./config-conflict.ts";
 
 /**
@@ -19,14 +19,11 @@ export async function seedConfig(options: ControlOptions, config: ConfigFile, ac
   const providers = config.providers ?? [];
   const models = config.models ?? [];
   refuseConflicts([...conflictsOf({ providers, models }), ...kindConflicts(providers, options.kindDefaults)]);
-  return await options.database.kysely.transaction().execute(async (transaction) => {
-    if (!(await isUntouched(transaction, actor))) return [];
-    const at = options.clock.now();
-    const log = new ChangeLog(actor, at);
-    const context: ApplyContext = { ...options, owner: "console", transaction, log, at };
+  return await auditedWrite({ ...options, owner: "console" as const }, { actor, ip: null }, async (context) => {
+    if (!(await isUntouched(context.transaction, actor))) return [];
     await applyProviders(context, providers);
     await applyModels(context, models, providers);
-    return await log.write(transaction);
+    return context.log.report;
   });
 }
 

@@ -1,9 +1,11 @@
 import type { SettingsConfig } from "@sluice/contract/config-file";
 import type { AuditSource, CatalogStore } from "#ports/index.ts";
+import { insertRows, updateRow } from "../../changes/audited-rows.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { consoleWrite, refuseFileOwned } from "../console-write.ts";
-import type { ControlOptions } from "./apply-config.ts";
-import { readSettings, settingRows } from "./apply-settings.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileOwned } from "../refusals.ts";
+import { readSettings, settingObject, settingRows } from "./apply-settings.ts";
 
 type SettingWrites = Pick<CatalogStore, "settings" | "updateSettings">;
 
@@ -40,24 +42,20 @@ async function updateSettings(
   change: SettingsConfig,
   auditSource: AuditSource,
 ): Promise<void> {
-  await consoleWrite(options, auditSource, async ({ transaction, log, owner }) => {
-    for (const after of settingRows(change, owner)) {
-      const before = await transaction
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+    for (const after of settingRows(change, under.owner)) {
+      const before = await under.transaction
         .selectFrom("settings")
         .selectAll()
         .where("name", "=", after.name)
         .executeTakeFirst();
       // A form sends back what it was shown: the same value is no change, whoever owns it.
       if (before?.value === after.value) continue;
-      if (before === undefined) {
-        await transaction.insertInto("settings").values(after).execute();
-        log.record("create", `setting ${after.name}`, null, after);
-      } else {
+      if (before === undefined) await insertRows(under, settingObject, [after]);
+      else {
         refuseFileOwned(before, `setting ${after.name}`);
-        await transaction.updateTable("settings").set(after).where("name", "=", after.name).execute();
-        log.record("update", `setting ${after.name}`, before, after);
+        await updateRow(under, settingObject, { before, after });
       }
-      log.catalogChanged();
     }
   });
 }

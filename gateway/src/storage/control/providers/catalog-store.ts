@@ -1,6 +1,6 @@
 import type { CatalogStore } from "#ports/index.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
 import { settingWrites } from "../config-file/setting-writes.ts";
+import type { ControlOptions } from "../control-options.ts";
 import { importModels } from "./model-import.ts";
 import { modelWrites } from "./model-writes.ts";
 import { oidcWrites } from "./oidc-writes.ts";

@@ -1,10 +1,10 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, ImportReport, WantedModel } from "#ports/index.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import type { ApplyContext } from "../config-file/apply-context.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import { applyDeployments } from "../config-file/apply-deployments.ts";
-import { consoleWrite } from "../console-write.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
+
 import { modelRecord } from "./model-rows.ts";
 import { createModel } from "./model-writes.ts";
 
@@ -14,7 +14,7 @@ export async function importModels(
   wanted: readonly WantedModel[],
   auditSource: AuditSource,
 ): Promise<ImportReport> {
-  return await consoleWrite(options, auditSource, async (context) => {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const row = await context.transaction
       .selectFrom("providers")
       .select("id")

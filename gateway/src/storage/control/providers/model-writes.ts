@@ -2,13 +2,13 @@ import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, CatalogStore, ModelDraft, ModelRecord } from "#ports/index.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import { priceOf } from "../../database/price-rows.ts";
-import { sameRow } from "../../database/reconcile.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import type { ApplyContext } from "../config-file/apply-context.ts";
 import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
-import { type ModelRow, modelRow, modelView, setPrice } from "../config-file/apply-models.ts";
-import { consoleWrite, refuseDraft, refuseFileOwned } from "../console-write.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { refuseDraft, refuseFileOwned } from "../refusals.ts";
+import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPrice } from "./model-object.ts";
 import { modelRecord, modelRecords } from "./model-rows.ts";
 
 type ModelWrites = Pick<
@@ -21,7 +21,8 @@ export function modelWrites(options: ControlOptions): ModelWrites {
   return {
     listModels: () => modelRecords(kysely),
     model: (name) => modelRecord(kysely, name),
-    createModel: (draft, auditSource) => consoleWrite(options, auditSource, (context) => createModel(context, draft)),
+    createModel: (draft, auditSource) =>
+      auditedWrite({ ...options, owner: "console" as const }, auditSource, (context) => createModel(context, draft)),
     updateModel: (name, change, auditSource) => updateModel(options, name, change, auditSource),
     removeModel: (name, auditSource) => removeModel(options, name, auditSource),
     async listPrices(model) {
@@ -42,15 +43,13 @@ export function modelWrites(options: ControlOptions): ModelWrites {
 const pricesMax = 1_000;
 
 export async function createModel(context: ApplyContext, draft: ModelDraft): Promise<ModelRecord> {
-  const { transaction, log } = context;
+  const { transaction } = context;
   const taken = await transaction.selectFrom("models").select("name").where("name", "=", draft.name).executeTakeFirst();
   if (taken !== undefined) {
     throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
   }
   const row = await checkedRow(context, draft, undefined);
-  await transaction.insertInto("models").values(row).execute();
-  log.record("create", `model ${row.name}`, null, modelView(row));
-  log.catalogChanged();
+  await insertRows(context, modelObject, [row]);
   return await writeParts(context, draft, null);
 }
 
@@ -60,36 +59,28 @@ async function updateModel(
   change: (before: ModelRecord) => ModelDraft,
   auditSource: AuditSource,
 ): Promise<ModelRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, name);
     const record = await modelRecord(context.transaction, name);
     if (record === null) throw noModel();
     const draft = change(record);
     const after = await checkedRow(context, draft, before, record.fallbacks);
-    if (!sameRow(before, after)) {
-      await context.transaction.updateTable("models").set(after).where("name", "=", name).execute();
-      context.log.record("update", `model ${name}`, modelView(before), modelView(after));
-      context.log.catalogChanged();
-    }
+    await updateRow(context, modelObject, { before, after });
     return await writeParts(context, draft, before.price_version);
   });
 }
 
 async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
-  await consoleWrite(options, auditSource, async (context) => {
-    const { transaction, log } = context;
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const row = await ownRow(context, name);
-    const others = await transaction.selectFrom("models").select(["name", "fallbacks"]).execute();
-    const leaning = others.filter((other) => (JSON.parse(other.fallbacks) as string[]).includes(name));
+    const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
     if (leaning.length > 0) {
       const names = leaning.slice(0, namedMax).map((other) => other.name);
       const more = leaning.length > namedMax ? " and others" : "";
       throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
     }
     await removeDeployments(context, name);
-    await transaction.deleteFrom("models").where("name", "=", name).execute();
-    log.record("remove", `model ${name}`, modelView(row), null);
-    log.catalogChanged();
+    await removeRows(context, modelObject, [row]);
   });
 }
 

@@ -1,9 +1,9 @@
 import { Failure, Secret } from "#core/index.ts";
 import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import { consoleWrite } from "../console-write.ts";
+import type { ControlOptions } from "../control-options.ts";
 
 type OidcWrites = Pick<CatalogStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
 
@@ -35,7 +35,7 @@ async function putAccount(
   auditSource: AuditSource,
 ): Promise<OidcAccount> {
   const { vault } = options;
-  return await consoleWrite(options, auditSource, async ({ transaction, log }) => {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async ({ transaction, log }) => {
     const row = await rowOf(transaction, id);
     const before = row === undefined ? null : accountOf(row, vault);
     const after: OidcAccount = { id, ...change(before) };
@@ -58,7 +58,7 @@ async function putAccount(
 }
 
 async function removeAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await consoleWrite(options, auditSource, async ({ transaction, log, vault }) => {
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async ({ transaction, log, vault }) => {
     const row = await rowOf(transaction, id);
     if (row === undefined) {
       throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });

@@ -2,13 +2,13 @@ import type { ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
 import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { sameRow } from "../../database/reconcile.ts";
 import { sealId } from "../../vault/sealed-columns.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import type { ApplyContext } from "../config-file/apply-context.ts";
-import { kindConflicts, type ProviderRow, providerRow, providerView } from "../config-file/apply-providers.ts";
-import { consoleWrite, refuseDraft, refuseFileOwned } from "../console-write.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { refuseDraft, refuseFileOwned } from "../refusals.ts";
+import { kindConflicts, type ProviderRow, providerObject, providerRow } from "./provider-rows.ts";
 
 type ProviderWrites = Pick<
   CatalogStore,
@@ -37,14 +37,12 @@ async function createProvider(
   draft: ProviderDraft,
   auditSource: AuditSource,
 ): Promise<ProviderRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     if ((await rowOf(context.transaction, draft.id)) !== undefined) {
       throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
     }
     const row = rowFrom(context, draft, undefined);
-    await context.transaction.insertInto("providers").values(row).execute();
-    context.log.record("create", `provider ${row.id}`, null, providerView(row, null));
-    context.log.catalogChanged();
+    await insertRows(context, providerObject, [row]);
     return recordOf(row, options.vault);
   });
 }
@@ -55,20 +53,16 @@ async function updateProvider(
   change: (before: ProviderRecord) => ProviderDraft,
   auditSource: AuditSource,
 ): Promise<ProviderRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, id);
     const after = rowFrom(context, change(recordOf(before, options.vault)), before);
-    if (!sameRow(before, after)) {
-      await context.transaction.updateTable("providers").set(after).where("id", "=", id).execute();
-      context.log.record("update", `provider ${id}`, providerView(before, null), providerView(after, before));
-      context.log.catalogChanged();
-    }
+    await updateRow(context, providerObject, { before, after });
     return recordOf(after, options.vault);
   });
 }
 
 async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await consoleWrite(options, auditSource, async (context) => {
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const row = await ownRow(context, id);
     const users = await context.transaction
       .selectFrom("deployments")
@@ -83,9 +77,7 @@ async function removeProvider(options: ControlOptions, id: string, auditSource: 
       const more = users.length > namedMax ? " and others" : "";
       throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
     }
-    await context.transaction.deleteFrom("providers").where("id", "=", id).execute();
-    context.log.record("remove", `provider ${id}`, providerView(row, null), null);
-    context.log.catalogChanged();
+    await removeRows(context, providerObject, [row]);
   });
 }
 

@@ -2,19 +2,14 @@ import type { ConsoleGroup } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource, GroupChange, TenantStore } from "#ports/index.ts";
-import { ChangeLog } from "../../changes/change-log.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { changedScope, patternsText, scopeColumns } from "../../database/scope-columns.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import {
-  consoleGroup,
-  everyModel,
-  type GroupRow,
-  groupIn,
-  refuseFileOwned,
-  scopeView,
-  workspaceRow,
-} from "./tenant-rows.ts";
+import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileOwned } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
+import { consoleGroup, everyModel, type GroupRow, groupIn, groupObject, workspaceRow } from "./tenant-rows.ts";
 
 type GroupPart = Pick<TenantStore, "groups" | "addGroup" | "updateGroup" | "removeGroup">;
 
@@ -60,26 +55,23 @@ async function addGroup(
   wanted: GroupChange & { readonly name: string },
   auditSource: AuditSource,
 ): Promise<ConsoleGroup> {
-  const at = options.clock.now();
-  const group: GroupRow = {
-    id: options.ids.next("grp_"),
-    workspace_id: workspaceId,
-    name: wanted.name,
-    models: patternsText(wanted.models) ?? everyModel,
-    pass_through: JSON.stringify(wanted.pass_through ?? []),
-    ...scopeColumns(wanted.limits, wanted.budget),
-    managed_by: "console",
-    created_at: at,
-  };
-  return await options.database.kysely.transaction().execute(async (transaction) => {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at, ids } = under;
     const workspace = await workspaceRow(transaction, workspaceId);
+    await refuseUnknownProviders(transaction, wanted.pass_through);
+    const group: GroupRow = {
+      id: ids.next("grp_"),
+      workspace_id: workspaceId,
+      name: wanted.name,
+      models: patternsText(wanted.models) ?? everyModel,
+      pass_through: JSON.stringify(wanted.pass_through ?? []),
+      ...scopeColumns(wanted.limits, wanted.budget),
+      managed_by: "console",
+      created_at: at,
+    };
     await refuseTakenName(transaction, group);
-    await refuseTooMany(transaction, workspaceId);
-    await transaction.insertInto("groups").values(group).execute();
-    const log = new ChangeLog(auditSource, at);
-    log.record("create", `group ${workspace.slug}/${group.name}`, null, scopeView(group), workspaceId);
-    log.catalogChanged();
-    await log.write(transaction);
+    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
+    await refuseTooManyGroups(transaction, workspaceId);
     return consoleGroup(group, 0);
   });
 }
@@ -90,10 +82,12 @@ async function updateGroup(
   change: GroupChange,
   auditSource: AuditSource,
 ): Promise<ConsoleGroup> {
-  return await options.database.kysely.transaction().execute(async (transaction) => {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
     const workspace = await workspaceRow(transaction, place.workspaceId);
     const before = await theGroup(transaction, place);
     refuseFileOwned(before, `group ${before.name}`);
+    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
     const after: GroupRow = {
       ...before,
       name: change.name ?? before.name,
@@ -102,21 +96,15 @@ async function updateGroup(
       ...changedScope(before, change),
     };
     if (after.name !== before.name) await refuseTakenName(transaction, after);
-    const views = [scopeView(before), scopeView(after)] as const;
-    if (JSON.stringify(views[0]) !== JSON.stringify(views[1])) {
-      const log = new ChangeLog(auditSource, options.clock.now());
-      await transaction.updateTable("groups").set(after).where("id", "=", after.id).execute();
-      log.record("update", `group ${workspace.slug}/${before.name}`, ...views, workspace.id);
-      log.catalogChanged();
-      await log.write(transaction);
-    }
+    await updateRow(under, groupObject(new Map([[workspace.id, workspace.slug]])), { before, after });
     const keys = await keysOf(transaction, after.id);
     return consoleGroup(after, keys.inUse);
   });
 }
 
 async function removeGroup(options: ControlOptions, place: GroupPlace, auditSource: AuditSource): Promise<void> {
-  await options.database.kysely.transaction().execute(async (transaction) => {
+  await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
     const workspace = await workspaceRow(transaction, place.workspaceId);
     const row = await theGroup(transaction, place);
     refuseFileOwned(row, `group ${row.name}`);
@@ -127,12 +115,10 @@ async function removeGroup(options: ControlOptions, place: GroupPlace, auditSour
     }
     const heir = await heirOf(transaction, row);
     await transaction.updateTable("api_keys").set({ group_id: heir.id }).where("group_id", "=", row.id).execute();
-    await transaction.deleteFrom("groups").where("id", "=", row.id).execute();
-    const log = new ChangeLog(auditSource, options.clock.now());
-    const gone = { ...scopeView(row), revoked_keys: keys.revoked, revoked_keys_moved_to: heir.name };
-    log.record("remove", `group ${workspace.slug}/${row.name}`, gone, null, workspace.id);
-    log.catalogChanged();
-    await log.write(transaction);
+    await removeRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [row], {
+      revoked_keys: keys.revoked,
+      revoked_keys_moved_to: heir.name,
+    });
   });
 }
 
@@ -177,12 +163,17 @@ async function refuseTakenName(connection: Connection, group: GroupRow): Promise
   throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
 }
 
-async function refuseTooMany(connection: Connection, workspaceId: string): Promise<void> {
+/** Asked once the new groups stand. */
+async function refuseTooManyGroups(connection: Connection, workspaceId: string): Promise<void> {
+  const message = await tooManyGroups(connection, workspaceId);
+  if (message !== null) throw new Failure("conflict", message);
+}
+
+export async function tooManyGroups(connection: Connection, workspaceId: string): Promise<string | null> {
   const { n } = await connection
     .selectFrom("groups")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirstOrThrow();
-  if (Number(n) < bounds.workspaceGroupsMax) return;
-  throw new Failure("conflict", `A workspace has at most ${bounds.workspaceGroupsMax} groups.`);
+  return Number(n) <= bounds.workspaceGroupsMax ? null : `A workspace has at most ${bounds.workspaceGroupsMax} groups.`;
 }

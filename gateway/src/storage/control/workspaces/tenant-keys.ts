@@ -1,93 +1,148 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { bounds, Failure } from "#core/index.ts";
-import type { AuditSource, KeyChange, KeyOfUser, Rotation, TenantStore } from "#ports/index.ts";
-import { ChangeLog } from "../../changes/change-log.ts";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, KeyChange, NewKey, Rotation, TenantStore } from "#ports/index.ts";
+import { insertRows, updateRow } from "../../changes/audited-rows.ts";
+import { type AuditedWrite, auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { changedScope, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys } from "../../keys/console-keys.ts";
-import { boundsText, type KeyRow, keyView, type NamedKeyRow, namedKeys, recognition } from "../../keys/key-rows.ts";
+import { keyObject } from "../../keys/key-object.ts";
+import { boundsText, everyBound, type KeyRow, namedKeys, recognition } from "../../keys/key-rows.ts";
+import {
+  checkKeyFields,
+  keyCalled,
+  nameOfRevoked,
+  refuseTakenSecret,
+  refuseTooManyKeys,
+} from "../../keys/key-rules.ts";
 import { mayHoldKeys } from "../../people/people-keys.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
-import { refuseTakenSecret } from "./key-writes.ts";
-import { groupIn, refuseFileOwned, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileOwned } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
+import { groupIn, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
 
-type KeyPart = Pick<TenantStore, "key" | "addKey" | "updateKey" | "rotateKey" | "endKey">;
+type KeyPart = Pick<
+  TenantStore,
+  "key" | "keyNamed" | "listKeys" | "hasKeys" | "addKey" | "updateKey" | "rotateKey" | "endKey"
+>;
 
 export function tenantKeys(options: ControlOptions): KeyPart {
+  const { clock } = options;
   const { kysely } = options.database;
   return {
     async key(workspaceId, id) {
       let query = consoleKeys(kysely).where("api_keys.id", "=", id);
       if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
       const row = await query.executeTakeFirst();
-      return row === undefined ? null : consoleKeyOf(row, options.clock.now());
+      return row === undefined ? null : consoleKeyOf(row, clock.now());
     },
+    keyNamed: (idOrPrefix) => keyNamed(kysely, idOrPrefix, clock.now()),
+    async listKeys(workspaceId) {
+      let query = consoleKeys(kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
+      if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
+      return (await query.execute()).map((row) => consoleKeyOf(row, clock.now()));
+    },
+    hasKeys: async () => (await kysely.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined,
     addKey: (workspaceId, key, auditSource) => addKey(options, workspaceId, key, auditSource),
     updateKey: (workspaceId, id, change, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, transaction) => {
+      changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, under) => {
+        refuseFileOwned(row, `key ${row.name}`);
         refuseRevoked(row);
-        return await changedRow(transaction, row, change(await shown(transaction, id, options.clock.now())));
+        return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
       }),
     rotateKey: (workspaceId, id, rotation, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, (row, transaction) =>
-        rotatedRow(options, transaction, row, rotation),
-      ),
+      changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
+        // What the file declares without a secret gets one here, and keeps what the file says of it.
+        if (row.digest !== null) refuseFileOwned(row, `key ${row.name}`);
+        return await rotatedRow(under, options, row, rotation);
+      }),
     endKey: (workspaceId, id, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, (row) =>
-        revokedRow(row, options.clock.now()),
-      ),
+      changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
+        refuseFileOwned(row, `key ${row.name}`);
+        return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
+      }),
   };
+}
+
+async function keyNamed(connection: Connection, idOrPrefix: string, now: number): Promise<ConsoleKey | null> {
+  const byId = await consoleKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
+  if (byId !== undefined) return consoleKeyOf(byId, now);
+  // A declared key without a secret has an empty prefix, which names nothing.
+  if (idOrPrefix === "") return null;
+  const [only, other] = await consoleKeys(connection).where("api_keys.prefix", "=", idOrPrefix).limit(2).execute();
+  if (only === undefined) return null;
+  if (other === undefined) return consoleKeyOf(only, now);
+  throw new Failure("invalid_request", `Several keys begin with ${idOrPrefix}. Name one by its id.`, { param: "key" });
 }
 
 async function addKey(
   options: ControlOptions,
   workspaceId: string,
-  wanted: KeyOfUser,
+  wanted: NewKey,
   auditSource: AuditSource,
 ): Promise<ConsoleKey> {
-  const { database, clock, vault } = options;
-  return await database.kysely.transaction().execute(async (transaction) => {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at } = under;
     const workspace = await workspaceRow(transaction, workspaceId);
-    const at = clock.now();
-    const log = new ChangeLog(auditSource, at);
-    const digest = vault.digest(wanted.secret.reveal());
-    await refuseTakenSecret(transaction, digest);
-    await refuseTooMany(transaction, workspaceId);
-    if (!(await mayHoldKeys(transaction, workspaceId, wanted.createdBy))) {
+    checkKeyFields(wanted, { now: at, before: null });
+    await refuseUnknownProviders(transaction, wanted.passThrough);
+    const { createdBy } = wanted;
+    if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
       // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
       throw new Failure("forbidden", "You can no longer make keys in this workspace.");
     }
-    await freeName(transaction, { workspace, log }, wanted.name);
-    const row: KeyRow = {
-      id: options.ids.next("key_"),
-      workspace_id: workspaceId,
-      group_id: await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName),
-      name: wanted.name,
-      digest,
-      ...recognition(wanted.secret),
-      models: patternsText(wanted.models),
-      pass_through: JSON.stringify(wanted.passThrough ?? []),
-      allowed_ips: patternsText(wanted.allowedIps),
-      ...scopeColumns(wanted.limits, wanted.budget),
-      tags: JSON.stringify(wanted.tags ?? {}),
-      capture: wanted.capture ?? "none",
-      enabled: wanted.enabled === false ? 0 : 1,
-      revoked_at: null,
-      expires_at: wanted.expiresAt ?? null,
-      managed_by: "console",
-      created_at: at,
-      created_by: wanted.createdBy,
-      set_by_admins: boundsText(wanted.setByAdmins ?? []),
-      old_digest: null,
-      old_until: null,
-    };
-    await transaction.insertInto("api_keys").values(row).execute();
-    log.record("create", `key ${workspace.slug}/${row.name}`, null, keyView(row), workspaceId);
-    log.keyChanged(digest);
-    await log.write(transaction);
+    const object = keyObject(new Map([[workspace.id, workspace.slug]]));
+    const before = await keyCalled(transaction, workspaceId, wanted.name);
+    if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
+      const after = await rotatedRow(under, options, before, { secret: wanted.secret, graceMs: 0 });
+      await updateRow(under, object, { before, after, action: "rotate" });
+      return await shown(transaction, before.id, at);
+    }
+    if (before !== null) {
+      // The file would look for its key by this name, and find ours.
+      if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
+      await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
+    }
+    const row = await newRow(under, options, workspaceId, wanted);
+    await insertRows(under, object, [row]);
+    await refuseTooManyKeys(transaction, workspaceId);
     return await shown(transaction, row.id, at);
   });
+}
+
+async function newRow(
+  { transaction, at }: AuditedWrite,
+  { ids, vault }: ControlOptions,
+  workspaceId: string,
+  wanted: NewKey,
+): Promise<KeyRow> {
+  const digest = vault.digest(wanted.secret.reveal());
+  await refuseTakenSecret(transaction, digest);
+  return {
+    id: ids.next("key_"),
+    workspace_id: workspaceId,
+    group_id: await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName),
+    name: wanted.name,
+    digest,
+    ...recognition(wanted.secret),
+    models: patternsText(wanted.models),
+    pass_through: JSON.stringify(wanted.passThrough ?? []),
+    allowed_ips: patternsText(wanted.allowedIps),
+    ...scopeColumns(wanted.limits, wanted.budget),
+    tags: JSON.stringify(wanted.tags ?? {}),
+    capture: wanted.capture ?? "none",
+    enabled: wanted.enabled === false ? 0 : 1,
+    revoked_at: null,
+    expires_at: wanted.expiresAt ?? null,
+    managed_by: "console",
+    created_at: at,
+    created_by: wanted.createdBy,
+    // What nobody of the console made is bounded by whoever made it, in everything.
+    set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
+    old_digest: null,
+    old_until: null,
+  };
 }
 
 interface KeyWrite {
@@ -100,40 +155,31 @@ interface KeyWrite {
 /** One change of one key. What gives back the row it was given changes nothing and leaves no trace. */
 async function changeKey(
   options: ControlOptions,
-  write: KeyWrite,
-  change: (row: KeyRow, transaction: Connection) => KeyRow | Promise<KeyRow>,
+  { workspaceId, id, auditSource, action }: KeyWrite,
+  change: (row: KeyRow, under: AuditedWrite) => Promise<KeyRow>,
 ): Promise<ConsoleKey> {
-  const { database, clock } = options;
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const named = await theKey(transaction, write);
-    const { workspace_slug, group_name, ...before } = named;
-    refuseFileOwned(before, `key ${before.name}`);
-    const after = await change(before, transaction);
-    const at = clock.now();
-    if (JSON.stringify(after) !== JSON.stringify(before)) {
-      await transaction.updateTable("api_keys").set(after).where("id", "=", before.id).execute();
-      const log = new ChangeLog(write.auditSource, at);
-      log.record(
-        write.action,
-        `key ${workspace_slug}/${before.name}`,
-        keyView(before),
-        keyView(after),
-        write.workspaceId,
-      );
-      for (const { digest, old_digest } of [before, after]) {
-        log.keyChanged(digest);
-        log.keyChanged(old_digest);
-      }
-      await log.write(transaction);
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const named = await namedKeys(transaction)
+      .where("api_keys.id", "=", id)
+      .where("api_keys.workspace_id", "=", workspaceId)
+      .executeTakeFirst();
+    if (named === undefined) {
+      throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
     }
-    return await shown(transaction, before.id, at);
+    const { workspace_slug, group_name: _group, ...before } = named;
+    const after = await change(before, under);
+    await updateRow(under, keyObject(new Map([[workspaceId, workspace_slug]])), { before, after, action });
+    return await shown(transaction, id, under.at);
   });
 }
 
-async function changedRow(transaction: Connection, row: KeyRow, change: KeyChange): Promise<KeyRow> {
+async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
+  checkKeyFields(change, { now: at, before: row });
+  await refuseUnknownProviders(transaction, change.passThrough, patternsOf(row.pass_through));
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceRow(transaction, row.workspace_id);
-    await refuseTakenName(transaction, workspace, change.name);
+    if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
   }
   return {
     ...row,
@@ -152,13 +198,13 @@ async function changedRow(transaction: Connection, row: KeyRow, change: KeyChang
 }
 
 async function rotatedRow(
-  options: ControlOptions,
-  transaction: Connection,
+  { transaction, at }: AuditedWrite,
+  { vault }: ControlOptions,
   row: KeyRow,
   { secret, graceMs }: Rotation,
 ): Promise<KeyRow> {
   refuseRevoked(row);
-  const digest = options.vault.digest(secret.reveal());
+  const digest = vault.digest(secret.reveal());
   await refuseTakenSecret(transaction, digest);
   const keepsOld = graceMs > 0 && row.digest !== null;
   return {
@@ -166,21 +212,8 @@ async function rotatedRow(
     digest,
     ...recognition(secret),
     old_digest: keepsOld ? row.digest : null,
-    old_until: keepsOld ? options.clock.now() + graceMs : null,
+    old_until: keepsOld ? at + graceMs : null,
   };
-}
-
-function revokedRow(row: KeyRow, at: number): KeyRow {
-  return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
-}
-
-async function theKey(connection: Connection, { workspaceId, id }: KeyWrite): Promise<NamedKeyRow> {
-  const row = await namedKeys(connection)
-    .where("api_keys.id", "=", id)
-    .where("api_keys.workspace_id", "=", workspaceId)
-    .executeTakeFirst();
-  if (row === undefined) throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
-  return row;
 }
 
 async function shown(connection: Connection, id: string, now: number): Promise<ConsoleKey> {
@@ -202,50 +235,6 @@ function refuseRevoked(row: KeyRow): void {
   throw new Failure("conflict", `The key ${row.name} is revoked, which is for good. Make a new one.`);
 }
 
-async function refuseTakenName(connection: Connection, workspace: WorkspaceRow, name: string): Promise<void> {
-  const holder = await holderOf(connection, workspace.id, name);
-  if (holder !== null) throw taken(workspace, name);
-}
-
-/** A new key may have the name of a revoked one, which then says of itself that it is: one is not taken for the other. */
-async function freeName(
-  connection: Connection,
-  { workspace, log }: { readonly workspace: WorkspaceRow; readonly log: ChangeLog },
-  name: string,
-): Promise<void> {
-  const before = await holderOf(connection, workspace.id, name);
-  if (before === null) return;
-  // The file would look for its key by this name, and find ours.
-  if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, name);
-  const day = new Date(before.revoked_at).toISOString().slice(0, 10);
-  const byDay = `${name} (revoked ${day})`;
-  const free = (await holderOf(connection, workspace.id, byDay)) === null;
-  const after = { ...before, name: free ? byDay : `${name} (revoked ${day}, ${before.id})` };
-  await connection.updateTable("api_keys").set({ name: after.name }).where("id", "=", before.id).execute();
-  log.record("update", `key ${workspace.slug}/${name}`, keyView(before), keyView(after), workspace.id);
-}
-
-async function holderOf(connection: Connection, workspaceId: string, name: string): Promise<KeyRow | null> {
-  const row = await connection
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
 function taken(workspace: WorkspaceRow, name: string): Failure {
   return new Failure("conflict", `There is already a key called ${name} in ${workspace.slug}.`, { param: "name" });
-}
-
-async function refuseTooMany(connection: Connection, workspaceId: string): Promise<void> {
-  const { n } = await connection
-    .selectFrom("api_keys")
-    .select((eb) => eb.fn.countAll<number>().as("n"))
-    .where("workspace_id", "=", workspaceId)
-    .where("revoked_at", "is", null)
-    .executeTakeFirstOrThrow();
-  if (Number(n) < bounds.workspaceKeysMax) return;
-  throw new Failure("conflict", `A workspace has at most ${bounds.workspaceKeysMax} keys in use. Revoke some first.`);
 }

@@ -2,8 +2,9 @@ import type { ConsoleGroup } from "@sluice/contract/console";
 import { type RawBuilder, sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { StoredWorkspace } from "#ports/index.ts";
+import type { AuditedObject } from "../../changes/audited-rows.ts";
 import type { Connection } from "../../database/database.ts";
-import type { ManagedBy, Row } from "../../database/schema.ts";
+import type { Row } from "../../database/schema.ts";
 import { budgetOf, limitsOf } from "../../database/scope-columns.ts";
 
 export type WorkspaceRow = Row<"workspaces">;
@@ -15,8 +16,29 @@ export const everyModel = JSON.stringify(["*"]);
 /** Its grant to pass through. */
 export const noProvider = "[]";
 
-/** What an audit row shows of a workspace or group. */
-export function scopeView(row: WorkspaceRow | GroupRow) {
+/** Workspaces as every writer writes them. */
+export const workspaceObject: AuditedObject<"workspaces"> = {
+  table: "workspaces",
+  idColumn: "id",
+  label: (row) => `workspace ${row.slug}`,
+  view: (row) => scopeView(row),
+  workspaceOf: (row) => row.id,
+  notify: (log) => log.catalogChanged(),
+};
+
+/** Groups as every writer writes them. `slugs`: of their workspaces, by id. */
+export function groupObject(slugs: ReadonlyMap<string, string>): AuditedObject<"groups"> {
+  return {
+    table: "groups",
+    idColumn: "id",
+    label: (row) => `group ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`,
+    view: (row) => scopeView(row),
+    workspaceOf: (row) => row.workspace_id,
+    notify: (log) => log.catalogChanged(),
+  };
+}
+
+function scopeView(row: WorkspaceRow | GroupRow) {
   return {
     ...row,
     models: JSON.parse(row.models),
@@ -105,11 +127,6 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
     .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
     .executeTakeFirst();
   return row ?? null;
-}
-
-export function refuseFileOwned(row: { readonly managed_by: ManagedBy }, object: string): void {
-  if (row.managed_by === "console") return;
-  throw new Failure("managed_by_file", `The config file owns the ${object}. Change it there.`);
 }
 
 /** Whether a column holds the text, whatever the case; `%` and `_` stand for themselves. */

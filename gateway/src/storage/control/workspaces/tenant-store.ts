@@ -1,5 +1,5 @@
 import type { TenantStore } from "#ports/index.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
+import type { ControlOptions } from "../control-options.ts";
 import { tenantGroups } from "./tenant-groups.ts";
 import { tenantKeys } from "./tenant-keys.ts";
 import { tenantWorkspaces } from "./tenant-workspaces.ts";

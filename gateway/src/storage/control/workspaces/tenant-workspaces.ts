@@ -1,6 +1,7 @@
-import { defaultGroupName } from "@sluice/contract/words";
+import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type {
+  AuditSource,
   NewWorkspace,
   Paged,
   StoredWorkspace,
@@ -8,40 +9,47 @@ import type {
   WorkspaceChange,
   WorkspaceFilter,
 } from "#ports/index.ts";
-import { ChangeLog } from "../../changes/change-log.ts";
+import { insertRows, updateRow } from "../../changes/audited-rows.ts";
+import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { changedScope, patternsText, scopeColumns } from "../../database/scope-columns.ts";
-import type { ControlOptions } from "../config-file/apply-config.ts";
+import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileOwned } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
 import {
   countedWorkspaces,
   everyModel,
+  type GroupRow,
+  groupObject,
   holdsText,
   noProvider,
-  refuseFileOwned,
-  scopeView,
   storedWorkspace,
   type WorkspaceRow,
+  workspaceObject,
   workspaceRow,
 } from "./tenant-rows.ts";
-import { forgetWorkspace, refuseWorkspaceInUse } from "./workspace-removal.ts";
+import { refuseWorkspaceInUse, removeWorkspaceRows } from "./workspace-removal.ts";
 
 type WorkspacePart = Pick<
   TenantStore,
-  "workspaces" | "workspace" | "addWorkspace" | "updateWorkspace" | "removeWorkspace"
+  "workspaces" | "workspace" | "workspaceNamed" | "addWorkspace" | "updateWorkspace" | "removeWorkspace"
 >;
 
 export function tenantWorkspaces(options: ControlOptions): WorkspacePart {
   const { kysely } = options.database;
   return {
     workspaces: (filter, cursor, limit) => workspacePage(kysely, filter, { cursor, limit }),
-    async workspace(id) {
-      const row = await countedWorkspaces(kysely).where("workspaces.id", "=", id).executeTakeFirst();
-      return row === undefined ? null : storedWorkspace(row);
-    },
+    workspace: (id) => oneWorkspace(kysely, "id", id),
+    workspaceNamed: (slug) => oneWorkspace(kysely, "slug", slug),
     addWorkspace: (workspace, auditSource) => addWorkspace(options, workspace, auditSource),
     updateWorkspace: (id, change, auditSource) => updateWorkspace(options, id, change, auditSource),
     removeWorkspace: (id, auditSource) => removeWorkspace(options, id, auditSource),
   };
+}
+
+async function oneWorkspace(connection: Connection, by: "id" | "slug", value: string): Promise<StoredWorkspace | null> {
+  const row = await countedWorkspaces(connection).where(`workspaces.${by}`, "=", value).executeTakeFirst();
+  return row === undefined ? null : storedWorkspace(row);
 }
 
 async function workspacePage(
@@ -68,45 +76,38 @@ async function workspacePage(
 async function addWorkspace(
   options: ControlOptions,
   wanted: NewWorkspace,
-  auditSource: Parameters<TenantStore["addWorkspace"]>[1],
+  auditSource: AuditSource,
 ): Promise<StoredWorkspace> {
-  const at = options.clock.now();
-  const common = { managed_by: "console" as const, created_at: at };
-  const workspace: WorkspaceRow = {
-    id: options.ids.next("ws_"),
-    slug: wanted.slug,
-    name: wanted.name ?? wanted.slug,
-    models: patternsText(wanted.models) ?? everyModel,
-    pass_through: JSON.stringify(wanted.pass_through ?? []),
-    ...scopeColumns(wanted.limits, wanted.budget),
-    enabled: 1,
-    ...common,
-  };
-  const group = {
-    id: options.ids.next("grp_"),
-    workspace_id: workspace.id,
-    name: defaultGroupName,
-    models: everyModel,
-    pass_through: noProvider,
-    ...scopeColumns(undefined, null),
-    ...common,
-  };
-  return await options.database.kysely.transaction().execute(async (transaction) => {
-    const taken = await transaction
-      .selectFrom("workspaces")
-      .select("id")
-      .where("slug", "=", workspace.slug)
-      .executeTakeFirst();
-    if (taken !== undefined) {
+  checkName(wanted);
+  if (!slugPattern.test(wanted.slug)) throw wrong("slug", slugRule);
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at, ids } = under;
+    await refuseUnknownProviders(transaction, wanted.pass_through);
+    const common = { managed_by: "console" as const, created_at: at };
+    const workspace: WorkspaceRow = {
+      id: ids.next("ws_"),
+      slug: wanted.slug,
+      name: wanted.name ?? wanted.slug,
+      models: patternsText(wanted.models) ?? everyModel,
+      pass_through: JSON.stringify(wanted.pass_through ?? []),
+      ...scopeColumns(wanted.limits, wanted.budget),
+      enabled: 1,
+      ...common,
+    };
+    const group: GroupRow = {
+      id: ids.next("grp_"),
+      workspace_id: workspace.id,
+      name: defaultGroupName,
+      models: everyModel,
+      pass_through: noProvider,
+      ...scopeColumns(undefined, null),
+      ...common,
+    };
+    if ((await oneWorkspace(transaction, "slug", workspace.slug)) !== null) {
       throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
     }
-    await transaction.insertInto("workspaces").values(workspace).execute();
-    await transaction.insertInto("groups").values(group).execute();
-    const log = new ChangeLog(auditSource, at);
-    log.record("create", `workspace ${workspace.slug}`, null, scopeView(workspace), workspace.id);
-    log.record("create", `group ${workspace.slug}/${group.name}`, null, scopeView(group), workspace.id);
-    log.catalogChanged();
-    await log.write(transaction);
+    await insertRows(under, workspaceObject, [workspace]);
+    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
     return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
   });
 }
@@ -115,11 +116,14 @@ async function updateWorkspace(
   options: ControlOptions,
   id: string,
   change: WorkspaceChange,
-  auditSource: Parameters<TenantStore["updateWorkspace"]>[2],
+  auditSource: AuditSource,
 ): Promise<StoredWorkspace> {
-  return await options.database.kysely.transaction().execute(async (transaction) => {
+  checkName(change);
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
     const before = await workspaceRow(transaction, id);
     refuseFileOwned(before, `workspace ${before.slug}`);
+    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
     const after: WorkspaceRow = {
       ...before,
       name: change.name ?? before.name,
@@ -128,31 +132,27 @@ async function updateWorkspace(
       ...changedScope(before, change),
       enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
     };
-    const views = [scopeView(before), scopeView(after)] as const;
-    if (JSON.stringify(views[0]) !== JSON.stringify(views[1])) {
-      const log = new ChangeLog(auditSource, options.clock.now());
-      await transaction.updateTable("workspaces").set(after).where("id", "=", id).execute();
-      log.record("update", `workspace ${before.slug}`, ...views, id);
-      log.catalogChanged();
-      await log.write(transaction);
-    }
+    await updateRow(under, workspaceObject, { before, after });
     return storedWorkspace(
       await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
     );
   });
 }
 
-async function removeWorkspace(
-  options: ControlOptions,
-  id: string,
-  auditSource: Parameters<TenantStore["removeWorkspace"]>[1],
-): Promise<void> {
-  await options.database.kysely.transaction().execute(async (transaction) => {
-    const row = await workspaceRow(transaction, id);
+async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const row = await workspaceRow(under.transaction, id);
     refuseFileOwned(row, `workspace ${row.slug}`);
-    await refuseWorkspaceInUse(transaction, row);
-    const log = new ChangeLog(auditSource, options.clock.now());
-    await forgetWorkspace(transaction, row, log);
-    await log.write(transaction);
+    await refuseWorkspaceInUse(under.transaction, row);
+    await removeWorkspaceRows(under, row);
   });
+}
+
+function checkName({ name }: { readonly name?: string | undefined }): void {
+  if (name === undefined || (name.trim() !== "" && name.length <= nameLettersMax)) return;
+  throw wrong("name", `1 to ${nameLettersMax} letters`);
+}
+
+function wrong(param: string, rule: string): Failure {
+  return new Failure("invalid_request", `\`${param}\`: ${rule}`, { param });
 }

@@ -1,25 +1,6 @@
 import { type Conflict, pathText } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
-import { ChangeLog } from "../changes/change-log.ts";
 import type { ManagedBy } from "../database/schema.ts";
-import type { ControlOptions } from "./config-file/apply-config.ts";
-import type { ApplyContext } from "./config-file/apply-context.ts";
-
-/** One write of the console: what it does, its audit rows and its changes, all or nothing. */
-export async function consoleWrite<Result>(
-  options: ControlOptions,
-  auditSource: AuditSource,
-  write: (context: ApplyContext) => Promise<Result>,
-): Promise<Result> {
-  return await options.database.kysely.transaction().execute(async (transaction) => {
-    const at = options.clock.now();
-    const log = new ChangeLog(auditSource, at);
-    const result = await write({ ...options, owner: "console", transaction, log, at });
-    await log.write(transaction);
-    return result;
-  });
-}
 
 /** `what` is the object as a person would name it: `provider openai`. */
 export function refuseFileOwned(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {

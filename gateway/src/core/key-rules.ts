@@ -1,0 +1,45 @@
+import type { ConfigFile } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
+import { isAddressRange } from "./address-range.ts";
+import { bounds } from "./bounds.ts";
+
+/** The fields of an API key that have rules which its schema cannot say. */
+export interface CheckedKeyFields {
+  readonly name?: string | undefined;
+  readonly allowed_ips?: readonly string[] | null | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface FieldFault {
+  /** From the key: `["allowed_ips", 1]`. */
+  readonly path: readonly [string, ...(string | number)[]];
+  /** As it stands behind the path: `must be …`. */
+  readonly message: string;
+}
+
+/** What is wrong with a key, whoever writes it: the admin API, the command line or the config file. */
+export function keyFaults({ name, allowed_ips, tags }: CheckedKeyFields): readonly FieldFault[] {
+  const found: FieldFault[] = [];
+  if (name !== undefined && name.trim() === "") found.push({ path: ["name"], message: "must not be blank" });
+  for (const [at, range] of (allowed_ips ?? []).entries()) {
+    // A mistyped range would quietly let nobody in.
+    if (isAddressRange(range)) continue;
+    found.push({ path: ["allowed_ips", at], message: "must be an IP address or a range such as 10.0.0.0/8" });
+  }
+  if (Object.keys(tags ?? {}).length > bounds.tagsMax) {
+    found.push({ path: ["tags"], message: `must be at most ${bounds.tagsMax}` });
+  }
+  return found;
+}
+
+/** The same of every key of a config file. */
+export function keyConflicts(config: ConfigFile): readonly Conflict[] {
+  return (config.workspaces ?? []).flatMap((workspace, index) =>
+    (workspace.keys ?? []).flatMap((key, keyIndex) =>
+      keyFaults(key).map(({ path, message }) => ({
+        path: ["workspaces", index, "keys", keyIndex, ...path],
+        message,
+      })),
+    ),
+  );
+}

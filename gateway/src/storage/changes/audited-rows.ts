@@ -1,0 +1,109 @@
+import type { Connection } from "../database/database.ts";
+import { chunksOf, sameRow, updateAction } from "../database/reconcile.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import type { AuditedWrite } from "./audited-write.ts";
+import type { Action, AuditView, ChangeLog } from "./change-log.ts";
+
+type AuditedTable = Extract<
+  keyof Tables,
+  "workspaces" | "groups" | "api_keys" | "providers" | "models" | "deployments" | "settings" | "notices"
+>;
+
+/**
+ * What people configure, as one table: how its rows are found, what an audit row calls and shows of one, and who is told
+ * of a change. Every writer of the table (admin API, command line, config file) writes through the three functions below.
+ */
+export interface AuditedObject<Name extends AuditedTable> {
+  readonly table: Name;
+  readonly idColumn: "id" | "name";
+  /** As a person would name it: `key acme/ci`. */
+  label(row: Row<Name>): string;
+  /** Without secrets. `before`: the row that this one replaces. */
+  view(row: Row<Name>, before: Row<Name> | null): AuditView;
+  /** The id of the workspace that it belongs to; null: it belongs to the installation. */
+  workspaceOf(row: Row<Name>): string | null;
+  /** Tells every process what to read anew. */
+  notify(log: ChangeLog, row: Row<Name>): void;
+}
+
+export async function insertRows<Name extends AuditedTable>(
+  { transaction, log }: AuditedWrite,
+  object: AuditedObject<Name>,
+  rows: readonly Row<Name>[],
+): Promise<void> {
+  const plain = plainTable(object);
+  for (const chunk of chunksOf(rows)) {
+    await transaction
+      .insertInto(plain.table)
+      .values([...chunk] as never)
+      .execute();
+  }
+  for (const row of rows) {
+    log.record("create", object.label(row), null, object.view(row, null), object.workspaceOf(row));
+    object.notify(log, row);
+  }
+}
+
+/** Writes nothing when both rows are equal. The audit row calls the object what it was called before. */
+export async function updateRow<Name extends AuditedTable>(
+  { transaction, log }: AuditedWrite,
+  object: AuditedObject<Name>,
+  { before, after, action }: { readonly before: Row<Name>; readonly after: Row<Name>; readonly action?: Action },
+): Promise<void> {
+  if (sameRow(before, after)) return;
+  const plain = plainTable(object);
+  await transaction
+    .updateTable(plain.table)
+    .set(after as never)
+    .where(plain.idColumn, "=", idOf(object, before))
+    .execute();
+  const done = action ?? updateAction(before, after);
+  const views = [object.view(before, null), object.view(after, before)] as const;
+  log.record(done, object.label(before), ...views, object.workspaceOf(after));
+  object.notify(log, before);
+  object.notify(log, after);
+}
+
+/** `gone`: what went with each row, for the audit log. */
+export async function removeRows<Name extends AuditedTable>(
+  { transaction, log }: AuditedWrite,
+  object: AuditedObject<Name>,
+  rows: readonly Row<Name>[],
+  gone: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const plain = plainTable(object);
+  for (const chunk of chunksOf(rows.map((row) => idOf(object, row)))) {
+    await transaction
+      .deleteFrom(plain.table)
+      .where(plain.idColumn, "in", [...chunk])
+      .execute();
+  }
+  for (const row of rows) {
+    log.record("remove", object.label(row), { ...object.view(row, null), ...gone }, null, object.workspaceOf(row));
+    object.notify(log, row);
+  }
+}
+
+/** Whether a table has a row of this id or name already. */
+export async function rowExists(
+  connection: Connection,
+  object: Pick<AuditedObject<AuditedTable>, "table" | "idColumn">,
+  id: string,
+): Promise<boolean> {
+  const plain = plainTable(object);
+  const row = await connection
+    .selectFrom(plain.table)
+    .select(plain.idColumn)
+    .where(plain.idColumn, "=", id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function idOf<Name extends AuditedTable>(object: AuditedObject<Name>, row: Row<Name>): string {
+  return (row as unknown as Readonly<Record<string, string>>)[object.idColumn] ?? "";
+}
+
+/** Which table it is matters to the rows' types and to nothing else here: one stands for all. */
+function plainTable(object: { readonly table: AuditedTable; readonly idColumn: "id" | "name" }) {
+  return object as { readonly table: "workspaces"; readonly idColumn: "id" };
+}

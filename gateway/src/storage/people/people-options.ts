@@ -1,0 +1,21 @@
+import type { Clock, Ids } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { peopleLock } from "../database/people-tables.ts";
+
+export interface PeopleOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Writes about people happen one after the other, in every process. Whether somebody is the last owner or the last
+ * administrator is a question about other rows, which two writes at once would both answer with no.
+ */
+export interface PeopleContext extends PeopleOptions {
+  readonly lock: typeof peopleLock;
+}
+
+export function peopleContext(options: PeopleOptions): PeopleContext {
+  return { ...options, lock: peopleLock };
+}
