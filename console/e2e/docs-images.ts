@@ -58,7 +58,7 @@ async function makeKey(page: Page): Promise<void> {
 async function ask(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill("Write a haiku about a lock on a river.");
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Copy answer" }).waitFor();
+  await page.getByRole("button", { name: "Copy response" }).waitFor();
   // Its cost is known a moment later, from the ledger.
   await page
     .getByText(/^\$0\.\d/)

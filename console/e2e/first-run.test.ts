@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByRole("textbox", { name: "Message" }).fill("Say hello to the newcomer");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Stop" }).waitFor();
-    await page.getByRole("button", { name: "Copy answer" }).waitFor();
+    await page.getByRole("button", { name: "Copy response" }).waitFor();
 
     // It is among the requests, and explained.
     await navigation.getByRole("link", { name: "Requests" }).click();

@@ -58,73 +58,78 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   test("a rerank shows the documents by their scores, with what it used and cost", async () => {
     await open("rerank");
     await page.getByLabel("Query").fill("where do ships go");
-    await page.getByLabel("Documents").fill("an invoice for paper\nships go to the harbour");
-    await page.getByRole("button", { name: "Rerank" }).click();
+    await page.getByRole("textbox", { name: "Documents" }).fill("an invoice for paper\nships go to the harbour");
+    await page.getByRole("button", { name: "Rerank", exact: true }).click();
     const rows = page.getByRole("list", { name: "Ranking" }).getByRole("listitem");
     expect(await rows.first().innerText()).toContain("ships go to the harbour");
     expect(await rows.last().innerText()).toContain("document 1");
-    expect(await factsOf(page)).toMatchObject({ "served by": "sounds", "input tokens": "17", cost: "$0.000017" });
+    expect(await factsOf(page)).toMatchObject({ provider: "sounds", "input tokens": "17", cost: "$0.000017" });
   });
 
   test("a moderation shows what is flagged first, and a picture is refused in plain words where it is none", async () => {
     await open("moderation");
-    await page.getByLabel("Text").fill("some violence");
-    await page.getByRole("button", { name: "Check content" }).click();
+    await page.getByRole("textbox", { name: "Text" }).fill("some violence");
+    await page.getByRole("button", { name: "Moderate" }).click();
     await page.getByText("Flagged", { exact: true }).waitFor();
     const rows = page.getByRole("list", { name: "Categories" }).getByRole("listitem");
     expect(await rows.first().innerText()).toContain("Violence");
     expect(await factsOf(page)).toMatchObject({ requests: "1", cost: "about $0.001" });
-    await give(page, "Add a picture", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
-    await page.getByText("note.txt is no PNG, JPEG, WebP or GIF.").waitFor();
+    await give(page, "Add image", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await page.getByText("note.txt is not a PNG, JPEG, WebP or GIF image.").waitFor();
   });
 
   test("a completion fills in between prompt and suffix as it streams, and can be stopped", async () => {
     await open("completion");
-    await page.getByLabel("Prompt").fill("def fib(n):");
+    await page.getByRole("textbox", { name: "Prompt" }).fill("def fib(n):");
     await page.getByLabel("Suffix").fill("print(fib(8))");
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await page.getByRole("button", { name: "Copy completion" }).waitFor();
-    expect(await factsOf(page)).toMatchObject({ "first token": expect.stringContaining("ms"), "input tokens": "3" });
+    expect(await factsOf(page)).toMatchObject({
+      "time to first token": expect.stringContaining("ms"),
+      "input tokens": "3",
+    });
     const text = await page.locator(".completed").innerText();
     expect([text.startsWith("def fib(n):"), text.endsWith("print(fib(8))")]).toEqual([true, true]);
-    await page.getByLabel("Prompt").fill('[[sim {"tokens":500,"event_ms":200}]] go on');
+    await page.getByRole("textbox", { name: "Prompt" }).fill('[[sim {"tokens":500,"event_ms":200}]] go on');
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await page.locator(".completed mark").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("You stopped it.").waitFor();
+    await page.getByText("Stopped.").waitFor();
     await page.getByRole("button", { name: "Complete", exact: true }).waitFor();
   });
 
   test("speech is played and downloaded here; an error of the provider is told in its words", async () => {
     await open("speech");
-    await page.getByLabel("Text").fill("A lighthouse at dawn");
+    await page.getByRole("textbox", { name: "Text" }).fill("A lighthouse at dawn");
     await page.getByRole("combobox", { name: "Format" }).click();
     await page.getByRole("option", { name: "wav" }).click();
-    await page.getByRole("button", { name: "Speak" }).click();
+    await page.getByRole("button", { name: "Generate" }).click();
     const player = page.locator("audio");
     await player.waitFor();
     expect(await page.getByRole("link", { name: "Download" }).getAttribute("download")).toBe("speech.wav");
     expect(await factsOf(page)).toMatchObject({ characters: "20", cost: "about $0.0003" });
     expect(await page.evaluate("document.querySelector('audio').error")).toBeNull();
-    await page.getByLabel("Text").fill('[[sim {"status":400,"error_message":"No such voice"}]] hello');
-    await page.getByRole("button", { name: "Speak" }).click();
+    await page
+      .getByRole("textbox", { name: "Text" })
+      .fill('[[sim {"status":400,"error_message":"No such voice"}]] hello');
+    await page.getByRole("button", { name: "Generate" }).click();
     await page.getByRole("alert").getByText("No such voice").waitFor();
   });
 
   test("a file is transcribed as it streams, translated whole, and refused beside its button", async () => {
     await open("transcription");
-    await give(page, "Choose a file", { name: "empty.wav", mimeType: "audio/wav", buffer: Buffer.alloc(0) });
+    await give(page, "Choose file", { name: "empty.wav", mimeType: "audio/wav", buffer: Buffer.alloc(0) });
     await page.getByRole("alert").getByText("empty.wav is empty.").waitFor();
     const sound = { name: "note.wav", mimeType: "audio/wav", buffer: Buffer.alloc(32_000, 1) };
-    await give(page, "Choose a file", sound);
+    await give(page, "Choose file", sound);
     await page.getByRole("button", { name: "Transcribe", exact: true }).click();
     expect(await factsOf(page)).toMatchObject({
-      "first token": expect.stringContaining("ms"),
-      "audio in tokens": "20",
+      "time to first token": expect.stringContaining("ms"),
+      "audio input tokens": "20",
     });
     const transcript = page.getByRole("region", { name: "transcript" });
     expect((await transcript.innerText()).trim()).not.toBe("");
-    await page.getByText("In English").click();
+    await page.getByText("English", { exact: true }).click();
     await page.getByRole("combobox", { name: "Format" }).click();
     await page.getByRole("option", { name: "Subtitles (WebVTT)" }).click();
     await page.getByRole("button", { name: "Translate", exact: true }).click();
@@ -137,12 +142,12 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("button", { name: /Stop recording/ }).click();
     await page.getByText(/^recording\.\w+, /).waitFor();
     await page.getByRole("button", { name: "Transcribe", exact: true }).click();
-    await page.getByRole("link", { name: "The request explained" }).waitFor();
+    await page.getByRole("link", { name: "View request" }).waitFor();
   });
 
-  test("the same call is shown as code for each type", async () => {
+  test("a request is shown as code for each type", async () => {
     await open("speech");
-    await page.getByRole("button", { name: "Show as code" }).click();
+    await page.getByRole("button", { name: "View code" }).click();
     await page.getByRole("dialog").getByText("/v1/audio/speech").waitFor();
   });
 
@@ -196,7 +201,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await again.waitFor();
     expect([await again.isDisabled(), await again.getAttribute("title")]).toEqual([
       true,
-      "The pictures inside its body are not kept. Edit it, and give them again.",
+      "The images in the request body are not kept. Edit the request and add them again.",
     ]);
   });
 
@@ -235,7 +240,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
     await page.getByRole("textbox", { name: "Message" }).fill("Say **one** and `two` <img src=x onerror=alert(1)>");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Copy answer" }).waitFor();
+    await page.getByRole("button", { name: "Copy response" }).waitFor();
     const answer = page.locator(".markdown");
     // The upstream repeats what it was asked.
     expect(await answer.locator("strong").first().innerText()).toBe("one");

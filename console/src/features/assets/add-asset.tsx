@@ -47,12 +47,12 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
   return (
     <AsKeyDialog
       slug={slug}
-      title={t("assets.addAnAsset")}
+      title={t("assets.add.title")}
       opened={opened}
       onClose={onClose}
       path="/v1/assets"
-      verb={t("assets.addAsset")}
-      done={t("assets.assetAddedItIsChecked")}
+      verb={t("assets.add.run")}
+      done={t("assets.add.done")}
       invalidates={["assets.list"]}
       body={body}
       fields={["url", "asset_type", "name", "group_id", "platform"]}
@@ -61,8 +61,8 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
       {(problemOf) => (
         <>
           <TextInput
-            label={t("assets.address")}
-            description={platform === "local" ? t("assets.publicHttpOrHttpsThe") : t("assets.publicHttpOrHttpsThe2")}
+            label={t("assets.add.url")}
+            description={platform === "local" ? t("assets.add.urlHelp") : t("assets.add.urlHelpElsewhere")}
             placeholder="https://example.com/hero.png"
             type="url"
             data-autofocus
@@ -91,7 +91,7 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
           </div>
           <TextInput
             label={t("assets.name")}
-            placeholder={t("assets.hero")}
+            placeholder={t("assets.add.nameHint")}
             maxLength={64}
             value={draft.name}
             error={problemOf("name")}

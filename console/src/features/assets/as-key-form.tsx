@@ -65,7 +65,7 @@ function AsKeyForm(props: AsKeyFormProps) {
     }
   };
   if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
-  if (keys !== null && key === null) return <NoKey slug={slug} what={t("assets.materialIsAddedAsA")} onMade={choose} />;
+  if (keys !== null && key === null) return <NoKey slug={slug} what={t("assets.needsKey")} onMade={choose} />;
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
@@ -74,8 +74,8 @@ function AsKeyForm(props: AsKeyFormProps) {
           slug={slug}
           value={key}
           onChange={choose}
-          label={t("assets.asKey")}
-          description={t("assets.anyActiveKeyWillDo")}
+          label={t("assets.key")}
+          description={t("assets.keyHelp")}
         />
         {problem !== null && !fields.includes(problem.param ?? "") && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">

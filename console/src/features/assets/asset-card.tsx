@@ -3,6 +3,7 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/assets.ts";
 import { AssetView } from "../media/asset-view.tsx";
+import { assetTypeWords } from "./asset-types.ts";
 
 interface AssetCardProps {
   readonly slug: string;
@@ -23,11 +24,9 @@ export function AssetCard({ slug, asset, group, onOpen }: AssetCardProps) {
         </button>
         <div className="task-card-line">
           <StatusBadge status={asset.status} />
-          <span className="cut">{group ?? asset.asset_type}</span>
+          <span className="cut">{group ?? assetTypeWords[asset.asset_type]}</span>
           <span className="asset-actions">
-            {asset.status === "Active" && (
-              <CopyButton value={`asset://${asset.id}`} label={t("assets.copyAssetAddress")} />
-            )}
+            {asset.status === "Active" && <CopyButton value={`asset://${asset.id}`} label={t("assets.copyUrl")} />}
           </span>
         </div>
         {asset.error !== null && (

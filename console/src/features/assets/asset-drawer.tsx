@@ -6,10 +6,11 @@ import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { Bytes, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/assets.ts";
+import { Rich, t } from "../../language/areas/assets.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AssetView } from "../media/asset-view.tsx";
 import type { AssetGroup } from "./asset-group.ts";
+import { assetTypeWords } from "./asset-types.ts";
 import { platformName } from "./platforms.ts";
 
 interface AssetDrawerProps {
@@ -38,7 +39,7 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
   const { may } = useSession();
   const remove = useAct("assets.remove", {
     invalidates: ["assets.list"],
-    done: t("assets.assetRemoved"),
+    done: t("assets.detail.removed"),
     onDone: onClose,
   });
   const address = `asset://${asset.id}`;
@@ -50,36 +51,43 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
       </div>
       {!asset.has_content && active && (
         <Text size="xs" c="dimmed">
-          {t("assets.itsBytesAreInThe", { platform: platformName(asset.platform) })}
+          {t("assets.detail.elsewhere", { platform: platformName(asset.platform) })}
         </Text>
       )}
       {asset.error !== null && (
         <Alert color="red" variant="light" title={asset.error.message}>
           <Text size="xs">
-            Code <code>{asset.error.code}</code>. It stays until it is removed; mend the cause and add it again.
+            <Rich
+              text="assets.detail.failed"
+              tags={{ code: (code) => <code>{code}</code> }}
+              values={{ code: asset.error.code }}
+            />
           </Text>
         </Alert>
       )}
       <dl className="facts-list">
-        <dt>{t("assets.state")}</dt>
+        <dt>{t("assets.detail.status")}</dt>
         <dd>
           <StatusBadge status={asset.status} />
         </dd>
-        <dt>{t("assets.referToItAs")}</dt>
+        <dt>{t("assets.detail.url")}</dt>
         <dd>
-          <CopyText value={address} label={t("assets.copyAssetAddress")} />
+          <CopyText value={address} label={t("assets.copyUrl")} />
         </dd>
         <dt>{t("assets.type")}</dt>
-        <dd>{[asset.asset_type, asset.content_type].filter((each) => each !== null).join(", ")}</dd>
-        <dt>{t("assets.size")}</dt>
+        <dd>{[assetTypeWords[asset.asset_type], asset.content_type].filter((each) => each !== null).join(", ")}</dd>
+        <dt>{t("assets.detail.size")}</dt>
         <dd>
           <Bytes value={asset.size_bytes} />
         </dd>
         <dt>{t("assets.group")}</dt>
         <dd>
-          {group?.name ?? asset.group_id}, {platformName(asset.platform)}
+          {t("assets.groups.nameAndPlatform", {
+            name: group?.name ?? asset.group_id,
+            platform: platformName(asset.platform),
+          })}
         </dd>
-        <dt>{t("assets.added")}</dt>
+        <dt>{t("assets.detail.added")}</dt>
         <dd>
           <When at={asset.created_at} />
         </dd>
@@ -87,11 +95,11 @@ function AssetBody({ slug, asset, group, onClose }: AssetDrawerProps & { readonl
       {may("member", slug) && (
         <Group justify="flex-end" gap="xs">
           <ConfirmButton
-            title={t("assets.removeThisAsset")}
-            verb={t("assets.removeAsset")}
+            title={t("assets.detail.remove")}
+            verb={t("assets.detail.removeRun")}
             onConfirm={() => remove.mutateAsync({ params: { workspace: slug, asset: asset.id } })}
           >
-            {t("assets.requestsThatReferToIt")}
+            {t("assets.detail.removeHelp")}
           </ConfirmButton>
           {active && <UseInVideo slug={slug} asset={asset} />}
         </Group>
@@ -112,7 +120,7 @@ function UseInVideo({ slug, asset }: { readonly slug: string; readonly asset: Co
           <Link to="/playground" search={{ workspace: slug, type: "video", ...reference }} {...props} />
         )}
       >
-        {t("assets.useAsReference")}
+        {t("assets.detail.useAsReference")}
       </Button>
       {asset.asset_type === "Image" && (
         <Button
@@ -120,7 +128,7 @@ function UseInVideo({ slug, asset }: { readonly slug: string; readonly asset: Co
             <Link to="/playground" search={{ workspace: slug, type: "video", image: address }} {...props} />
           )}
         >
-          {t("assets.useAsFirstFrame")}
+          {t("assets.detail.useAsFirstFrame")}
         </Button>
       )}
     </>

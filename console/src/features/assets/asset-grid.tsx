@@ -25,8 +25,8 @@ export function AssetGrid({ slug, assets, groups, onOpen, add }: AssetGridProps)
   }
   if (assets.rows.length === 0 && assets.more === null) {
     return (
-      <EmptyState icon={<IconLibraryPhoto />} title={t("assets.nothingInHereYet")} action={add}>
-        {t("assets.addAPictureAVideo")}
+      <EmptyState icon={<IconLibraryPhoto />} title={t("assets.empty.title")} action={add}>
+        {t("assets.empty.help")}
       </EmptyState>
     );
   }

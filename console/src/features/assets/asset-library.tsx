@@ -45,12 +45,12 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
       leftSection={<IconFolderPlus size={14} aria-hidden />}
       onClick={() => change({ create: "group" })}
     >
-      {t("assets.makeGroup")}
+      {t("assets.groups.create")}
     </Button>
   );
   const addAsset = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ create: "asset" })}>
-      {t("assets.addAsset")}
+      {t("assets.add.run")}
     </Button>
   );
 
@@ -58,13 +58,13 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
     <>
       {groups.rows !== null && groups.rows.length === 0 ? (
         <div className="table-empty">
-          <EmptyState icon={<IconLibraryPhoto />} title={t("assets.noMaterialYet")} action={mayChange && makeGroup}>
-            {t("assets.aFaceAProductA")}
+          <EmptyState icon={<IconLibraryPhoto />} title={t("assets.empty.noGroups")} action={mayChange && makeGroup}>
+            {t("assets.empty.noGroupsHelp")}
           </EmptyState>
         </div>
       ) : (
         <div className="assets-grid">
-          <Section title={t("assets.groups")} actions={mayChange && makeGroup} flush>
+          <Section title={t("assets.groups.title")} actions={mayChange && makeGroup} flush>
             {groups.problem !== null && groups.rows === null ? (
               <ProblemAlert problem={groups.problem} onRetry={groups.reload} />
             ) : (
@@ -72,10 +72,10 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
             )}
           </Section>
           <Section
-            title={chosen?.name ?? t("assets.allAssets")}
+            title={chosen?.name ?? t("assets.all")}
             description={
               chosen === null
-                ? t("assets.theNewestFirst")
+                ? t("assets.newestFirst")
                 : [platformName(chosen.platform), chosen.description].filter((each) => each !== "").join(". ")
             }
             actions={

@@ -1,19 +1,29 @@
+import type { ConsoleAsset } from "@sluice/contract";
 import { t } from "../../language/areas/assets.ts";
-export const assetTypes = [t("assets.image"), t("assets.video"), t("assets.audio")] as const;
 
-const byEnding: Readonly<Record<string, (typeof assetTypes)[number]>> = {
-  mp4: t("assets.video"),
-  mov: t("assets.video"),
-  webm: t("assets.video"),
-  wav: t("assets.audio"),
-  mp3: t("assets.audio"),
-  m4a: t("assets.audio"),
-  flac: t("assets.audio"),
-  ogg: t("assets.audio"),
+type AssetType = ConsoleAsset["asset_type"];
+
+export const assetTypes = ["Image", "Video", "Audio"] as const satisfies readonly AssetType[];
+
+export const assetTypeWords: Readonly<Record<AssetType, string>> = {
+  Image: t("assets.types.image"),
+  Video: t("assets.types.video"),
+  Audio: t("assets.types.audio"),
 };
 
-/** What an address most likely leads to, by its ending; a picture where that says nothing. */
-export function typeOfAddress(url: string): (typeof assetTypes)[number] {
+const byEnding: Readonly<Record<string, AssetType>> = {
+  mp4: "Video",
+  mov: "Video",
+  webm: "Video",
+  wav: "Audio",
+  mp3: "Audio",
+  m4a: "Audio",
+  flac: "Audio",
+  ogg: "Audio",
+};
+
+/** What an address most likely leads to, by its ending; an image where that says nothing. */
+export function typeOfAddress(url: string): AssetType {
   const path = URL.canParse(url) ? new URL(url).pathname : url;
-  return byEnding[path.split(".").at(-1)?.toLowerCase() ?? ""] ?? t("assets.image");
+  return byEnding[path.split(".").at(-1)?.toLowerCase() ?? ""] ?? "Image";
 }

@@ -15,10 +15,10 @@ interface GroupListProps {
 export function GroupList({ groups, chosen, onChoose }: GroupListProps) {
   if (groups.rows === null) return <Skeleton height={120} mx="md" mb="md" w="auto" />;
   return (
-    <ul className="group-list" aria-label={t("assets.assetGroups")}>
+    <ul className="group-list" aria-label={t("assets.groups.label")}>
       <li>
         <UnstyledButton className="group-choice" aria-current={chosen === ""} onClick={() => onChoose("")}>
-          <span>{t("assets.allAssets")}</span>
+          <span>{t("assets.all")}</span>
         </UnstyledButton>
       </li>
       {groups.rows.map((group) => (

@@ -23,12 +23,12 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
   return (
     <AsKeyDialog
       slug={slug}
-      title={t("assets.makeAnAssetGroup")}
+      title={t("assets.groups.createTitle")}
       opened={opened}
       onClose={onClose}
       path="/v1/asset-groups"
-      verb={t("assets.makeGroup")}
-      done={t("assets.groupMade")}
+      verb={t("assets.groups.create")}
+      done={t("assets.groups.created")}
       invalidates={["assetGroups.list"]}
       body={name === "" ? null : { platform: draft.platform, name, description: draft.description.trim() }}
       fields={["name", "description", "platform"]}
@@ -38,7 +38,7 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
         <>
           <TextInput
             label={t("assets.name")}
-            placeholder={t("assets.heroes")}
+            placeholder={t("assets.groups.nameHint")}
             data-autofocus
             required
             maxLength={64}
@@ -47,8 +47,8 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <Textarea
-            label={t("assets.description")}
-            placeholder={t("assets.whoIsInTheFilm")}
+            label={t("assets.groups.description")}
+            placeholder={t("assets.groups.descriptionHint")}
             autosize
             minRows={1}
             maxLength={300}
@@ -57,8 +57,8 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             onChange={(event) => set({ description: event.currentTarget.value })}
           />
           <Radio.Group
-            label={t("assets.whereItsMaterialLives")}
-            description={t("assets.itStaysThereAnotherPlace")}
+            label={t("assets.groups.platform")}
+            description={t("assets.groups.platformHelp")}
             value={draft.platform}
             error={problemOf("platform")}
             onChange={(platform) => set({ platform })}

@@ -6,8 +6,8 @@ import { AssetLibrary } from "./asset-library.tsx";
 
 export default function AssetsPage() {
   return (
-    <PageFrame title={t("assets.assets")} description={t("assets.picturesVideosAndSoundsThat")}>
-      <NeedsWorkspace why={t("assets.assetsBelongToAWorkspace")}>
+    <PageFrame title={t("assets.title")} description={t("assets.help")}>
+      <NeedsWorkspace why={t("assets.needsWorkspace")}>
         {(slug) => <AssetLibrary key={slug} slug={slug} />}
       </NeedsWorkspace>
     </PageFrame>

@@ -3,15 +3,15 @@ import { t } from "../../language/areas/assets.ts";
 export const platforms = [
   {
     id: "local",
-    name: "Local",
-    about: t("assets.theGatewayFetchesAndKeeps"),
+    name: t("assets.platforms.local"),
+    about: t("assets.platforms.localHelp"),
   },
   {
     id: "volcengine",
-    name: "Volcengine",
-    about: t("assets.theAssetLibraryOfAn"),
+    name: t("assets.platforms.volcengine"),
+    about: t("assets.platforms.volcengineHelp"),
   },
-  { id: "byteplus", name: "BytePlus", about: t("assets.theAssetLibraryOfA") },
+  { id: "byteplus", name: t("assets.platforms.byteplus"), about: t("assets.platforms.byteplusHelp") },
 ] as const;
 
 export function platformName(id: string): string {

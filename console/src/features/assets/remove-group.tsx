@@ -12,17 +12,17 @@ interface RemoveGroupProps {
 export function RemoveGroup({ slug, group, onRemoved }: RemoveGroupProps) {
   const remove = useAct("assetGroups.remove", {
     invalidates: ["assetGroups.list", "assets.list"],
-    done: t("assets.groupRemoved"),
+    done: t("assets.groups.removed"),
     onDone: onRemoved,
   });
   return (
     <ConfirmButton
-      title={t("assets.remove", { name: group.name })}
-      verb={t("assets.removeGroup")}
+      title={t("assets.groups.remove", { name: group.name })}
+      verb={t("assets.groups.removeRun")}
       typed={group.name}
       onConfirm={() => remove.mutateAsync({ params: { workspace: slug, group: group.id } })}
     >
-      {t("assets.everythingInItGoesWith")}
+      {t("assets.groups.removeHelp")}
     </ConfirmButton>
   );
 }

@@ -20,7 +20,7 @@ interface AssetPickerProps {
 /** Chooses one of the workspace's assets that are ready to be used. */
 export function AssetPicker({ workspace, opened, type, onPick, onClose }: AssetPickerProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={t("media.chooseAnAsset")} size="lg">
+    <Modal opened={opened} onClose={onClose} title={t("media.assets.choose")} size="lg">
       {opened && <Choices workspace={workspace} onPick={onPick} {...(type === undefined ? {} : { type })} />}
     </Modal>
   );
@@ -36,8 +36,8 @@ function Choices({ workspace, type, onPick }: Pick<AssetPickerProps, "workspace"
   return (
     <>
       {usable.length === 0 && assets.more === null && (
-        <EmptyState icon={<IconLibraryPhoto />} title={`No ${type?.toLowerCase() ?? t("media.asset")} is ready`}>
-          {t("media.addMaterialOnTheAssets")}
+        <EmptyState icon={<IconLibraryPhoto />} title={t("media.assets.noneReady", { type: type ?? "any" })}>
+          {t("media.assets.noneReadyHelp")}
         </EmptyState>
       )}
       <SimpleGrid cols={{ base: 2, xs: 3, sm: 4 }} spacing="xs">

@@ -7,14 +7,14 @@ const pictureBytesMax = 8_000_000;
 
 /** Why a file cannot be sent as a picture; null when it can. */
 export function pictureProblem(file: Pick<File, "name" | "type" | "size">): string | null {
-  const name = file.name === "" ? t("media.thePicture") : file.name;
-  if (!pictureTypes.some((type) => type === file.type)) return t("media.isNoPngJpegWebp", { name });
-  if (file.size === 0) return t("media.isEmpty", { name });
+  const name = file.name === "" ? t("media.files.image") : file.name;
+  if (!pictureTypes.some((type) => type === file.type)) return t("media.files.notImage", { name });
+  if (file.size === 0) return t("media.files.empty", { name });
   if (file.size > pictureBytesMax) {
-    return t("media.hasAtMostCanBe", {
+    return t("media.files.tooLarge", {
       name,
       size: formatBytes(file.size),
-      pictureBytesMax: formatBytes(pictureBytesMax),
+      most: formatBytes(pictureBytesMax),
     });
   }
   return null;
@@ -22,10 +22,10 @@ export function pictureProblem(file: Pick<File, "name" | "type" | "size">): stri
 
 /** Why a text cannot be given to a model as the address of a picture; null when it can. */
 export function addressProblem(text: string): string | null {
-  if (!URL.canParse(text)) return t("media.thatIsNoAddressIt");
+  if (!URL.canParse(text)) return t("media.url.invalid");
   const { protocol, username } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:") return t("media.onlyHttpAndHttpsAddresses");
-  return username === "" ? null : t("media.anAddressWithAName");
+  if (protocol !== "https:" && protocol !== "http:") return t("media.url.scheme");
+  return username === "" ? null : t("media.url.credentials");
 }
 
 export function readAsDataUrl(file: Blob): Promise<string> {

@@ -90,7 +90,7 @@ async function jsonOf(response: Response, requestId: string | null): Promise<unk
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("upstream_error", t("media.theAnswerIsNotJson"), requestId);
+    throw new Problem("upstream_error", t("media.answer.notJson"), requestId);
   }
 }
 

@@ -22,7 +22,7 @@ export function KeySelect({
   slug,
   value,
   onChange,
-  label = t("media.key"),
+  label = t("media.key.label"),
   description,
   withinDialog,
 }: KeySelectProps) {
@@ -36,7 +36,11 @@ export function KeySelect({
   const choices = (found.keys ?? []).map((key) => ({
     value: key.id,
     label: key.name,
-    hint: `${key.prefix}…${key.last_four}, ${key.group.name}${key.created_by?.id === user.id ? ", yours" : ""}`,
+    hint: [
+      `${key.prefix}…${key.last_four}`,
+      key.group.name,
+      ...(key.created_by?.id === user.id ? [t("media.key.yours")] : []),
+    ].join(" · "),
   }));
   const known = value === null || choices.some((choice) => choice.value === value);
   const out = chosen.data !== undefined && chosen.data.state !== "active";
@@ -59,9 +63,9 @@ export function KeySelect({
           <span className="choice-hint cut">{"hint" in option ? String(option.hint) : ""}</span>
         </span>
       )}
-      nothingFoundMessage={found.looking ? t("media.looking") : t("media.noSuchKey")}
+      nothingFoundMessage={found.looking ? t("media.key.searching") : t("media.key.notFound")}
       maxLength={256}
-      error={out ? `This key is ${chosen.data?.state.replaceAll("_", " ")}: calls with it are refused.` : null}
+      error={out ? t("media.key.refused") : null}
       {...(withinDialog === true ? { comboboxProps: { withinPortal: false } } : {})}
     />
   );

@@ -1,3 +1,5 @@
+import { t } from "../../language/areas/media.ts";
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type ReadFields = { readonly fields: Fields; readonly problem: null } | { readonly problem: string };
@@ -9,7 +11,7 @@ export function readFields(text: string): ReadFields {
   if (read.problem !== null) return read;
   const { value } = read;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    return { problem: 'An object is expected: { "name": "value" }' };
+    return { problem: t("media.form.notObject") };
   }
   return { fields: value as Fields, problem: null };
 }
@@ -20,6 +22,6 @@ export function readJson(
   try {
     return { value: JSON.parse(text), problem: null };
   } catch (thrown) {
-    return { problem: `Not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+    return { problem: t("media.form.notJson", { reason: thrown instanceof Error ? thrown.message : String(thrown) }) };
   }
 }

@@ -17,30 +17,30 @@ export function NoKey({ slug, what, onMade }: NoKeyProps) {
   const { may } = useSession();
   const make = useAct("keys.create", {
     invalidates: ["keys.list", "session.show"],
-    done: t("media.keyMadeNobodyHasSeen"),
+    done: t("media.key.created"),
     onDone: ({ key }) => onMade(key.id),
   });
   if (!may("member", slug)) {
     return (
-      <EmptyState icon={<IconKey />} title={t("media.viewersMakeNoCalls")}>
-        {t("media.callsCostMoneySoThey", { what })}
+      <EmptyState icon={<IconKey />} title={t("media.key.viewer")}>
+        {t("media.key.viewerHelp", { what })}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconKey />}
-      title={t("media.youHaveNoKeyHere")}
+      title={t("media.key.none")}
       action={
         <Button
           loading={make.isPending}
           onClick={() => make.mutate({ params: { workspace: slug }, body: { name: "playground" } })}
         >
-          {t("media.makeAKeyCalledPlayground")}
+          {t("media.key.create")}
         </Button>
       }
     >
-      {t("media.soEveryCallHasSomebodys", { what })}
+      {t("media.key.noneHelp", { what })}
     </EmptyState>
   );
 }

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Money, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/media.ts";
+import { Rich, t } from "../../language/areas/media.ts";
 import { TaskProgress } from "./task-progress.tsx";
 import { formatElapsed, shapeOf, tookMs } from "./task-words.ts";
 import { VideoPreview } from "./video-preview.tsx";
@@ -34,20 +34,23 @@ export function TaskCard({ task, withWorkspace = false }: TaskCardProps) {
           params={{ task: task.id }}
           search={{ workspace: task.workspace.slug }}
         >
-          {task.prompt === null || task.prompt === "" ? t("media.withoutAPrompt") : task.prompt}
+          {task.prompt === null || task.prompt === "" ? t("media.task.noPrompt") : task.prompt}
         </Link>
         <TaskProgress task={task} />
         <div className="task-card-line">
           <StatusBadge status={task.status} />
           <When at={task.created_at} />
           {task.finished_at !== null && task.status === "succeeded" && (
-            <span title={t("media.fromTheCallToThe")}>
-              {t("media.in", { elapsed: formatElapsed(tookMs(task, task.finished_at)) })}
+            <span title={t("media.task.tookHelp")}>
+              {t("media.task.took", { elapsed: formatElapsed(tookMs(task, task.finished_at)) })}
             </span>
           )}
-          <span className="task-card-cost" title={task.cost_estimated ? t("media.setAsideUntilItHas") : undefined}>
-            {task.cost_estimated && task.cost_usd !== null ? "about " : ""}
-            <Money usd={task.cost_usd} />
+          <span className="task-card-cost" title={task.cost_estimated ? t("media.task.reserved") : undefined}>
+            {task.cost_estimated && task.cost_usd !== null ? (
+              <Rich text="media.task.about" values={{ cost: <Money usd={task.cost_usd} /> }} />
+            ) : (
+              <Money usd={task.cost_usd} />
+            )}
           </span>
         </div>
         <div className="task-card-line task-card-quiet">

@@ -1,5 +1,6 @@
 import { Progress } from "@mantine/core";
 import type { ConsoleTask } from "@sluice/contract";
+import { formatShare } from "../../client/format.ts";
 import { t } from "../../language/areas/media.ts";
 import { formatElapsed, isOpen, tookMs } from "./task-words.ts";
 import { useNow } from "./use-now.ts";
@@ -17,11 +18,10 @@ export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
         value={task.progress ?? 100}
         animated={!known}
         striped={!known}
-        aria-label={known ? t("media.progress") : t("media.beingMadeHowFarIs")}
+        aria-label={known ? t("media.task.progress") : t("media.task.progressUnknown")}
       />
       <span className="tabular nowrap">
-        {known ? `${Math.round(task.progress ?? 0)} %, ` : ""}
-        {formatElapsed(tookMs(task, now))}
+        {[...(known ? [formatShare((task.progress ?? 0) / 100)] : []), formatElapsed(tookMs(task, now))].join(" · ")}
       </span>
     </div>
   );

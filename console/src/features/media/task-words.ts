@@ -1,5 +1,6 @@
 import type { ConsoleTask } from "@sluice/contract";
-import { formatDuration } from "../../client/format.ts";
+import { formatCount, formatDuration } from "../../client/format.ts";
+import { t as words } from "../../language/areas/formats.ts";
 import { t } from "../../language/areas/media.ts";
 
 export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
@@ -8,22 +9,31 @@ export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
 
 /** "16:9, 5 s, 720p": what was asked for beside the prompt. */
 export function shapeOf(task: Pick<ConsoleTask, "ratio" | "duration" | "resolution">): string {
-  const duration = task.duration === null ? null : task.duration < 0 ? t("media.anyLength") : `${task.duration} s`;
+  const duration = task.duration === null ? null : lengthOf(task.duration);
   return [task.ratio, duration, task.resolution].filter((each) => each !== null).join(", ");
+}
+
+/** A negative one lets the model decide. */
+function lengthOf(seconds: number): string {
+  return seconds < 0 ? t("media.task.anyLength") : formatSeconds(seconds);
 }
 
 /** Why there is no video to be seen, in a few words. */
 export function absenceOf(task: Pick<ConsoleTask, "status" | "error">): string {
-  if (task.status === "queued") return t("media.waitsForItsTurn");
-  if (task.status === "running") return t("media.beingMade");
-  if (task.status === "succeeded") return t("media.theProvidersLinkHasExpired");
-  if (task.status === "failed") return task.error?.message ?? t("media.failed");
-  return task.status === "cancelled" ? t("media.cancelled") : t("media.notDoneInTime");
+  if (task.status === "queued") return t("media.task.queued");
+  if (task.status === "running") return t("media.task.running");
+  if (task.status === "succeeded") return t("media.task.linkExpired");
+  if (task.status === "failed") return task.error?.message ?? t("media.task.failed");
+  return task.status === "cancelled" ? t("media.task.cancelled") : t("media.task.expired");
 }
 
 /** "9 s", "1 min 47 s": whole seconds are exact enough for what takes minutes. */
 export function formatElapsed(ms: number): string {
-  return ms < 60_000 ? `${Math.floor(ms / 1_000)} s` : formatDuration(ms);
+  return ms < 60_000 ? formatSeconds(Math.floor(ms / 1_000)) : formatDuration(ms);
+}
+
+export function formatSeconds(seconds: number): string {
+  return seconds < 60 ? words("formats.s", { count: formatCount(seconds) }) : formatDuration(seconds * 1_000);
 }
 
 /** How long it took, or has taken so far. */

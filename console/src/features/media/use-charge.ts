@@ -44,15 +44,12 @@ export function chargeOf(
     unpriced: attempts.every(({ price_version }) => price_version === null),
     used: usageTable
       .filter(({ price }) => price !== null)
-      .map(({ column, label, unit }) => ({
-        label: unit === "token" ? t("media.tokens", { label }).toLowerCase() : label.toLowerCase(),
-        units: units(column),
-      }))
+      .map(({ column }) => ({ label: t(`media.charge.used.${column}`), units: units(column) }))
       .filter(({ units }) => units > 0),
   };
 }
 
 export function chargeWords({ costUsd, estimated, unpriced }: Charge, formatUsd: (usd: number) => string): string {
-  if (unpriced && costUsd === 0) return t("media.noPriceSet");
-  return estimated ? t("media.about", { costUsd: formatUsd(costUsd) }) : formatUsd(costUsd);
+  if (unpriced && costUsd === 0) return t("media.charge.unpriced");
+  return estimated ? t("media.charge.about", { costUsd: formatUsd(costUsd) }) : formatUsd(costUsd);
 }

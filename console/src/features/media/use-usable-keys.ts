@@ -2,7 +2,6 @@ import type { ConsoleKey } from "@sluice/contract";
 import { useMemo } from "react";
 import { useCall } from "../../api/use-call.ts";
 import type { Problem } from "../../client/problem.ts";
-import { t } from "../../language/areas/media.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useKept } from "./kept.ts";
 
@@ -49,7 +48,7 @@ export interface ChosenKey extends UsableKeys {
 /** The key that the playground's pages call as: what was asked for, else what was chosen before, else the first. */
 export function useChosenKey(slug: string, asked = ""): ChosenKey {
   const usable = useUsableKeys(slug);
-  const [kept, choose] = useKept<string>(t("media.keyOf", { slug }), "");
+  const [kept, choose] = useKept<string>(`playground.key:${slug}`, "");
   const key = asked || kept || usable.keys?.[0]?.id || null;
   return { ...usable, key, choose };
 }

@@ -1,4 +1,3 @@
-import { t } from "../../language/areas/media.ts";
 import type { Fields } from "./more-fields.ts";
 
 export interface Reference {
@@ -39,7 +38,7 @@ export const plainVideo: VideoDraft = {
 
 /** Where the form keeps what was written, for other pages that hand something to it. */
 export function videoDraftName(workspace: string): string {
-  return t("media.videoDraftOf", { workspace });
+  return `playground.video.draft:${workspace}`;
 }
 
 export function videoBody(model: string, draft: VideoDraft, more: Fields): Fields {

@@ -22,7 +22,7 @@ export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps
         <div className="video-frame video-frame-large">
           <span className="video-absence">
             <IconMovieOff size={24} stroke={1.4} aria-hidden />
-            <span>{t("media.thisBrowserCannotShowIt")}</span>
+            <span>{t("media.video.unplayable")}</span>
           </span>
         </div>
       ) : (
@@ -34,14 +34,14 @@ export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps
           loop
           playsInline
           preload="metadata"
-          aria-label={task.prompt ?? t("media.video")}
+          aria-label={task.prompt ?? t("media.video.label")}
           onLoadedData={() => onReady?.()}
           onError={() => setBroken(true)}
         />
       )}
       <div className="video-actions">
-        <Anchor href={source} download={t("media.mp4", { id: task.id })} size="xs" className="icon-link">
-          <IconDownload size={14} aria-hidden /> {t("media.download")}
+        <Anchor href={source} download={`${task.id}.mp4`} size="xs" className="icon-link">
+          <IconDownload size={14} aria-hidden /> {t("media.video.download")}
         </Anchor>
         {!broken && children}
         {task.error !== null && (

@@ -72,7 +72,7 @@ function Still({ task, moving }: Required<VideoPreviewProps>) {
     return (
       <span className="video-absence">
         <IconMovie size={22} stroke={1.4} aria-hidden />
-        <span>{t("media.noPreview")}</span>
+        <span>{t("media.video.noPreview")}</span>
       </span>
     );
   }

@@ -11,7 +11,7 @@ export async function* answerEvents(
   ends: (event: unknown) => boolean = () => false,
 ): AsyncGenerator<unknown> {
   const requestId = response.headers.get("x-request-id");
-  if (response.body === null) throw new Problem("upstream_truncated", t("playground.theAnswerHadNoBody"), requestId);
+  if (response.body === null) throw new Problem("upstream_truncated", t("playground.answer.noBody"), requestId);
   for await (const event of readEvents(response.body)) {
     if (event === "[DONE]") return;
     const chunk = parse(event, requestId);
@@ -20,7 +20,7 @@ export async function* answerEvents(
     yield chunk;
     if (ends(chunk)) return;
   }
-  throw new Problem("upstream_truncated", t("playground.theAnswerBrokeOffBefore"), requestId);
+  throw new Problem("upstream_truncated", t("playground.answer.cut"), requestId);
 }
 
 export function isEventStream(response: Response): boolean {
@@ -31,6 +31,6 @@ function parse(event: string, requestId: string | null): unknown {
   try {
     return JSON.parse(event);
   } catch {
-    throw new Problem("upstream_error", t("playground.aPieceOfTheAnswer"), requestId);
+    throw new Problem("upstream_error", t("playground.answer.unreadable"), requestId);
   }
 }

@@ -19,12 +19,13 @@ export function CallFacts(props: CallFactsProps) {
   const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
   const charge = useCharge(workspace, told.requestId);
   const facts: [name: string, value: string][] = [];
-  if (told.provider !== null) facts.push([t("playground.servedBy"), told.provider]);
-  if (told.attempts !== null && told.attempts > 1) facts.push(["attempts", formatCount(told.attempts)]);
-  if (firstTokenMs !== null) facts.push([t("playground.firstToken"), formatMs(firstTokenMs)]);
-  if (totalMs !== null) facts.push([t("playground.wholeAnswer"), formatMs(totalMs)]);
-  if (inputTokens !== null) facts.push([t("playground.tokensIn"), formatCount(inputTokens)]);
-  if (outputTokens !== null) facts.push([t("playground.tokensOut"), formatCount(outputTokens)]);
+  if (told.provider !== null) facts.push([t("playground.facts.provider"), told.provider]);
+  if (told.attempts !== null && told.attempts > 1)
+    facts.push([t("playground.facts.attempts"), formatCount(told.attempts)]);
+  if (firstTokenMs !== null) facts.push([t("playground.facts.firstToken"), formatMs(firstTokenMs)]);
+  if (totalMs !== null) facts.push([t("playground.facts.total"), formatMs(totalMs)]);
+  if (inputTokens !== null) facts.push([t("playground.facts.inputTokens"), formatCount(inputTokens)]);
+  if (outputTokens !== null) facts.push([t("playground.facts.outputTokens"), formatCount(outputTokens)]);
   if (charge !== null) facts.push(...chargeFacts(charge, inputTokens !== null || outputTokens !== null));
   return (
     <div className="call-facts">
@@ -38,7 +39,7 @@ export function CallFacts(props: CallFactsProps) {
       </dl>
       {told.requestId !== null && <RequestLink workspace={workspace} requestId={told.requestId} />}
       {told.warnings !== null && (
-        <p className="call-warning">{t("playground.noteFromTheGateway", { warnings: told.warnings })}</p>
+        <p className="call-warning">{t("playground.facts.warnings", { warnings: told.warnings })}</p>
       )}
     </div>
   );
@@ -46,9 +47,9 @@ export function CallFacts(props: CallFactsProps) {
 
 /** What the ledger has of it; `undefined` while it is not there yet. */
 function chargeFacts(charge: Charge | undefined, tokensTold: boolean): [name: string, value: string][] {
-  if (charge === undefined) return [["cost", "…"]];
+  if (charge === undefined) return [[t("playground.facts.cost"), "…"]];
   const used = tokensTold ? [] : charge.used.map(({ label, units }): [string, string] => [label, formatCount(units)]);
-  return [...used, ["cost", chargeWords(charge, formatUsd)]];
+  return [...used, [t("playground.facts.cost"), chargeWords(charge, formatUsd)]];
 }
 
 interface RequestLinkProps {
@@ -66,7 +67,7 @@ export function RequestLink({ workspace, requestId }: RequestLinkProps) {
       search={{ workspace }}
       title={requestId}
     >
-      {t("playground.theRequestExplained")}
+      {t("playground.facts.request")}
     </Link>
   );
 }

@@ -1,10 +1,21 @@
-import { type ModelTypeName, modelTypeLabels, modelTypes } from "@sluice/contract";
+import { type ModelTypeName, modelTypes } from "@sluice/contract";
+import { t } from "../../language/areas/playground.ts";
 import { isDemoName } from "../first-run/demo-name.ts";
 
 /** What can be tried here: each type of model. */
 export const modes = modelTypes;
 export type Mode = ModelTypeName;
-export const modeWords: Readonly<Record<Mode, string>> = modelTypeLabels;
+export const modeWords: Readonly<Record<Mode, string>> = {
+  chat: t("playground.types.chat"),
+  completion: t("playground.types.completion"),
+  image: t("playground.types.image"),
+  video: t("playground.types.video"),
+  embedding: t("playground.types.embedding"),
+  rerank: t("playground.types.rerank"),
+  moderation: t("playground.types.moderation"),
+  transcription: t("playground.types.transcription"),
+  speech: t("playground.types.speech"),
+};
 
 /** A model as its key sees it in `GET /v1/models`. */
 export interface PlayModel {

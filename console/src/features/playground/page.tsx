@@ -8,8 +8,8 @@ import { Playground } from "./playground.tsx";
 
 export default function PlaygroundPage() {
   return (
-    <PageFrame title={t("playground.playground")} description={t("playground.tryAnyModelFromHere")}>
-      <NeedsWorkspace why={t("playground.callsAreMadeAsA")}>
+    <PageFrame title={t("playground.title")} description={t("playground.help")}>
+      <NeedsWorkspace why={t("playground.needsWorkspace")}>
         {(slug) => <Playground key={slug} slug={slug} />}
       </NeedsWorkspace>
     </PageFrame>

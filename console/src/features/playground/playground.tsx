@@ -3,7 +3,7 @@ import { asKeyPath } from "@sluice/contract";
 import { IconBox } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense } from "react";
+import { type ComponentType, lazy, Suspense, useMemo } from "react";
 import { useAsk } from "../../api/call-context.tsx";
 import type { Problem } from "../../client/problem.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -17,6 +17,7 @@ import { NoKey } from "../media/no-key.tsx";
 import { useChosenKey } from "../media/use-usable-keys.ts";
 import { ChatPanel } from "./chat/chat-panel.tsx";
 import type { ModelPanelProps } from "./model-panel-props.ts";
+import { ModelSelect } from "./model-select.tsx";
 import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
 
 /** First the key, then what it may call. */
@@ -31,7 +32,7 @@ export function Playground({ slug }: { readonly slug: string }) {
   };
   const none = keys !== null && key === null;
   if (!may("member", slug) || none) {
-    return <NoKey slug={slug} what={t("playground.callsOfThePlaygroundAre")} onMade={choosing} />;
+    return <NoKey slug={slug} what={t("playground.needsKey")} onMade={choosing} />;
   }
   if (key !== null) return <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
   return problem === null ? <Skeleton height={56} /> : <ProblemAlert problem={problem} onRetry={reload} />;
@@ -48,12 +49,13 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
   const change = useUrlChange();
   const { models, problem, reload } = useModels(slug, chosenKey);
   const { mode, model } = chosen(models ?? [], search["type"] ?? "", search["model"] ?? "");
-  const ofMode = (models ?? []).filter((each) => each.type === mode);
+  const ofMode = useMemo(() => (models ?? []).filter((each) => each.type === mode), [models, mode]);
+  const names = useMemo(() => ofMode.map((each) => each.id), [ofMode]);
   return (
     <>
       <Group gap="sm" align="flex-end" className="play-bar">
         <div className="play-key">
-          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label={t("playground.calledAsKey")} />
+          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label={t("playground.key")} />
         </div>
         <div className="play-mode">
           <Select
@@ -65,16 +67,11 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
           />
         </div>
         <div className="play-model">
-          <Select
-            label={t("playground.model")}
-            data={ofMode.map((each) => each.id)}
+          <ModelSelect
+            models={names}
             value={model}
-            onChange={(next) => next !== null && change({ type: mode, model: next })}
-            allowDeselect={false}
-            disabled={ofMode.length === 0}
-            placeholder={models === null ? t("playground.loading") : t("playground.noSuchModel")}
-            searchable={ofMode.length > 8}
-            limit={200}
+            loading={models === null}
+            onChange={(next) => change({ type: mode, model: next })}
           />
         </div>
       </Group>
@@ -141,14 +138,10 @@ function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
   return (
     <EmptyState
       icon={<IconBox />}
-      title={
-        none
-          ? t("playground.thisKeyMayCallNo")
-          : t("playground.thisKeyMayCallNo2", { lowerCase: modeWords[mode].toLowerCase() })
-      }
+      title={none ? t("playground.noModel.any") : t("playground.noModel.ofType", { type: modeWords[mode] })}
       action={
         user.administrator ? (
-          <Button renderRoot={(props) => <Link to="/models" {...props} />}>{t("playground.seeTheModels")}</Button>
+          <Button renderRoot={(props) => <Link to="/models" {...props} />}>{t("playground.noModel.models")}</Button>
         ) : (
           <Button
             variant="default"
@@ -156,12 +149,12 @@ function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
               <Link to="/keys/$key" params={{ key: chosenKey }} search={{ workspace: slug }} {...props} />
             )}
           >
-            {t("playground.seeWhy")}
+            {t("playground.noModel.key")}
           </Button>
         )
       }
     >
-      {t("playground.eitherThereIsNoneOr")}
+      {t("playground.noModel.help")}
     </EmptyState>
   );
 }
@@ -171,7 +164,7 @@ function useModels(workspace: string, key: string) {
   const ask = useAsk();
   const path = `${asKeyPath(workspace, key)}/v1/models`;
   const query = useQuery<readonly PlayModel[], Problem>({
-    queryKey: [t("playground.modelsOfKey"), workspace, key],
+    queryKey: ["playground.models", workspace, key],
     queryFn: async ({ signal }) => modelsIn(await ask(path, { method: "GET", body: null, signal })),
   });
   return { models: query.data ?? null, problem: query.error, reload: () => void query.refetch() };

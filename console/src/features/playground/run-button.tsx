@@ -1,27 +1,34 @@
 import { Button, Group } from "@mantine/core";
+import type { Problem } from "../../client/problem.ts";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { t } from "../../language/areas/playground.ts";
 import type { Run } from "./use-run.ts";
 
 interface RunButtonProps {
   readonly run: Pick<Run<unknown>, "running" | "stop">;
   readonly disabled: boolean;
+  /** What stands beside a field of the form already. */
+  readonly marked: Problem | null;
   /** What it does, as a verb. */
   readonly children: string;
 }
 
 /** Sends the form; while the call runs, it stops it. */
-export function RunButton({ run, disabled, children }: RunButtonProps) {
+export function RunButton({ run, disabled, marked, children }: RunButtonProps) {
   return (
-    <Group justify="flex-end">
-      {run.running ? (
-        <Button key="stop" type="button" variant="default" onClick={run.stop}>
-          {t("playground.stop")}
-        </Button>
-      ) : (
-        <Button key="start" type="submit" disabled={disabled}>
-          {children}
-        </Button>
-      )}
-    </Group>
+    <>
+      <FormProblem problem={marked} />
+      <Group justify="flex-end">
+        {run.running ? (
+          <Button key="stop" type="button" variant="default" onClick={run.stop}>
+            {t("playground.run.stop")}
+          </Button>
+        ) : (
+          <Button key="start" type="submit" disabled={disabled}>
+            {children}
+          </Button>
+        )}
+      </Group>
+    </>
   );
 }

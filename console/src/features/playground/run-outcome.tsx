@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/playground.ts";
+import { fieldProblems } from "../media/field-problems.ts";
 import type { Told } from "../media/key-call.ts";
 import { CallFacts, RequestLink } from "./call-facts.tsx";
 import type { Run } from "./use-run.ts";
@@ -11,11 +12,14 @@ interface Outcome {
   readonly told: Told;
   readonly totalMs: number | null;
   readonly firstTokenMs?: number | null;
+  readonly inputTokens?: number | null;
 }
 
 interface RunOutcomeProps {
   readonly run: Omit<Run<Outcome>, "start">;
   readonly workspace: string;
+  /** What the form beside it shows: a problem with one of these stands there. */
+  readonly fields: readonly string[];
   readonly icon: ReactNode;
   /** Of the place while nothing was asked yet. */
   readonly title: string;
@@ -25,13 +29,14 @@ interface RunOutcomeProps {
 }
 
 /** What became of a call: its result, what it took, or what went wrong. */
-export function RunOutcome({ run, workspace, icon, title, hint, children }: RunOutcomeProps) {
+export function RunOutcome({ run, workspace, fields, icon, title, hint, children }: RunOutcomeProps) {
   const { result, running, stopped, problem } = run;
+  const { rest } = fieldProblems(problem, fields);
   return (
     <div className="run-outcome" aria-busy={running}>
       {running && result === null && (
         <div className="icon-link" role="status">
-          <Loader size="xs" aria-hidden /> <Text size="sm">{t("playground.waitingForTheAnswer")}</Text>
+          <Loader size="xs" aria-hidden /> <Text size="sm">{t("playground.run.waiting")}</Text>
         </div>
       )}
       {!running && result === null && problem === null && !stopped && (
@@ -42,10 +47,10 @@ export function RunOutcome({ run, workspace, icon, title, hint, children }: RunO
       {result !== null && children}
       {stopped && (
         <Text size="xs" c="dimmed" role="status">
-          {t("playground.youStoppedItTheProvider2")}
+          {t("playground.run.stopped")}
         </Text>
       )}
-      {problem !== null && <ProblemAlert problem={problem} />}
+      {rest !== null && <ProblemAlert problem={rest} />}
       {problem?.requestId != null && result === null && (
         <div className="call-facts">
           <RequestLink workspace={workspace} requestId={problem.requestId} />
@@ -57,6 +62,7 @@ export function RunOutcome({ run, workspace, icon, title, hint, children }: RunO
           told={result.told}
           totalMs={result.totalMs}
           firstTokenMs={result.firstTokenMs ?? null}
+          inputTokens={result.inputTokens ?? null}
         />
       )}
     </div>

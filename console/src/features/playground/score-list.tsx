@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { locale } from "../../language/index.ts";
 
 export interface ScoreRow {
   readonly id: string;
@@ -31,7 +32,7 @@ export function ScoreList({ label, rows }: { readonly label: string; readonly ro
   );
 }
 
-const figures = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+const figures = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
 
 /** Three digits that matter; what is next to nothing is not written as a power of ten. */
 function formatScore(score: number): string {

@@ -24,14 +24,14 @@ export function SoundPlayer({ sound, name, note }: SoundPlayerProps) {
   return (
     <div className="sound">
       {broken ? (
-        <Text size="sm">{t("playground.thisBrowserCannotPlayIt")}</Text>
+        <Text size="sm">{t("playground.sound.unplayable")}</Text>
       ) : (
         // biome-ignore lint/a11y/useMediaCaption: the text beside it is what is said.
         <audio controls src={url} aria-label={name} onError={() => setBroken(true)} />
       )}
       <div className="sound-foot">
         <Anchor href={url} download={name} size="xs" className="icon-link">
-          <IconDownload size={14} aria-hidden /> {t("playground.download")}
+          <IconDownload size={14} aria-hidden /> {t("playground.run.download")}
         </Anchor>
         <Text size="xs" c="dimmed" className="break">
           {name}, {note}

@@ -65,7 +65,7 @@ function Away({ href, title, children }: ComponentProps<"a">) {
 }
 
 function Named({ src, alt }: ComponentProps<"img">) {
-  const name = alt === undefined || alt === "" ? t("playground.picture") : alt;
+  const name = alt === undefined || alt === "" ? t("playground.markdown.image") : alt;
   return typeof src === "string" ? <Away href={src}>{name}</Away> : <span>{name}</span>;
 }
 
@@ -74,7 +74,7 @@ function Fence({ children }: ComponentProps<"pre">) {
   return (
     <CodeBlock
       code={textOf(children).replace(/\n$/, "")}
-      label={language === undefined ? t("playground.code") : t("playground.code2", { language })}
+      label={language === undefined ? t("playground.markdown.code") : t("playground.markdown.codeIn", { language })}
     />
   );
 }
@@ -82,7 +82,7 @@ function Fence({ children }: ComponentProps<"pre">) {
 function Wide({ children }: ComponentProps<"table">) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="sideways" tabIndex={0} aria-label={t("playground.table")}>
+    <section className="sideways" tabIndex={0} aria-label={t("playground.markdown.table")}>
       <table>{children}</table>
     </section>
   );

@@ -20,8 +20,8 @@ const noDraft: Draft = { text: "", pictures: [] };
 /** A chat with one model, and how it is asked. */
 export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
   const { workspace } = call;
-  const [settings, setSettings] = useKept<ChatSettings>(t("playground.chatSettings"), plainSettings);
-  const [draft, setDraft] = useKept<Draft>(t("playground.chatDraftOf", { workspace }), noDraft);
+  const [settings, setSettings] = useKept<ChatSettings>("playground.chat.settings", plainSettings);
+  const [draft, setDraft] = useKept<Draft>(`playground.chat.draft:${workspace}`, noDraft);
   useGivenPrompt(setDraft);
   const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
   const more = useMemo(() => readFields(settings.more), [settings.more]);
@@ -33,7 +33,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   const input = useRef<HTMLTextAreaElement>(null);
   const wrong = tools.problem !== null || more.problem !== null;
   const full = chat.turns.length >= turnsMax;
-  const barred = wrong ? t("playground.mendWhatIsMarkedIn") : full ? t("playground.thisConversationIsFullStart") : null;
+  const barred = wrong ? t("playground.chat.fixSettings") : full ? t("playground.chat.full") : null;
 
   const takeBack = useCallback(() => {
     const asked = chat.takeBack();
@@ -55,7 +55,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
       <Paper withBorder component="section" className="card chat" aria-labelledby="chat-title">
         <Group justify="space-between" gap="xs" className="chat-head">
           <Title order={2} id="chat-title" className="section-title">
-            {t("playground.conversation")}
+            {t("playground.chat.title")}
           </Title>
           <Group gap={4}>
             <SameCallButton make={sameCall} />
@@ -68,7 +68,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
                 input.current?.focus();
               }}
             >
-              {t("playground.newConversation")}
+              {t("playground.chat.new")}
             </Button>
           </Group>
         </Group>
@@ -84,7 +84,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
           onStop={chat.stop}
         />
       </Paper>
-      <Section title={t("playground.settings")} description={t("playground.theyHoldForTheNext")}>
+      <Section title={t("playground.settings.title")} description={t("playground.settings.help")}>
         <SettingsPanel
           value={settings}
           onChange={setSettings}
@@ -103,7 +103,10 @@ function toShow(chat: Chat, draft: Draft, settings: ChatSettings): [ReturnType<t
   const nothing = written.text === "" && written.pictures.length === 0;
   if (nothing && last !== undefined)
     return [messagesOf(settings.system, chat.turns.slice(0, -1), last.asked), settings];
-  return [messagesOf(settings.system, chat.turns, nothing ? { ...written, text: "Hello" } : written), settings];
+  return [
+    messagesOf(settings.system, chat.turns, nothing ? { ...written, text: t("playground.form.hello") } : written),
+    settings,
+  ];
 }
 
 interface TurnsProps {
@@ -127,7 +130,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
     <section
       ref={box}
       className="turns"
-      aria-label={t("playground.turnsOfTheConversation")}
+      aria-label={t("playground.chat.messages")}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
       tabIndex={0}
       onScroll={(event) => {
@@ -137,7 +140,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
     >
       {turns.length === 0 && (
         <Text c="dimmed" size="sm" ta="center" className="turns-empty">
-          {t("playground.askSomethingTheAnswerStreams")}
+          {t("playground.chat.empty")}
         </Text>
       )}
       {turns.map((turn) => (
@@ -153,7 +156,7 @@ function Turns({ chat, workspace, onEdit }: TurnsProps) {
         <ToolResults key={last?.id} calls={open} onSend={(results) => chat.ask({ kind: "results", results })} />
       )}
       <div className="unseen" aria-live="polite">
-        {last?.state === "done" ? t("playground.answer", { text: last.reply.text }) : null}
+        {last?.state === "done" ? t("playground.chat.responseIs", { text: last.reply.text }) : null}
       </div>
     </section>
   );

@@ -35,10 +35,10 @@ export function Composer(props: ComposerProps) {
   const addFiles = async (files: readonly File[]) => {
     if (files.length === 0) return;
     const wrong = files.map(pictureProblem).find((each) => each !== null);
-    setProblem(files.length > room ? t("playground.aMessageTakesPictures", { picturesMax }) : (wrong ?? null));
+    setProblem(files.length > room ? t("playground.files.imagesMax", { count: picturesMax }) : (wrong ?? null));
     for (const file of files.filter((each) => pictureProblem(each) === null).slice(0, room)) {
       const url = await readAsDataUrl(file).catch(() => null);
-      if (url === null) setProblem(t("playground.couldNotBeRead", { name: file.name }));
+      if (url === null) setProblem(t("playground.files.unreadable", { name: file.name }));
       else addPicture(url);
     }
   };
@@ -62,9 +62,9 @@ export function Composer(props: ComposerProps) {
       />
       <Textarea
         ref={input}
-        aria-label={t("playground.message")}
+        aria-label={t("playground.chat.message")}
         aria-describedby="composer-hint"
-        placeholder={t("playground.message2", { model })}
+        placeholder={t("playground.chat.messageTo", { model })}
         autosize
         minRows={2}
         maxRows={10}
@@ -93,13 +93,13 @@ export function Composer(props: ComposerProps) {
         <Group gap={4}>
           <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void addFiles(files)}>
             {(button) => (
-              <Tooltip label={t("playground.attachPicturesPastingAnd")}>
+              <Tooltip label={t("playground.chat.attachHelp")}>
                 <ActionIcon
                   {...button}
                   variant="subtle"
                   color="gray"
                   disabled={room <= 0}
-                  aria-label={t("playground.attachPictures")}
+                  aria-label={t("playground.chat.attach")}
                 >
                   <IconPhotoPlus size={17} stroke={1.6} />
                 </ActionIcon>
@@ -108,16 +108,16 @@ export function Composer(props: ComposerProps) {
           </FileButton>
           <PictureAddress disabled={room <= 0} onAdd={addPicture} />
           <Text size="xs" c="dimmed" id="composer-hint" visibleFrom="xs">
-            {barred ?? t("playground.enterSendsShiftEnterMakes")}
+            {barred ?? t("playground.chat.keys")}
           </Text>
         </Group>
         {running ? (
           <Button type="button" variant="default" onClick={onStop}>
-            {t("playground.stop")}
+            {t("playground.run.stop")}
           </Button>
         ) : (
           <Button type="submit" disabled={!ready}>
-            {t("playground.send")}
+            {t("playground.chat.send")}
           </Button>
         )}
       </Group>
@@ -141,13 +141,13 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
   return (
     <Popover opened={opened} onChange={(next) => !next && close()} width={320} trapFocus position="top-start">
       <Popover.Target>
-        <Tooltip label={t("playground.aPictureByItsAddress")}>
+        <Tooltip label={t("playground.chat.imageUrlAdd")}>
           <ActionIcon
             variant="subtle"
             color="gray"
             disabled={disabled}
             onClick={toggle}
-            aria-label={t("playground.aPictureByItsAddress")}
+            aria-label={t("playground.chat.imageUrlAdd")}
           >
             <IconLink size={17} stroke={1.6} />
           </ActionIcon>
@@ -155,8 +155,8 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
       </Popover.Target>
       <Popover.Dropdown>
         <TextInput
-          label={t("playground.addressOfAPicture")}
-          description={t("playground.theProviderFetchesItSo")}
+          label={t("playground.chat.imageUrl")}
+          description={t("playground.chat.imageUrlHelp")}
           placeholder="https://example.com/photo.jpg"
           data-autofocus
           maxLength={8_192}
@@ -172,7 +172,7 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
         />
         <Group justify="flex-end" mt="xs">
           <Button type="button" onClick={add}>
-            {t("playground.addPicture")}
+            {t("playground.chat.imageAdd")}
           </Button>
         </Group>
       </Popover.Dropdown>

@@ -1,5 +1,4 @@
 import type { Problem } from "../../../client/problem.ts";
-import { t } from "../../../language/areas/playground.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import type { Reply, ToolCall } from "./reply.ts";
 import type { Served } from "./stream-chat.ts";
@@ -66,7 +65,8 @@ function hasCalls({ toolCalls }: Reply): boolean {
   return toolCalls.length > 0;
 }
 
-const notRun = t("playground.thisToolWasNotRun");
+/** For the model, not for who reads the page: the same in every language. */
+const notRun = "This tool was not run.";
 
 function askedMessages(asked: Asked, open: readonly ToolCall[]): Message[] {
   const results = asked.kind === "results" ? asked.results : {};

@@ -1,5 +1,6 @@
 import { CloseButton } from "@mantine/core";
 import { IconLink } from "@tabler/icons-react";
+import { t } from "../../../language/areas/playground.ts";
 
 interface PictureListProps {
   readonly pictures: readonly string[];
@@ -15,14 +16,18 @@ export function PictureList({ pictures, onRemove }: PictureListProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the same picture may be there twice.
         <li key={at}>
           {url.startsWith("data:") ? (
-            <img src={url} alt={`Attached ${at + 1}`} />
+            <img src={url} alt={t("playground.chat.attached", { number: at + 1 })} />
           ) : (
             <span className="picture-address" title={url}>
               <IconLink size={13} aria-hidden /> <span className="cut">{url}</span>
             </span>
           )}
           {onRemove !== undefined && (
-            <CloseButton size="xs" aria-label={`Remove picture ${at + 1}`} onClick={() => onRemove(at)} />
+            <CloseButton
+              size="xs"
+              aria-label={t("playground.chat.imageRemove", { number: at + 1 })}
+              onClick={() => onRemove(at)}
+            />
           )}
         </li>
       ))}

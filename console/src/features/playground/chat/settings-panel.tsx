@@ -17,8 +17,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
   return (
     <Stack gap="sm">
       <Textarea
-        label={t("playground.systemPrompt")}
-        placeholder={t("playground.youAreATerseAssistant")}
+        label={t("playground.settings.system")}
+        placeholder={t("playground.settings.systemSample")}
         autosize
         minRows={2}
         maxRows={10}
@@ -27,8 +27,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       <Group grow gap="xs" align="flex-start">
         <NumberInput
-          label={t("playground.temperature")}
-          placeholder={t("playground.default")}
+          label={t("playground.settings.temperature")}
+          placeholder={t("playground.settings.default")}
           min={0}
           max={2}
           step={0.1}
@@ -37,8 +37,8 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
           onChange={(next) => set({ temperature: numberOrNull(next) })}
         />
         <NumberInput
-          label={t("playground.maxTokens")}
-          placeholder={t("playground.default")}
+          label={t("playground.settings.maxTokens")}
+          placeholder={t("playground.settings.default")}
           min={1}
           step={256}
           allowDecimal={false}
@@ -47,15 +47,15 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
         />
       </Group>
       <TagsInput
-        label={t("playground.stopSequences")}
-        placeholder={value.stop.length === 0 ? t("playground.writeOneThenEnter") : ""}
+        label={t("playground.settings.stop")}
+        placeholder={value.stop.length === 0 ? t("playground.settings.stopHelp") : ""}
         maxTags={4}
         value={[...value.stop]}
         onChange={(stop) => set({ stop })}
       />
       <Textarea
-        label={t("playground.tools")}
-        description={t("playground.jsonAsInTheApi")}
+        label={t("playground.settings.tools")}
+        description={t("playground.settings.toolsHelp")}
         placeholder="[ … ]"
         autosize
         minRows={2}
@@ -68,12 +68,12 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       {value.tools.trim() === "" && (
         <Button variant="subtle" size="compact-xs" className="fit" onClick={() => set({ tools: sampleTools })}>
-          {t("playground.insertASampleTool")}
+          {t("playground.settings.toolsSample")}
         </Button>
       )}
       <Textarea
-        label={t("playground.moreFields")}
-        description={t("playground.anythingElseForTheBody")}
+        label={t("playground.settings.more")}
+        description={t("playground.settings.moreHelp")}
         placeholder={'{ "reasoning_effort": "low" }'}
         autosize
         minRows={1}
@@ -86,7 +86,7 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
       />
       {!untouched && (
         <Button variant="subtle" size="compact-xs" className="fit" onClick={() => onChange(plainSettings)}>
-          {t("playground.backToTheDefaults")}
+          {t("playground.settings.reset")}
         </Button>
       )}
     </Stack>

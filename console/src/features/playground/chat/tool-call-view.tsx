@@ -1,6 +1,6 @@
 import { IconTool } from "@tabler/icons-react";
 import { CodeBlock } from "../../../components/code-block.tsx";
-import { t } from "../../../language/areas/playground.ts";
+import { Rich, t } from "../../../language/areas/playground.ts";
 import type { ToolCall } from "./reply.ts";
 
 /** A tool that the model wants run. */
@@ -10,12 +10,16 @@ export function ToolCallView({ call }: { readonly call: ToolCall }) {
       <div className="tool-call-head">
         <IconTool size={14} aria-hidden />
         <span>
-          wants to call <code>{call.name === "" ? "…" : call.name}</code>
+          <Rich
+            text="playground.tools.wants"
+            tags={{ tool: (name) => <code>{name}</code> }}
+            values={{ name: call.name === "" ? "…" : call.name }}
+          />
         </span>
       </div>
       <CodeBlock
         code={tidy(call.arguments)}
-        label={t("playground.argumentsOf", { name: call.name })}
+        label={t("playground.tools.arguments", { name: call.name })}
         wrap
         maxHeight="12rem"
       />

@@ -17,16 +17,15 @@ export function ToolResults({ calls, onSend }: ToolResultsProps) {
     if (ready) onSend(results);
   };
   return (
-    <form onSubmit={submit} className="tool-results" aria-label={t("playground.resultsOfTheTools")}>
+    <form onSubmit={submit} className="tool-results" aria-label={t("playground.tools.results")}>
       <Stack gap="xs">
         <Text size="xs" c="dimmed">
-          The model waits for {calls.length === 1 ? t("playground.thisTool") : t("playground.theseTools")}. Nothing is
-          run here: write what a program would answer, or ask something else below.
+          {t("playground.tools.waiting", { count: calls.length })}
         </Text>
         {calls.map((call) => (
           <Textarea
             key={call.id}
-            label={t("playground.resultOf", { name: call.name })}
+            label={t("playground.tools.result", { name: call.name })}
             placeholder={'{"temperature": 18, "sky": "clear"}'}
             autosize
             minRows={1}
@@ -41,7 +40,7 @@ export function ToolResults({ calls, onSend }: ToolResultsProps) {
         ))}
         <Group justify="flex-end">
           <Button type="submit" variant="default" disabled={!ready}>
-            Send {calls.length === 1 ? t("playground.result") : t("playground.results")}
+            {t("playground.tools.send", { count: calls.length })}
           </Button>
         </Group>
       </Stack>

@@ -5,7 +5,7 @@ test("the sample is a good list of tools, nothing written is none, and what is w
   expect(readTools(sampleTools)).toMatchObject({ problem: null, tools: [{ type: "function" }] });
   expect(readTools(" ")).toEqual({ tools: [], problem: null });
   expect(readTools('[{"type":"web_search"}]').problem).toBeNull();
-  expect(readTools("{").problem).toStartWith("Not JSON");
-  expect(readTools("{}").problem).toContain("list");
+  expect(readTools("{").problem).toStartWith("Invalid JSON");
+  expect(readTools("{}").problem).toContain("array");
   expect(readTools('[{"type":"function","function":{"name":"a"}},{"type":"function"}]').problem).toContain("Tool 2");
 });

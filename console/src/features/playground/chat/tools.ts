@@ -8,9 +8,9 @@ export function readTools(text: string): ReadTools {
   if (text.trim() === "") return { tools: [], problem: null };
   const read = readJson(text);
   if (read.problem !== null) return read;
-  if (!Array.isArray(read.value)) return { problem: "A list is expected: [ { … } ]" };
+  if (!Array.isArray(read.value)) return { problem: t("playground.tools.notList") };
   const wrong = read.value.findIndex((tool) => !isTool(tool));
-  if (wrong >= 0) return { problem: `Tool ${wrong + 1} needs a "type", and a function a "name".` };
+  if (wrong >= 0) return { problem: t("playground.tools.incomplete", { number: wrong + 1 }) };
   return { tools: read.value, problem: null };
 }
 
@@ -27,7 +27,7 @@ export const sampleTools = JSON.stringify(
       type: "function",
       function: {
         name: "get_weather",
-        description: t("playground.theWeatherInACity"),
+        description: "Get the current weather in a city.",
         parameters: {
           type: "object",
           properties: { city: { type: "string" }, unit: { type: "string", enum: ["celsius", "fahrenheit"] } },

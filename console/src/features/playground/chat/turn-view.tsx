@@ -26,20 +26,22 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
       <AskedView asked={turn.asked} />
       {reply.thinking !== "" && (
         <details className="thinking">
-          <summary>{running && reply.text === "" ? t("playground.thinking") : t("playground.whatItThought")}</summary>
+          <summary>
+            {running && reply.text === "" ? t("playground.chat.thinking") : t("playground.chat.thought")}
+          </summary>
           <div className="answer-words">{reply.thinking}</div>
         </details>
       )}
       {(waiting || reply.text !== "") && (
         <div className="answered" data-running={running || undefined}>
-          <span className="unseen">{t("playground.answered", { model: turn.model })}</span>
+          <span className="unseen">{t("playground.chat.responded", { model: turn.model })}</span>
           <AnswerText text={reply.text} running={running} />
         </div>
       )}
       {reply.toolCalls.map((call) => (
         <ToolCallView key={call.id} call={call} />
       ))}
-      {state === "stopped" && <Note>{t("playground.youStoppedThisAnswerThe")}</Note>}
+      {state === "stopped" && <Note>{t("playground.chat.stopped")}</Note>}
       {state === "done" && (
         <FinishNote finish={reply.finish} empty={reply.text === "" && reply.toolCalls.length === 0} />
       )}
@@ -54,15 +56,15 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
       )}
       {!running && (
         <Group gap={4} className="turn-actions">
-          {reply.text !== "" && <CopyButton value={reply.text} label={t("playground.copyAnswer")} />}
+          {reply.text !== "" && <CopyButton value={reply.text} label={t("playground.chat.copy")} />}
           {onAgain !== null && (
             <Button size="compact-xs" variant="subtle" onClick={onAgain}>
-              {state === "done" ? t("playground.askAgain") : t("playground.tryAgain")}
+              {state === "done" ? t("playground.chat.regenerate") : t("playground.run.retry")}
             </Button>
           )}
           {onEdit !== null && turn.asked.kind === "message" && (
             <Button size="compact-xs" variant="subtle" onClick={onEdit}>
-              {t("playground.editQuestion")}
+              {t("playground.chat.edit")}
             </Button>
           )}
           <span className="turn-model">{turn.model}</span>
@@ -76,7 +78,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   if (asked.kind === "results") {
     return (
       <div className="asked">
-        <span className="asked-kind">{t("playground.toolResults")}</span>
+        <span className="asked-kind">{t("playground.tools.given")}</span>
         {Object.entries(asked.results).map(([id, result]) => (
           <div key={id}>{result}</div>
         ))}
@@ -85,7 +87,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   }
   return (
     <div className="asked">
-      <span className="unseen">{t("playground.youAsked")}</span>
+      <span className="unseen">{t("playground.chat.you")}</span>
       {asked.text}
       <PictureList pictures={asked.pictures} />
     </div>
@@ -94,9 +96,9 @@ function AskedView({ asked }: { readonly asked: Asked }) {
 
 /** An end that is not the model's own choice is said; so is an answer with nothing in it. */
 function FinishNote({ finish, empty }: { readonly finish: string | null; readonly empty: boolean }) {
-  if (finish === "length") return <Note>{t("playground.cutOffAtTheMost")}</Note>;
-  if (finish === "content_filter") return <Note>{t("playground.theProvidersContentFilterEnded")}</Note>;
-  return empty ? <Note>{t("playground.theAnswerIsEmpty")}</Note> : null;
+  if (finish === "length") return <Note>{t("playground.chat.cutByTokens")}</Note>;
+  if (finish === "content_filter") return <Note>{t("playground.chat.filtered")}</Note>;
+  return empty ? <Note>{t("playground.chat.nothing")}</Note> : null;
 }
 
 function Note({ children }: { readonly children: string }) {

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { asProblem, isAbort } from "../../../client/problem.ts";
-import { t } from "../../../language/areas/playground.ts";
 import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
@@ -35,7 +34,7 @@ const noTurns: readonly Turn[] = [];
 
 export function useChat(chatWith: ChatWith): Chat {
   const { call } = chatWith;
-  const [turns, setTurns] = useKept<readonly Turn[]>(t("playground.chatOf", { workspace: call.workspace }), noTurns);
+  const [turns, setTurns] = useKept<readonly Turn[]>(`playground.chat:${call.workspace}`, noTurns);
   const abort = useRef<AbortController | null>(null);
   // Whoever leaves does not wait for the answer: the upstream stops, and costs no more.
   useEffect(() => () => abort.current?.abort(), []);

@@ -3,6 +3,7 @@ import { IconCursorText } from "@tabler/icons-react";
 import { CopyButton } from "../../../components/copy-button.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
+import { fieldProblems } from "../../media/field-problems.ts";
 import { useKept } from "../../media/kept.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -11,18 +12,20 @@ import { SameCallButton } from "../same-call/same-call-button.tsx";
 import { useRun } from "../use-run.ts";
 import { type Completed, type CompletionDraft, complete, completionBody, plainCompletion } from "./complete.ts";
 
+const fields = ["prompt", "suffix", "max_tokens", "temperature"];
+
 /** Goes on from a prompt, or fills in between it and a suffix. */
 export function CompletionPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<CompletionDraft>(t("playground.completionDraft"), plainCompletion);
-  const run = useRun<Completed>(t("playground.completionOf", { workspace: call.workspace }));
+  const [draft, setDraft] = useKept<CompletionDraft>("playground.completion.draft", plainCompletion);
+  const run = useRun<Completed>(`playground.completion:${call.workspace}`);
   const set = (change: Partial<CompletionDraft>) => setDraft((before) => ({ ...before, ...change }));
-  const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
+  const { of: errorOf, marked } = fieldProblems(run.problem, fields);
   const body = () =>
-    completionBody(model, draft.prompt === "" ? { ...draft, prompt: t("playground.onceUponATime") } : draft);
+    completionBody(model, draft.prompt === "" ? { ...draft, prompt: t("playground.completion.sample") } : draft);
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.complete")}
+        title={t("playground.completion.title")}
         actions={<SameCallButton make={() => ({ path: "/v1/completions", sdk: "completions", body: body() })} />}
       >
         <form
@@ -33,8 +36,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label={t("playground.prompt")}
-              placeholder={t("playground.defFibN")}
+              label={t("playground.form.prompt")}
+              placeholder="def fib(n):"
               autosize
               minRows={4}
               maxRows={16}
@@ -46,9 +49,9 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ prompt: event.currentTarget.value })}
             />
             <Textarea
-              label={t("playground.suffix")}
-              description={t("playground.textAfterTheGapFor")}
-              placeholder={t("playground.printFib8")}
+              label={t("playground.completion.suffix")}
+              description={t("playground.completion.suffixHelp")}
+              placeholder="print(fib(8))"
               autosize
               minRows={2}
               maxRows={10}
@@ -60,8 +63,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
             />
             <Group grow gap="xs" align="flex-start">
               <NumberInput
-                label={t("playground.maxTokens")}
-                placeholder={t("playground.default")}
+                label={t("playground.settings.maxTokens")}
+                placeholder={t("playground.settings.default")}
                 min={1}
                 allowDecimal={false}
                 value={draft.maxTokens ?? ""}
@@ -69,8 +72,8 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
                 onChange={(next) => set({ maxTokens: typeof next === "number" ? next : null })}
               />
               <NumberInput
-                label={t("playground.temperature")}
-                placeholder={t("playground.default")}
+                label={t("playground.settings.temperature")}
+                placeholder={t("playground.settings.default")}
                 min={0}
                 max={2}
                 step={0.1}
@@ -79,22 +82,23 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
                 onChange={(next) => set({ temperature: typeof next === "number" ? next : null })}
               />
             </Group>
-            <RunButton run={run} disabled={draft.prompt === ""}>
-              {t("playground.complete")}
+            <RunButton run={run} marked={marked} disabled={draft.prompt === ""}>
+              {t("playground.completion.run")}
             </RunButton>
           </Stack>
         </form>
       </Section>
       <Section
-        title={t("playground.completion")}
-        actions={run.result !== null && <CopyButton value={run.result.text} label={t("playground.copyCompletion")} />}
+        title={t("playground.completion.result")}
+        actions={run.result !== null && <CopyButton value={run.result.text} label={t("playground.completion.copy")} />}
       >
         <RunOutcome
           run={run}
           workspace={call.workspace}
+          fields={fields}
           icon={<IconCursorText />}
-          title={t("playground.noCompletionYet")}
-          hint={t("playground.theModelGoesOnWhere")}
+          title={t("playground.completion.none")}
+          hint={t("playground.completion.noneHelp")}
         >
           {run.result !== null && <CompletedText completed={run.result} />}
         </RunOutcome>
@@ -113,7 +117,7 @@ function CompletedText({ completed: { prompt, text, suffix, finish } }: { readon
       </pre>
       {finish === "length" && (
         <Text size="xs" c="dimmed">
-          {t("playground.itEndedAtTheLimit")}
+          {t("playground.completion.cut")}
         </Text>
       )}
     </>

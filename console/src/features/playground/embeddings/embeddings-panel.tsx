@@ -1,15 +1,15 @@
-import { Button, Group, NumberInput, Stack, Text, Textarea } from "@mantine/core";
+import { NumberInput, Stack, Text, Textarea } from "@mantine/core";
 import { IconVector } from "@tabler/icons-react";
-import { type FormEvent, useEffect, useRef, useState } from "react";
-import { asProblem, isAbort, type Problem } from "../../../client/problem.ts";
-import { EmptyState } from "../../../components/empty-state.tsx";
-import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
+import { fieldProblems } from "../../media/field-problems.ts";
 import { useKept } from "../../media/kept.ts";
-import { type Answered, askAs, type KeyCall } from "../../media/key-call.ts";
-import { CallFacts } from "../call-facts.tsx";
+import { askAs, type KeyCall, type Told } from "../../media/key-call.ts";
+import type { ModelPanelProps } from "../model-panel-props.ts";
+import { RunButton } from "../run-button.tsx";
+import { RunOutcome } from "../run-outcome.tsx";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
+import { useRun } from "../use-run.ts";
 import { VectorTable } from "./vector-table.tsx";
 import { inputTokensIn, linesOf, vectorsIn } from "./vectors.ts";
 
@@ -20,123 +20,98 @@ interface EmbeddingDraft {
 
 interface Embedded {
   readonly lines: readonly string[];
-  readonly answered: Answered;
+  readonly vectors: readonly (readonly number[])[];
+  readonly told: Told;
+  readonly totalMs: number;
+  readonly inputTokens: number | null;
 }
 
 const plainDraft: EmbeddingDraft = { text: "", dimensions: null };
+const fields = ["input", "dimensions"];
 
 /** Turns texts into vectors, and shows how near they are to the first. */
-export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
-  const [draft, setDraft] = useKept<EmbeddingDraft>(t("playground.embeddingDraft"), plainDraft);
-  const [embedded, setEmbedded] = useKept<Embedded | null>(
-    t("playground.embeddingOf", { workspace: call.workspace }),
-    null,
-  );
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [running, setRunning] = useState(false);
-  const abort = useRef<AbortController | null>(null);
-  useEffect(() => () => abort.current?.abort(), []);
+export function EmbeddingsPanel({ call, model }: ModelPanelProps) {
+  const [draft, setDraft] = useKept<EmbeddingDraft>("playground.embedding.draft", plainDraft);
+  const run = useRun<Embedded>(`playground.embedding:${call.workspace}`);
+  const set = (change: Partial<EmbeddingDraft>) => setDraft((before) => ({ ...before, ...change }));
+  const { of: errorOf, marked } = fieldProblems(run.problem, fields);
   const lines = linesOf(draft.text);
-  const bodyOf = (input: readonly string[]) => ({
-    model,
-    input: input.length === 1 ? input[0] : input,
-    ...(draft.dimensions === null ? {} : { dimensions: draft.dimensions }),
-  });
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (lines.length === 0 || running) return;
-    const controller = new AbortController();
-    abort.current = controller;
-    setRunning(true);
-    setProblem(null);
-    try {
-      const answered = await askAs(call, "/v1/embeddings", bodyOf(lines), { signal: controller.signal });
-      setEmbedded({ lines, answered });
-    } catch (thrown) {
-      if (!isAbort(thrown)) setProblem(asProblem(thrown));
-    } finally {
-      setRunning(false);
-    }
-  };
-  const vectors = embedded === null ? [] : vectorsIn(embedded.answered.value);
-
+  const body = () => embeddingBody(model, lines.length === 0 ? [t("playground.form.hello")] : lines, draft.dimensions);
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.embed")}
-        actions={
-          <SameCallButton
-            make={() => ({
-              path: "/v1/embeddings",
-              sdk: "embeddings",
-              body: bodyOf(lines.length === 0 ? [t("playground.hello")] : lines),
-            })}
-          />
-        }
+        title={t("playground.embedding.title")}
+        actions={<SameCallButton make={() => ({ path: "/v1/embeddings", sdk: "embeddings", body: body() })} />}
       >
-        <form onSubmit={submit}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (lines.length > 0) run.start((signal) => embed(call, body(), lines, signal));
+          }}
+        >
           <Stack gap="sm">
             <Textarea
-              label={t("playground.texts")}
-              description={t("playground.oneOnEachLineThey")}
-              placeholder={t("playground.aLighthouseAtDawnThe")}
+              label={t("playground.embedding.texts")}
+              description={t("playground.embedding.textsHelp")}
+              placeholder={t("playground.embedding.sample")}
               autosize
               minRows={5}
               maxRows={16}
               required
               value={draft.text}
-              error={problem?.param === "input" ? problem.message : null}
-              onChange={(event) => {
-                const { value } = event.currentTarget;
-                setDraft((before) => ({ ...before, text: value }));
-              }}
+              error={errorOf("input")}
+              onChange={(event) => set({ text: event.currentTarget.value })}
             />
             <NumberInput
-              label={t("playground.dimensions")}
-              placeholder={t("playground.default")}
+              label={t("playground.embedding.dimensions")}
+              placeholder={t("playground.settings.default")}
               min={1}
               allowDecimal={false}
               value={draft.dimensions ?? ""}
-              error={problem?.param === "dimensions" ? problem.message : null}
-              onChange={(next) =>
-                setDraft((before) => ({ ...before, dimensions: typeof next === "number" ? next : null }))
-              }
+              error={errorOf("dimensions")}
+              onChange={(next) => set({ dimensions: typeof next === "number" ? next : null })}
             />
-            <Group justify="flex-end">
-              <Button type="submit" disabled={lines.length === 0} loading={running}>
-                {t("playground.embed")}
-              </Button>
-            </Group>
+            <RunButton run={run} marked={marked} disabled={lines.length === 0}>
+              {t("playground.embedding.run")}
+            </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title={t("playground.vectors")}>
-        <Stack gap="sm">
-          {problem !== null && <ProblemAlert problem={problem} />}
-          {embedded === null && problem === null && (
-            <EmptyState icon={<IconVector />} title={t("playground.noVectorYet")}>
-              {t("playground.aVectorPlacesAText")}
-            </EmptyState>
-          )}
-          {embedded !== null && (
-            <>
-              {vectors.length === 0 ? (
-                <Text size="sm" c="dimmed">
-                  {t("playground.theAnswerHoldsNoList")}
-                </Text>
-              ) : (
-                <VectorTable lines={embedded.lines} vectors={vectors} />
-              )}
-              <CallFacts
-                workspace={call.workspace}
-                told={embedded.answered}
-                totalMs={embedded.answered.totalMs}
-                inputTokens={inputTokensIn(embedded.answered.value)}
-              />
-            </>
-          )}
-        </Stack>
+      <Section title={t("playground.embedding.vectors")}>
+        <RunOutcome
+          run={run}
+          workspace={call.workspace}
+          fields={fields}
+          icon={<IconVector />}
+          title={t("playground.embedding.none")}
+          hint={t("playground.embedding.noneHelp")}
+        >
+          {run.result !== null && <EmbeddedTexts embedded={run.result} />}
+        </RunOutcome>
       </Section>
     </div>
   );
+}
+
+function EmbeddedTexts({ embedded: { lines, vectors } }: { readonly embedded: Embedded }) {
+  if (vectors.length > 0) return <VectorTable lines={lines} vectors={vectors} />;
+  return (
+    <Text size="sm" c="dimmed">
+      {t("playground.embedding.empty")}
+    </Text>
+  );
+}
+
+function embeddingBody(model: string, input: readonly string[], dimensions: number | null) {
+  return {
+    model,
+    input: input.length === 1 ? input[0] : input,
+    ...(dimensions === null ? {} : { dimensions }),
+  };
+}
+
+async function embed(call: KeyCall, body: object, lines: readonly string[], signal: AbortSignal): Promise<Embedded> {
+  const answered = await askAs(call, "/v1/embeddings", body, { signal });
+  const { value, totalMs } = answered;
+  return { lines, vectors: vectorsIn(value), told: answered, totalMs, inputTokens: inputTokensIn(value) };
 }

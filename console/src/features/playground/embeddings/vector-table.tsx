@@ -41,22 +41,26 @@ export function VectorTable({ lines, vectors }: VectorTableProps) {
   }, [lines, vectors]);
   return (
     <DataTable
-      label={t("playground.vectors")}
+      label={t("playground.embedding.vectors")}
       columns={columns}
       rows={rows}
       rowKey={(row) => String(row.at)}
-      empty={t("playground.noVectorCame")}
+      empty={t("playground.embedding.empty")}
     />
   );
 }
 
 const columns: readonly Column<VectorRow>[] = [
-  { id: "line", header: t("playground.text"), cell: (row) => <span className="break">{row.line}</span> },
-  { id: "size", header: t("playground.numbers"), cell: (row) => formatCount(row.size), align: "right" },
-  { id: "first", header: t("playground.theFirstOfThem"), cell: (row) => <code className="vector">{row.first}</code> },
+  { id: "line", header: t("playground.form.text"), cell: (row) => <span className="break">{row.line}</span> },
+  { id: "size", header: t("playground.embedding.dimensions"), cell: (row) => formatCount(row.size), align: "right" },
+  {
+    id: "first",
+    header: t("playground.embedding.firstValues"),
+    cell: (row) => <code className="vector">{row.first}</code>,
+  },
   {
     id: "near",
-    header: t("playground.nearTheFirstText"),
+    header: t("playground.embedding.similarity"),
     align: "right",
     sortBy: (row) => row.near,
     cell: (row) => (row.near === null ? <Nothing /> : <span className="tabular">{row.near.toFixed(3)}</span>),

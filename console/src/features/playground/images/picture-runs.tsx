@@ -1,6 +1,7 @@
 import { Anchor, Button, Text } from "@mantine/core";
 import { IconDownload, IconExternalLink, IconPhoto } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
+import type { Problem } from "../../../client/problem.ts";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
@@ -14,25 +15,27 @@ interface PictureRunsProps {
   readonly runs: readonly PictureRun[];
   readonly workspace: string;
   readonly running: boolean;
+  /** What stands beside a field of the form already. */
+  readonly marked: Problem | null;
   readonly onClear: () => void;
 }
 
-export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsProps) {
+export function PictureRuns({ runs, workspace, running, marked, onClear }: PictureRunsProps) {
   return (
     <Section
-      title={t("playground.pictures")}
-      description={t("playground.theNewestFirstTheyStay")}
+      title={t("playground.image.results")}
+      description={t("playground.image.resultsHelp")}
       actions={
         runs.length > 0 && (
           <Button variant="subtle" size="compact-xs" disabled={running} onClick={onClear}>
-            {t("playground.clear")}
+            {t("playground.run.clear")}
           </Button>
         )
       }
     >
       {runs.length === 0 && (
-        <EmptyState icon={<IconPhoto />} title={t("playground.noPictureYet")}>
-          {t("playground.writeWhatItShouldShow")}
+        <EmptyState icon={<IconPhoto />} title={t("playground.image.none")}>
+          {t("playground.image.noneHelp")}
         </EmptyState>
       )}
       <div className="runs">
@@ -44,10 +47,10 @@ export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsPr
             {run.state === "running" && <Waiting since={run.startedAt} />}
             {run.state === "stopped" && (
               <Text size="xs" c="dimmed">
-                {t("playground.youStoppedItTheProvider")}
+                {t("playground.run.stopped")}
               </Text>
             )}
-            {run.problem !== null && <ProblemAlert problem={run.problem} />}
+            {run.problem !== null && run.problem !== marked && <ProblemAlert problem={run.problem} />}
             {run.told === null && run.problem?.requestId != null && (
               <div className="call-facts">
                 <RequestLink workspace={workspace} requestId={run.problem.requestId} />
@@ -83,21 +86,21 @@ function PictureView({
       <figcaption>
         {revisedPrompt !== null && (
           <Text size="xs" c="dimmed" lineClamp={3} title={revisedPrompt}>
-            {t("playground.madeFrom", { revisedPrompt })}
+            {t("playground.image.revised", { revisedPrompt })}
           </Text>
         )}
         {url !== null ? (
           <Anchor href={url} download={`${name}.${extensionOf(url)}`} size="xs" className="icon-link">
-            <IconDownload size={14} aria-hidden /> {t("playground.download")}
+            <IconDownload size={14} aria-hidden /> {t("playground.run.download")}
           </Anchor>
         ) : (
           address !== null && (
             <>
               <Text size="xs" c="dimmed">
-                {t("playground.theProviderGaveAnAddress")}
+                {t("playground.image.remote")}
               </Text>
               <Anchor href={address} target="_blank" rel="noreferrer noopener" size="xs" className="icon-link">
-                <IconExternalLink size={14} aria-hidden /> {t("playground.openAtTheProvider")}
+                <IconExternalLink size={14} aria-hidden /> {t("playground.image.open")}
               </Anchor>
             </>
           )
@@ -116,8 +119,8 @@ function Waiting({ since }: { readonly since: number }) {
   }, []);
   return (
     <div className="picture-waiting" role="status">
-      <span className="unseen">{t("playground.thePictureIsBeingMade")}</span>
-      <span aria-hidden>{t("playground.makingIt", { elapsed: formatElapsed(Math.max(0, now - since)) })}</span>
+      <span className="unseen">{t("playground.image.generating")}</span>
+      <span aria-hidden>{t("playground.image.elapsed", { elapsed: formatElapsed(Math.max(0, now - since)) })}</span>
     </div>
   );
 }

@@ -19,7 +19,7 @@ export function SourceList({ files, onRemove }: SourceListProps) {
           <SourceView file={file} />
           <CloseButton
             size="xs"
-            aria-label={t("playground.remove", { name: file.name })}
+            aria-label={t("playground.image.remove", { name: file.name })}
             onClick={() => onRemove(at)}
           />
         </li>

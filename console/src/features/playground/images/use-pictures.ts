@@ -12,11 +12,8 @@ const noModels: readonly string[] = [];
 const noRuns: readonly PictureRun[] = [];
 
 export function usePictures(call: KeyCall) {
-  const [runs, setRuns] = useKept<readonly PictureRun[]>(
-    t("playground.picturesOf", { workspace: call.workspace }),
-    noRuns,
-  );
-  const [bare, setBare] = useKept<readonly string[]>(t("playground.modelsThatGiveBytesUnasked"), noModels);
+  const [runs, setRuns] = useKept<readonly PictureRun[]>(`playground.image:${call.workspace}`, noRuns);
+  const [bare, setBare] = useKept<readonly string[]>("playground.image.models-without-response-format", noModels);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const running = runs[0]?.state === "running";
@@ -45,9 +42,7 @@ export function usePictures(call: KeyCall) {
         const pictures = picturesIn(answered.value);
         const { requestId, totalMs } = answered;
         const problem =
-          pictures.length > 0
-            ? null
-            : new Problem("upstream_error", t("playground.theAnswerHoldsNoPicture"), requestId);
+          pictures.length > 0 ? null : new Problem("upstream_error", t("playground.image.empty"), requestId);
         change({ state: problem === null ? "done" : "failed", pictures, told: answered, totalMs, problem });
       },
       (thrown: unknown) =>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
+import { fieldProblems } from "../../media/field-problems.ts";
 import { useKept } from "../../media/kept.ts";
 import { PictureList } from "../chat/picture-list.tsx";
 import type { ModelPanelProps } from "../model-panel-props.ts";
@@ -22,12 +23,15 @@ import {
   type Verdict,
 } from "./verdicts.ts";
 
+const fields = ["input"];
+
 /** Judges a text, or a picture, by its content. */
 export function ModerationPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<ModerationDraft>(t("playground.moderationDraft"), plainModeration);
+  const [draft, setDraft] = useKept<ModerationDraft>("playground.moderation.draft", plainModeration);
   const [fileProblem, setFileProblem] = useState<string | null>(null);
-  const run = useRun<Moderated>(t("playground.moderationOf", { workspace: call.workspace }));
+  const run = useRun<Moderated>(`playground.moderation:${call.workspace}`);
   const set = (change: Partial<ModerationDraft>) => setDraft((before) => ({ ...before, ...change }));
+  const { of: errorOf, marked } = fieldProblems(run.problem, fields);
   const ready = draft.text.trim() !== "" || draft.picture !== null;
   const addFile = async (file: File | null) => {
     if (file === null) return;
@@ -38,13 +42,13 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.moderate")}
+        title={t("playground.moderation.title")}
         actions={
           <SameCallButton
             make={() => ({
               path: "/v1/moderations",
               sdk: "moderations",
-              body: moderationBody(model, ready ? draft : { ...draft, text: "Hello" }),
+              body: moderationBody(model, ready ? draft : { ...draft, text: t("playground.form.hello") }),
             })}
           />
         }
@@ -57,20 +61,20 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label={t("playground.text")}
-              placeholder={t("playground.whatSomebodyWrote")}
+              label={t("playground.form.text")}
+              placeholder={t("playground.moderation.hint")}
               autosize
               minRows={4}
               maxRows={16}
               value={draft.text}
-              error={run.problem?.param === "input" ? run.problem.message : null}
+              error={errorOf("input")}
               onChange={(event) => set({ text: event.currentTarget.value })}
             />
             <div>
               <FileButton accept={pictureTypes.join(",")} onChange={addFile}>
                 {(button) => (
                   <Button {...button} variant="default" leftSection={<IconPhotoPlus size={15} aria-hidden />}>
-                    {t("playground.addAPicture")}
+                    {t("playground.moderation.image")}
                   </Button>
                 )}
               </FileButton>
@@ -84,23 +88,24 @@ export function ModerationPanel({ call, model }: ModelPanelProps) {
                 onRemove={() => set({ picture: null })}
               />
             </div>
-            <RunButton run={run} disabled={!ready}>
-              {t("playground.checkContent")}
+            <RunButton run={run} marked={marked} disabled={!ready}>
+              {t("playground.moderation.run")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title={t("playground.result2")}>
+      <Section title={t("playground.moderation.result")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
+          fields={fields}
           icon={<IconShieldCheck />}
-          title={t("playground.nothingCheckedYet")}
-          hint={t("playground.eachCategoryComesWithIts")}
+          title={t("playground.moderation.none")}
+          hint={t("playground.moderation.noneHelp")}
         >
           {run.result?.verdicts.length === 0 && (
             <Text size="sm" c="dimmed">
-              {t("playground.theAnswerHoldsNoCategories")}
+              {t("playground.moderation.empty")}
             </Text>
           )}
           {run.result?.verdicts.map((verdict, at) => (
@@ -118,15 +123,15 @@ function VerdictView({ verdict: { flagged, categories } }: { readonly verdict: V
     <Stack gap="xs">
       <Group gap="xs">
         <Badge color={flagged ? "red" : "green"} variant="light">
-          {flagged ? t("playground.flagged") : t("playground.notFlagged")}
+          {flagged ? t("playground.moderation.flagged") : t("playground.moderation.clean")}
         </Badge>
       </Group>
       <ScoreList
-        label={t("playground.categories")}
+        label={t("playground.moderation.categories")}
         rows={categories.map(({ name, flagged: bad, score }) => ({
           id: name,
           name: categoryWords(name),
-          ...(bad ? { note: "flagged", tone: "bad" as const } : {}),
+          ...(bad ? { note: t("playground.moderation.flaggedCategory"), tone: "bad" as const } : {}),
           score: score ?? (bad ? 1 : 0),
         }))}
       />

@@ -2,6 +2,7 @@ import { NumberInput, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { IconSortDescending } from "@tabler/icons-react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
+import { fieldProblems } from "../../media/field-problems.ts";
 import { useKept } from "../../media/kept.ts";
 import { linesOf } from "../embeddings/vectors.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
@@ -13,18 +14,20 @@ import { useRun } from "../use-run.ts";
 import { plainRerank, type Ranking, type RerankDraft, rerank, rerankBody } from "./ranking.ts";
 
 const sample = {
-  query: t("playground.whereDoShipsGo"),
-  documents: [t("playground.aHarbourSheltersShips"), t("playground.anInvoiceForPaper")],
+  query: t("playground.rerank.sampleQuery"),
+  documents: [t("playground.rerank.sampleMatch"), t("playground.rerank.sampleOther")],
 };
+
+const fields = ["query", "documents", "top_n"];
 
 /** Puts documents into the order in which they answer a question. */
 export function RerankPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<RerankDraft>(t("playground.rerankDraft"), plainRerank);
-  const run = useRun<Ranking>(t("playground.rankingOf", { workspace: call.workspace }));
+  const [draft, setDraft] = useKept<RerankDraft>("playground.rerank.draft", plainRerank);
+  const run = useRun<Ranking>(`playground.rerank:${call.workspace}`);
   const set = (change: Partial<RerankDraft>) => setDraft((before) => ({ ...before, ...change }));
   const documents = linesOf(draft.documents);
   const ready = draft.query.trim() !== "" && documents.length > 0;
-  const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
+  const { of: errorOf, marked } = fieldProblems(run.problem, fields);
   const body = () =>
     ready
       ? rerankBody(model, draft.query, documents, draft.top)
@@ -32,7 +35,7 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.rerank")}
+        title={t("playground.rerank.title")}
         actions={<SameCallButton make={() => ({ path: "/v1/rerank", sdk: "rerank", body: body() })} />}
       >
         <form
@@ -43,7 +46,7 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <TextInput
-              label={t("playground.query")}
+              label={t("playground.rerank.query")}
               placeholder={sample.query}
               required
               value={draft.query}
@@ -51,8 +54,8 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ query: event.currentTarget.value })}
             />
             <Textarea
-              label={t("playground.documents")}
-              description={t("playground.oneOnEachLine")}
+              label={t("playground.rerank.documents")}
+              description={t("playground.rerank.documentsHelp")}
               placeholder={sample.documents.join("\n")}
               autosize
               minRows={5}
@@ -63,39 +66,40 @@ export function RerankPanel({ call, model }: ModelPanelProps) {
               onChange={(event) => set({ documents: event.currentTarget.value })}
             />
             <NumberInput
-              label={t("playground.returnAtMost")}
-              placeholder={t("playground.allOfThem")}
+              label={t("playground.rerank.top")}
+              placeholder={t("playground.rerank.topAll")}
               min={1}
               allowDecimal={false}
               value={draft.top ?? ""}
               error={errorOf("top_n")}
               onChange={(next) => set({ top: typeof next === "number" ? next : null })}
             />
-            <RunButton run={run} disabled={!ready}>
-              {t("playground.rerank")}
+            <RunButton run={run} marked={marked} disabled={!ready}>
+              {t("playground.rerank.run")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title={t("playground.ranking")}>
+      <Section title={t("playground.rerank.ranking")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
+          fields={fields}
           icon={<IconSortDescending />}
-          title={t("playground.noRankingYet")}
-          hint={t("playground.writeAQuestionAndSome")}
+          title={t("playground.rerank.none")}
+          hint={t("playground.rerank.noneHelp")}
         >
           {run.result?.ranked.length === 0 ? (
             <Text size="sm" c="dimmed">
-              {t("playground.theAnswerHoldsNoScores")}
+              {t("playground.rerank.empty")}
             </Text>
           ) : (
             <ScoreList
-              label={t("playground.ranking")}
+              label={t("playground.rerank.ranking")}
               rows={(run.result?.ranked ?? []).map(({ document, place, score }) => ({
                 id: String(place),
                 name: document,
-                note: t("playground.document", { place }),
+                note: t("playground.rerank.document", { place }),
                 score,
               }))}
             />

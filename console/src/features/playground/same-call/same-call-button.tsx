@@ -2,6 +2,7 @@ import { Button, Drawer, Tabs, Text } from "@mantine/core";
 import { IconCode } from "@tabler/icons-react";
 import { useState } from "react";
 import { CodeBlock } from "../../../components/code-block.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { type SameCall, type SameCallText, sameCallTexts } from "./same-call.ts";
 
@@ -17,13 +18,13 @@ export function SameCallButton({ make }: { readonly make: () => SameCall }) {
         leftSection={<IconCode size={14} aria-hidden />}
         onClick={() => setTexts(sameCallTexts(make(), answer.public_url))}
       >
-        Show as code
+        {t("playground.code.show")}
       </Button>
-      <Drawer opened={texts !== null} onClose={() => setTexts(null)} title="The same call from a program" size="lg">
+      <Drawer opened={texts !== null} onClose={() => setTexts(null)} title={t("playground.code.title")} size="lg">
         {texts !== null && (
           <>
             <Text size="sm" c="dimmed" mb="sm">
-              Put the secret of a key into SLUICE_API_KEY first. Python and JavaScript use the OpenAI SDK.
+              {t("playground.code.help")}
             </Text>
             <Tabs defaultValue="curl" keepMounted={false}>
               <Tabs.List>

@@ -25,7 +25,7 @@ test("the sound is told piece by piece and whole at its end, as what the vendor 
 
 test("an answer without a sound is no success", async () => {
   const spoken = speak(answering(new Response("")), body, { signal: new AbortController().signal, show: () => {} });
-  expect(await spoken.catch((thrown: Error) => thrown.message)).toBe("The answer held no sound.");
+  expect(await spoken.catch((thrown: Error) => thrown.message)).toBe("The response contains no audio.");
 });
 
 test("how to speak is only said when somebody said it", () => {

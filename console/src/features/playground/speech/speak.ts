@@ -71,8 +71,7 @@ export async function speak(
   const told = toldBy(response);
   const type = response.headers.get("content-type") ?? "audio/mpeg";
   const format = body.response_format;
-  if (response.body === null)
-    throw new Problem("upstream_truncated", t("playground.theAnswerHeldNoSound"), told.requestId);
+  if (response.body === null) throw new Problem("upstream_truncated", t("playground.speech.empty"), told.requestId);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let sofar: Spoken = { told, sound: null, bytes: 0, format, firstTokenMs: null, totalMs: null };
   const reader = response.body.getReader();
@@ -80,13 +79,13 @@ export async function speak(
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       pieces.push(piece.value);
       const bytes = sofar.bytes + piece.value.length;
-      if (bytes > soundBytesMax) throw new Problem("upstream_error", t("playground.theSoundIsTooLong"), told.requestId);
+      if (bytes > soundBytesMax) throw new Problem("upstream_error", t("playground.speech.tooLong"), told.requestId);
       sofar = { ...sofar, bytes, firstTokenMs: sofar.firstTokenMs ?? performance.now() - startedMs };
       show(sofar);
     }
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  if (sofar.bytes === 0) throw new Problem("upstream_truncated", t("playground.theAnswerHeldNoSound"), told.requestId);
+  if (sofar.bytes === 0) throw new Problem("upstream_truncated", t("playground.speech.empty"), told.requestId);
   return { ...sofar, sound: new Blob(pieces, { type }), totalMs: performance.now() - startedMs };
 }

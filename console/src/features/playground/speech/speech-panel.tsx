@@ -3,6 +3,7 @@ import { IconVolume } from "@tabler/icons-react";
 import { formatBytes } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
+import { fieldProblems } from "../../media/field-problems.ts";
 import { useKept } from "../../media/kept.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -21,18 +22,21 @@ import {
   voices,
 } from "./speak.ts";
 
+const fields = ["input", "voice", "response_format", "instructions"];
+
 /** Has a text spoken. */
 export function SpeechPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<SpeechDraft>(t("playground.speechDraft"), plainSpeech);
-  const run = useRun<Spoken>(t("playground.speechOf", { workspace: call.workspace }));
+  const [draft, setDraft] = useKept<SpeechDraft>("playground.speech.draft", plainSpeech);
+  const run = useRun<Spoken>(`playground.speech:${call.workspace}`);
   const set = (change: Partial<SpeechDraft>) => setDraft((before) => ({ ...before, ...change }));
   const ready = draft.text.trim() !== "" && draft.voice.trim() !== "";
-  const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
-  const body = () => speechBody(model, draft.text.trim() === "" ? { ...draft, text: "A lighthouse at dawn." } : draft);
+  const { of: errorOf, marked } = fieldProblems(run.problem, fields);
+  const body = () =>
+    speechBody(model, draft.text.trim() === "" ? { ...draft, text: t("playground.speech.sample") } : draft);
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.speak")}
+        title={t("playground.speech.title")}
         actions={<SameCallButton make={() => ({ path: "/v1/audio/speech", sdk: "speech", body: body() })} />}
       >
         <form
@@ -43,8 +47,8 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
         >
           <Stack gap="sm">
             <Textarea
-              label={t("playground.text")}
-              placeholder={t("playground.aLighthouseAtDawn2")}
+              label={t("playground.form.text")}
+              placeholder={t("playground.speech.sample")}
               autosize
               minRows={4}
               maxRows={16}
@@ -55,7 +59,7 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
             />
             <Group grow gap="xs" align="flex-start">
               <Autocomplete
-                label={t("playground.voice")}
+                label={t("playground.speech.voice")}
                 data={voices}
                 required
                 value={draft.voice}
@@ -63,7 +67,7 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
                 onChange={(voice) => set({ voice })}
               />
               <Select
-                label={t("playground.format")}
+                label={t("playground.form.format")}
                 data={[...soundFormats]}
                 value={draft.format}
                 error={errorOf("response_format")}
@@ -72,9 +76,9 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
               />
             </Group>
             <Textarea
-              label={t("playground.instructions")}
-              description={t("playground.howToSayItFor")}
-              placeholder={t("playground.speakSlowlyAsIfTelling")}
+              label={t("playground.speech.instructions")}
+              description={t("playground.speech.instructionsHelp")}
+              placeholder={t("playground.speech.instructionsHint")}
               autosize
               minRows={1}
               maxRows={6}
@@ -82,19 +86,20 @@ export function SpeechPanel({ call, model }: ModelPanelProps) {
               error={errorOf("instructions")}
               onChange={(event) => set({ instructions: event.currentTarget.value })}
             />
-            <RunButton run={run} disabled={!ready}>
-              {t("playground.speak")}
+            <RunButton run={run} marked={marked} disabled={!ready}>
+              {t("playground.speech.run")}
             </RunButton>
           </Stack>
         </form>
       </Section>
-      <Section title={t("playground.audio")}>
+      <Section title={t("playground.speech.audio")}>
         <RunOutcome
           run={run}
           workspace={call.workspace}
+          fields={fields}
           icon={<IconVolume />}
-          title={t("playground.noAudioYet")}
-          hint={t("playground.writeWhatShouldBeSaid")}
+          title={t("playground.speech.none")}
+          hint={t("playground.speech.noneHelp")}
         >
           {run.result !== null && <SpokenSound spoken={run.result} />}
         </RunOutcome>
@@ -107,7 +112,7 @@ function SpokenSound({ spoken: { sound, bytes, format } }: { readonly spoken: Sp
   if (sound !== null) return <SoundPlayer sound={sound} name={`speech.${format}`} note={formatBytes(bytes)} />;
   return (
     <Text size="sm" role="status">
-      {t("playground.soFar", { bytes: formatBytes(bytes) })}
+      {t("playground.speech.received", { bytes: formatBytes(bytes) })}
     </Text>
   );
 }

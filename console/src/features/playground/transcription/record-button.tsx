@@ -47,7 +47,7 @@ export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonPr
         disabled={disabled}
         onClick={start}
       >
-        {t("playground.record")}
+        {t("playground.transcription.record")}
       </Button>
     );
   }
@@ -59,7 +59,7 @@ export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonPr
       leftSection={<IconPlayerStopFilled size={15} aria-hidden />}
       onClick={() => recorder.current?.stop()}
     >
-      Stop recording <Elapsed since={startedAt} onLate={() => recorder.current?.stop()} />
+      {t("playground.transcription.recordStop")} <Elapsed since={startedAt} onLate={() => recorder.current?.stop()} />
     </Button>
   );
 }
@@ -72,7 +72,7 @@ function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: (
   });
   return (
     <span className="tabular" aria-hidden>
-      {t("playground.text2", { elapsedMs: formatElapsed(elapsedMs) })}
+      {formatElapsed(elapsedMs)}
     </span>
   );
 }
@@ -80,14 +80,14 @@ function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: (
 /** Its sound, or why there is none. A page that did not come over https has no microphones at all. */
 async function microphone(): Promise<MediaStream | string> {
   if (!("mediaDevices" in navigator) || typeof MediaRecorder === "undefined") {
-    return t("playground.theBrowserRecordsOnlyOn");
+    return t("playground.transcription.needsHttps");
   }
   try {
     return await navigator.mediaDevices.getUserMedia({ audio: true });
   } catch (thrown) {
     return thrown instanceof DOMException && thrown.name === "NotFoundError"
-      ? t("playground.noMicrophoneWasFoundChoose")
-      : t("playground.theBrowserDidNotAllow");
+      ? t("playground.transcription.noMicrophone")
+      : t("playground.transcription.notAllowed");
   }
 }
 

@@ -52,13 +52,13 @@ test("subtitles are shown as they came, and words with their times as JSON", () 
   expect(readWhole("WEBVTT\n\n00:00", null)).toBe("WEBVTT\n\n00:00");
   expect(readWhole('{"text":"a","segments":[]}', null)).toContain('"segments"');
   expect(() => readWhole('{"error":{"message":"no"}}', null)).toThrow("no");
-  expect(() => readWhole("{}", null)).toThrow("no text");
+  expect(() => readWhole("{}", null)).toThrow("The response contains no text.");
 });
 
 test("a translation has no language and does not stream; a file that is too large is refused here", () => {
   const translated = transcriptionFields("m", { ...plainTranscription, translate: true, language: "de" });
   expect(Object.keys(translated)).toEqual(["model", "response_format"]);
   expect(transcriptionFields("m", { ...plainTranscription, format: "srt" })["stream"]).toBeUndefined();
-  expect(soundProblem({ name: "a.wav", size: 26_000_000 })).toContain("at most 25.0 MB");
+  expect(soundProblem({ name: "a.wav", size: 26_000_000 })).toContain("the maximum is 25.0 MB");
   expect(soundProblem({ name: "a.wav", size: 0 })).toContain("empty");
 });

@@ -39,12 +39,12 @@ export interface Transcript {
 
 /** Why a file cannot be sent; null when it can. Which sounds it may hold, the model says itself. */
 export function soundProblem(file: Pick<File, "name" | "size">): string | null {
-  if (file.size === 0) return t("playground.isEmpty", { name: file.name });
+  if (file.size === 0) return t("playground.files.empty", { name: file.name });
   if (file.size <= soundBytesMax) return null;
-  return t("playground.hasAtMostCanBe", {
+  return t("playground.files.tooLarge", {
     name: file.name,
     size: formatBytes(file.size),
-    soundBytesMax: formatBytes(soundBytesMax),
+    most: formatBytes(soundBytesMax),
   });
 }
 
@@ -110,7 +110,7 @@ export function readWhole(body: string, requestId: string | null): string {
   if (failed !== null) throw failed;
   if (value === null || typeof value !== "object") return body;
   const text = textIn(value, "text");
-  if (text === null) throw new Problem("upstream_error", t("playground.theAnswerHoldsNoText"), requestId);
+  if (text === null) throw new Problem("upstream_error", t("playground.transcription.empty"), requestId);
   return "segments" in value || "words" in value ? JSON.stringify(value, null, 2) : text;
 }
 

@@ -11,13 +11,14 @@ import { bytesOfDataUrl, pictureProblem, pictureTypes, readAsDataUrl } from "../
 interface MaterialInputProps {
   readonly workspace: string;
   readonly label: string;
+  readonly help?: string;
   readonly value: string;
   readonly error: string | null;
   readonly onChange: (value: string) => void;
 }
 
 /** A picture for a video: an address, an asset of the workspace, or a file that goes along with the request. */
-export function MaterialInput({ workspace, label, value, error, onChange }: MaterialInputProps) {
+export function MaterialInput({ workspace, label, help, value, error, onChange }: MaterialInputProps) {
   const [picking, { open, close }] = useDisclosure(false);
   const [problem, setProblem] = useState<string | null>(null);
   const inline = value.startsWith("data:");
@@ -27,7 +28,7 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
     setProblem(wrong);
     if (wrong !== null) return;
     const url = await readAsDataUrl(file).catch(() => null);
-    if (url === null) setProblem(t("playground.couldNotBeRead", { name: file.name }));
+    if (url === null) setProblem(t("playground.files.unreadable", { name: file.name }));
     else onChange(url);
   };
   return (
@@ -36,33 +37,33 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
       <div className="grow">
         <TextInput
           label={label}
-          placeholder={t("playground.httpsOrAsset")}
+          placeholder={t("playground.video.urlHint")}
           maxLength={inline ? undefined : 8_192}
           readOnly={inline}
-          value={inline ? t("playground.aPictureOf", { bytes: formatBytes(bytesOfDataUrl(value)) }) : value}
+          value={inline ? t("playground.video.inline", { bytes: formatBytes(bytesOfDataUrl(value)) }) : value}
           error={error ?? problem}
           onChange={(event) => onChange(event.currentTarget.value)}
           rightSectionWidth={64}
           rightSection={
             <Group gap={2} wrap="nowrap">
-              <Tooltip label={t("playground.chooseAnAsset")}>
+              <Tooltip label={t("playground.video.asset")}>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
                   onClick={open}
-                  aria-label={t("playground.chooseAnAssetAs", { label })}
+                  aria-label={t("playground.video.assetFor", { label })}
                 >
                   <IconLibraryPhoto size={16} stroke={1.6} />
                 </ActionIcon>
               </Tooltip>
               <FileButton accept={pictureTypes.join(",")} onChange={(file) => void upload(file)}>
                 {(button) => (
-                  <Tooltip label={t("playground.uploadAPicture")}>
+                  <Tooltip label={t("playground.video.upload")}>
                     <ActionIcon
                       {...button}
                       variant="subtle"
                       color="gray"
-                      aria-label={t("playground.uploadAPictureAs", { label })}
+                      aria-label={t("playground.video.uploadFor", { label })}
                     >
                       <IconUpload size={16} stroke={1.6} />
                     </ActionIcon>
@@ -74,12 +75,12 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
         />
         {value !== "" && (
           <Button variant="subtle" size="compact-xs" mt={2} onClick={() => onChange("")}>
-            {t("playground.takeOut")}
+            {t("playground.video.takeOut")}
           </Button>
         )}
-        {value === "" && label === "First frame" && (
+        {value === "" && help !== undefined && (
           <Text size="xs" c="dimmed" mt={2}>
-            {t("playground.theVideoBeginsWithIt")}
+            {help}
           </Text>
         )}
       </div>

@@ -21,24 +21,24 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
     onChange(value.map((each, index) => (index === at ? { ...each, ...edit } : each)));
   return (
     <fieldset className="references">
-      <legend>{t("playground.references")}</legend>
+      <legend>{t("playground.video.references")}</legend>
       <Text size="xs" c="dimmed">
-        {t("playground.whoAndWhatTheVideo")}
+        {t("playground.video.referencesHelp")}
       </Text>
       {value.map((reference, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same one may be there twice.
         <Group key={at} gap={4} wrap="nowrap">
           <TextInput
             className="grow"
-            aria-label={`Reference ${at + 1}`}
-            placeholder={t("playground.httpsOrAsset")}
+            aria-label={t("playground.video.reference", { number: at + 1 })}
+            placeholder={t("playground.video.urlHint")}
             maxLength={8_192}
             value={reference.url}
             onChange={(event) => change(at, { url: event.currentTarget.value })}
           />
           <NativeSelect
-            aria-label={`Type of reference ${at + 1}`}
-            data={[...types]}
+            aria-label={t("playground.video.referenceType", { number: at + 1 })}
+            data={types.map((type) => ({ value: type, label: t(`playground.video.kinds.${type}`) }))}
             value={reference.type}
             onChange={(event) =>
               change(at, { type: types.find((type) => type === event.currentTarget.value) ?? "image" })
@@ -47,7 +47,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Remove reference ${at + 1}`}
+            aria-label={t("playground.video.referenceRemove", { number: at + 1 })}
             onClick={() => onChange(value.filter((_, index) => index !== at))}
           >
             <IconX size={15} />
@@ -66,7 +66,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           leftSection={<IconLibraryPhoto size={14} aria-hidden />}
           onClick={open}
         >
-          {t("playground.addAnAsset")}
+          {t("playground.video.addAsset")}
         </Button>
         <Button
           variant="subtle"
@@ -74,7 +74,7 @@ export function ReferenceList({ workspace, value, error, onChange }: ReferenceLi
           leftSection={<IconPlus size={14} aria-hidden />}
           onClick={() => onChange([...value, { url: "", type: "image" }])}
         >
-          {t("playground.addAnAddress")}
+          {t("playground.video.addUrl")}
         </Button>
       </Group>
       <AssetPicker

@@ -1,5 +1,4 @@
 import { Autocomplete, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
-import type { Problem } from "../../../client/problem.ts";
 import { t } from "../../../language/areas/playground.ts";
 import type { VideoDraft } from "../../media/video-draft.ts";
 import { MaterialInput } from "./material-input.tsx";
@@ -9,106 +8,99 @@ interface VideoFormProps {
   readonly workspace: string;
   readonly draft: VideoDraft;
   readonly onChange: (change: Partial<VideoDraft>) => void;
-  readonly problem: Problem | null;
+  readonly errorOf: (field: string) => string | null;
   readonly moreProblem: string | null;
 }
 
 const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"];
 const resolutions = ["480p", "720p", "1080p", "2k", "4k"];
 
-const fields = ["prompt", "ratio", "resolution", "duration", "seed", "audio", "watermark", "image", "last_frame"];
-
-/** Whether the form shows by itself what is wrong with a field. */
-export function isField(param: string | null): boolean {
-  return param === "references" || (param !== null && fields.includes(param));
-}
-
 /** Everything that a video can be asked for. What is left out is the model's to decide. */
-export function VideoForm({ workspace, draft, onChange, problem, moreProblem }: VideoFormProps) {
-  const problemOf = (name: string) => (problem?.param === name ? problem.message : null);
+export function VideoForm({ workspace, draft, onChange, errorOf, moreProblem }: VideoFormProps) {
   return (
     <Stack gap="sm">
       <Textarea
-        label={t("playground.prompt")}
-        placeholder={t("playground.aLighthouseAtDawnThe2")}
+        label={t("playground.form.prompt")}
+        placeholder={t("playground.video.promptHint")}
         autosize
         minRows={3}
         maxRows={12}
         value={draft.prompt}
-        error={problemOf("prompt")}
+        error={errorOf("prompt")}
         onChange={(event) => onChange({ prompt: event.currentTarget.value })}
       />
       <div className="form-pairs">
         <Autocomplete
-          label={t("playground.ratio")}
-          placeholder={t("playground.default")}
+          label={t("playground.video.ratio")}
+          placeholder={t("playground.settings.default")}
           data={ratios}
           value={draft.ratio}
-          error={problemOf("ratio")}
+          error={errorOf("ratio")}
           onChange={(ratio) => onChange({ ratio })}
         />
         <Autocomplete
-          label={t("playground.resolution")}
-          placeholder={t("playground.default")}
+          label={t("playground.video.resolution")}
+          placeholder={t("playground.settings.default")}
           data={resolutions}
           value={draft.resolution}
-          error={problemOf("resolution")}
+          error={errorOf("resolution")}
           onChange={(resolution) => onChange({ resolution })}
         />
         <NumberInput
-          label={t("playground.seconds")}
-          placeholder={t("playground.default")}
+          label={t("playground.video.seconds")}
+          placeholder={t("playground.settings.default")}
           min={-1}
           max={3_600}
           allowDecimal={false}
           value={draft.duration ?? ""}
-          error={problemOf("duration")}
+          error={errorOf("duration")}
           onChange={(next) => onChange({ duration: numberOrNull(next) })}
         />
         <NumberInput
-          label={t("playground.seed")}
-          placeholder={t("playground.chance")}
+          label={t("playground.video.seed")}
+          placeholder={t("playground.video.seedRandom")}
           allowDecimal={false}
           value={draft.seed ?? ""}
-          error={problemOf("seed")}
+          error={errorOf("seed")}
           onChange={(next) => onChange({ seed: numberOrNull(next) })}
         />
         <ThreeWay
-          label={t("playground.sound")}
+          label={t("playground.video.audio")}
           value={draft.audio}
-          error={problemOf("audio")}
+          error={errorOf("audio")}
           onChange={(audio) => onChange({ audio })}
         />
         <ThreeWay
-          label={t("playground.watermark")}
+          label={t("playground.video.watermark")}
           value={draft.watermark}
-          error={problemOf("watermark")}
+          error={errorOf("watermark")}
           onChange={(watermark) => onChange({ watermark })}
         />
       </div>
       <MaterialInput
         workspace={workspace}
-        label={t("playground.firstFrame")}
+        label={t("playground.video.firstFrame")}
+        help={t("playground.video.firstFrameHelp")}
         value={draft.image}
-        error={problemOf("image")}
+        error={errorOf("image")}
         onChange={(image) => onChange({ image })}
       />
       <MaterialInput
         workspace={workspace}
-        label={t("playground.lastFrame")}
+        label={t("playground.video.lastFrame")}
         value={draft.lastFrame}
-        error={problemOf("last_frame")}
+        error={errorOf("last_frame")}
         onChange={(lastFrame) => onChange({ lastFrame })}
       />
       <ReferenceList
         workspace={workspace}
         value={draft.references}
-        error={problemOf("references")}
+        error={errorOf("references")}
         onChange={(references) => onChange({ references })}
       />
       <Textarea
-        label={t("playground.moreFields")}
-        description={t("playground.anythingElseForTheBody2")}
+        label={t("playground.settings.more")}
+        description={t("playground.settings.moreHelp")}
         placeholder={'{ "return_last_frame": true }'}
         autosize
         minRows={1}
@@ -141,9 +133,9 @@ function ThreeWay({ label, value, error, onChange }: ThreeWayProps) {
         aria-label={label}
         fullWidth
         data={[
-          { value: "", label: t("playground.default2") },
-          { value: "yes", label: t("playground.yes") },
-          { value: "no", label: t("playground.no") },
+          { value: "", label: t("playground.settings.default") },
+          { value: "yes", label: t("playground.video.yes") },
+          { value: "no", label: t("playground.video.no") },
         ]}
         value={value === null ? "" : value ? "yes" : "no"}
         onChange={(next) => onChange(next === "" ? null : next === "yes")}

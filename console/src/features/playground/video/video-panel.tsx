@@ -1,81 +1,50 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { IconMovie } from "@tabler/icons-react";
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
-import { asProblem, isAbort, Problem } from "../../../client/problem.ts";
+import { type FormEvent, useEffect, useMemo } from "react";
 import { EmptyState } from "../../../components/empty-state.tsx";
-import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { Section } from "../../../components/section.tsx";
+import { wrongField } from "../../../components/wrong-field.ts";
 import { t } from "../../../language/areas/playground.ts";
 import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useKept } from "../../media/kept.ts";
-import { askAs, type KeyCall } from "../../media/key-call.ts";
 import { readFields } from "../../media/more-fields.ts";
-import { randomId } from "../../media/random-id.ts";
 import { plainVideo, type VideoDraft, videoBody, videoDraftName } from "../../media/video-draft.ts";
+import type { ModelPanelProps } from "../model-panel-props.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
 import { LiveTask } from "./live-task.tsx";
-import { isField, VideoForm } from "./video-form.tsx";
+import { useStartVideo } from "./use-start-video.ts";
+import { VideoForm } from "./video-form.tsx";
 
 const tasksMax = 20;
 const noTasks: readonly string[] = [];
 
 /** Starts a video and shows how it comes to be. */
-export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
+export function VideoPanel({ call, model }: ModelPanelProps) {
   const { workspace } = call;
   const [draft, setDraft] = useKept<VideoDraft>(videoDraftName(workspace), plainVideo);
-  const [tasks, setTasks] = useKept<readonly string[]>(t("playground.videosOf", { workspace }), noTasks);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [starting, setStarting] = useState(false);
-  const abort = useRef<AbortController | null>(null);
-  const lost = useRef<{ readonly text: string; readonly key: string } | null>(null);
-  const queries = useQueryClient();
+  const [tasks, setTasks] = useKept<readonly string[]>(`playground.video:${workspace}`, noTasks);
+  const video = useStartVideo(call, (id) => setTasks((before) => [id, ...before].slice(0, tasksMax)));
   useHandedOver(setDraft);
-  useEffect(() => () => abort.current?.abort(), []);
   const more = useMemo(() => readFields(draft.more), [draft.more]);
-  const fields = more.problem === null ? more.fields : {};
-  const body = videoBody(model, draft, fields);
+  const body = videoBody(model, draft, more.problem === null ? more.fields : {});
   const asked = ["prompt", "image", "last_frame", "references", "content"].some((name) => name in body);
-
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!asked || starting || more.problem !== null) return;
-    setStarting(true);
-    setProblem(null);
-    const controller = new AbortController();
-    abort.current = controller;
-    try {
-      // Where the answer was lost, another click must find the same task and make no second one.
-      const text = JSON.stringify(body);
-      if (lost.current?.text !== text) lost.current = { text, key: randomId() };
-      const headers = { "idempotency-key": lost.current.key };
-      const answered = await askAs(call, "/v1/video/tasks", body, { signal: controller.signal, headers });
-      lost.current = null;
-      const id = idIn(answered.value);
-      if (id === null) throw new Problem("upstream_error", t("playground.theAnswerNamesNoTask"), answered.requestId);
-      setTasks((before) => [id, ...before].slice(0, tasksMax));
-      void queries.invalidateQueries({ queryKey: ["tasks.list"] });
-    } catch (thrown) {
-      if (isAbort(thrown)) return;
-      const failed = asProblem(thrown);
-      if (failed.code !== "unreachable") lost.current = null;
-      setProblem(failed);
-    } finally {
-      setStarting(false);
-    }
+    if (asked && more.problem === null) void video.start(body);
   };
 
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title={t("playground.newVideo")}
+        title={t("playground.video.title")}
         actions={
           <>
             <SameCallButton
               make={() => ({
                 path: "/v1/video/tasks",
                 sdk: "video",
-                body: asked ? body : { ...body, prompt: t("playground.aLighthouseAtDawn") },
+                body: asked ? body : { ...body, prompt: t("playground.form.promptSample") },
               })}
             />
             <Button
@@ -83,10 +52,10 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
               size="compact-xs"
               onClick={() => {
                 setDraft(plainVideo);
-                setProblem(null);
+                video.forgetProblem();
               }}
             >
-              {t("playground.clear")}
+              {t("playground.run.clear")}
             </Button>
           </>
         }
@@ -96,38 +65,33 @@ export function VideoPanel({ call, model }: { readonly call: KeyCall; readonly m
             <VideoForm
               workspace={workspace}
               draft={draft}
-              problem={problem}
+              errorOf={(field) => wrongField(video.problem, field)}
               moreProblem={more.problem}
               onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
             />
-            {problem !== null && !isField(problem.param) && <ProblemAlert problem={problem} />}
+            <FormProblem problem={video.problem} />
             <Group justify="flex-end">
-              {isField(problem?.param ?? null) && (
-                <Text size="xs" c="var(--mantine-color-error)" role="alert">
-                  {t("playground.nothingWasSentMendWhat")}
-                </Text>
-              )}
-              <Button type="submit" loading={starting} disabled={!asked || more.problem !== null}>
-                {t("playground.makeVideo")}
+              <Button type="submit" loading={video.starting} disabled={!asked || more.problem !== null}>
+                {t("playground.video.run")}
               </Button>
             </Group>
           </Stack>
         </form>
       </Section>
       <Section
-        title={t("playground.startedHere")}
-        description={t("playground.theyGoOnWithoutYou")}
+        title={t("playground.video.started")}
+        description={t("playground.video.startedHelp")}
         actions={
           tasks.length > 0 && (
             <Button variant="subtle" size="compact-xs" onClick={() => setTasks(noTasks)}>
-              {t("playground.clear")}
+              {t("playground.run.clear")}
             </Button>
           )
         }
       >
         {tasks.length === 0 ? (
-          <EmptyState icon={<IconMovie />} title={t("playground.noVideoStartedYet")}>
-            {t("playground.aVideoTakesAMinute")}
+          <EmptyState icon={<IconMovie />} title={t("playground.video.none")}>
+            {t("playground.video.noneHelp")}
           </EmptyState>
         ) : (
           <div className="runs">
@@ -160,8 +124,4 @@ function useHandedOver(setDraft: (edit: (before: VideoDraft) => VideoDraft) => v
     }));
     change({ image: "", reference: "", reference_type: "" });
   }, [image, reference, kind, setDraft, change]);
-}
-
-function idIn(value: unknown): string | null {
-  return value !== null && typeof value === "object" && "id" in value && typeof value.id === "string" ? value.id : null;
 }

@@ -11,36 +11,41 @@ type Delivery = TaskDetail["deliveries"][number];
 /** What was told to the caller's own address, and whether it was heard. */
 export function DeliveryList({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
   return (
-    <Section title={t("tasks.messagesToTheCaller")} description={t("tasks.theRequestNamedACallback")} flush>
+    <Section title={t("tasks.callbacks.title")} description={t("tasks.callbacks.help")} flush>
       <DataTable
-        label={t("tasks.messagesToTheCaller")}
+        label={t("tasks.callbacks.title")}
         columns={columns}
         rows={rowsOf(deliveries)}
         rowKey={(delivery) => delivery.url}
-        empty={t("tasks.nothingWasToBeTold")}
+        empty={t("tasks.callbacks.none")}
       />
     </Section>
   );
 }
 
 const columns: readonly Column<Delivery>[] = [
-  { id: "url", header: t("tasks.address"), cell: (delivery) => <span className="break">{delivery.url}</span> },
+  { id: "url", header: t("tasks.callbacks.url"), cell: (delivery) => <span className="break">{delivery.url}</span> },
   {
     id: "state",
-    header: t("tasks.state"),
+    header: t("tasks.status"),
     cell: (delivery) =>
       delivery.delivered_at !== null ? (
         <StatusBadge status="delivered" tone="good" />
       ) : delivery.next_at === null ? (
         <StatusBadge status="given_up" tone="bad" />
       ) : (
-        <StatusBadge status="waiting" tone="busy" />
+        <StatusBadge status="pending" tone="busy" />
       ),
   },
-  { id: "tries", header: t("tasks.tries"), align: "right", cell: (delivery) => <Count value={delivery.tries} /> },
+  {
+    id: "tries",
+    header: t("tasks.callbacks.attempts"),
+    align: "right",
+    cell: (delivery) => <Count value={delivery.tries} />,
+  },
   {
     id: "last",
-    header: t("tasks.lastAnswer"),
+    header: t("tasks.callbacks.lastResponse"),
     cell: (delivery) => {
       const said = [delivery.last_status, delivery.last_error].filter((each) => each !== null);
       return said.length === 0 ? <Nothing /> : <span className="break">{said.join(": ")}</span>;
@@ -48,7 +53,7 @@ const columns: readonly Column<Delivery>[] = [
   },
   {
     id: "when",
-    header: t("tasks.deliveredOrNextTry"),
+    header: t("tasks.callbacks.when"),
     align: "right",
     cell: (delivery) => <When at={delivery.delivered_at ?? delivery.next_at} />,
   },

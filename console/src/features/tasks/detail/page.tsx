@@ -24,13 +24,13 @@ const afterMs = 15_000;
 export default function TaskPage() {
   const { task } = useParams({ from: "/tasks/$task" });
   return (
-    <NeedsWorkspace why={t("tasks.aVideoTaskBelongsTo")}>
+    <NeedsWorkspace why={t("tasks.needsWorkspace")}>
       {(slug) => <TaskView key={task} slug={slug} id={task} />}
     </NeedsWorkspace>
   );
 }
 
-const crumbs = [{ label: t("tasks.videoTasks"), link: { to: "/tasks" } as const }];
+const crumbs = [{ label: t("tasks.title"), link: { to: "/tasks" } as const }];
 
 function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) {
   const params = { workspace: slug, task: id };
@@ -41,14 +41,14 @@ function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) 
   const video = useRef<HTMLVideoElement>(null);
   if (task === undefined) {
     return (
-      <PageFrame title={t("tasks.videoTask")} crumbs={crumbs}>
+      <PageFrame title={t("tasks.task")} crumbs={crumbs}>
         {error === null ? <Skeleton height={360} /> : <ProblemAlert problem={error} onRetry={() => void refetch()} />}
       </PageFrame>
     );
   }
   return (
     <PageFrame
-      title={t("tasks.videoTask")}
+      title={t("tasks.task")}
       crumbs={crumbs}
       badges={<StatusBadge status={task.status} />}
       actions={<TaskActions slug={slug} task={task} />}
@@ -59,8 +59,8 @@ function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) 
         <TaskFacts task={task} />
       </div>
       <div className="task-grid">
-        <Section title={t("tasks.whatWasSent")} description={t("tasks.theCallersOwnBodyAs")}>
-          <JsonView value={task.request} label={t("tasks.requestBody")} open={2} />
+        <Section title={t("tasks.request.title")} description={t("tasks.request.help")}>
+          <JsonView value={task.request} label={t("tasks.request.body")} open={2} />
         </Section>
         <TaskHistory task={task} />
       </div>

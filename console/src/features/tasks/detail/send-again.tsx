@@ -6,7 +6,7 @@ import { type FormEvent, useRef, useState } from "react";
 import { asProblem, type Problem } from "../../../client/problem.ts";
 import { noticeDone } from "../../../components/notice.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
-import { t } from "../../../language/areas/tasks.ts";
+import { Rich, t } from "../../../language/areas/tasks.ts";
 import { askAs, useKeyCall } from "../../media/key-call.ts";
 import { KeySelect } from "../../media/key-select.tsx";
 import { NoKey } from "../../media/no-key.tsx";
@@ -23,7 +23,7 @@ interface SendAgainProps {
 /** The same body once more, as a new task that is paid for by itself. */
 export function SendAgain({ opened, ...rest }: SendAgainProps) {
   return (
-    <Modal opened={opened} onClose={rest.onClose} title={t("tasks.sendTheSameRequestAgain")}>
+    <Modal opened={opened} onClose={rest.onClose} title={t("tasks.resend.title")}>
       {opened && <SendAgainForm {...rest} />}
     </Modal>
   );
@@ -50,7 +50,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
       const headers = { "idempotency-key": once.current };
       const { value } = await askAs(call, "/v1/video/tasks", calledBack && quiet ? silent : task.request, { headers });
       await queries.invalidateQueries({ queryKey: ["tasks.list"] });
-      noticeDone(t("tasks.sentAgainAsANew"));
+      noticeDone(t("tasks.resend.done"));
       onClose();
       const id = value !== null && typeof value === "object" ? Reflect.get(value, "id") : null;
       if (typeof id === "string")
@@ -65,24 +65,27 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
     }
   };
   if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
-  if (keys !== null && key === null) return <NoKey slug={slug} what={t("tasks.aTaskIsStartedAs")} onMade={choose} />;
+  if (keys !== null && key === null) return <NoKey slug={slug} what={t("tasks.resend.needsKey")} onMade={choose} />;
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
         <Text size="sm">
-          The same body goes out as a new task of <strong>{task.model}</strong>. It is made and paid for by itself; this
-          one stays as it is.
+          <Rich
+            text="tasks.resend.help"
+            tags={{ b: (model) => <strong className="break">{model}</strong> }}
+            values={{ model: task.model }}
+          />
         </Text>
         <KeySelect
           slug={slug}
           value={key}
           onChange={choose}
-          label={t("tasks.asKey")}
-          description={t("tasks.itsLimitsHoldAndIts")}
+          label={t("tasks.resend.key")}
+          description={t("tasks.resend.keyHelp")}
         />
         {calledBack && (
           <Checkbox
-            label={t("tasks.withoutTheCallbackUrlThe")}
+            label={t("tasks.resend.quiet")}
             checked={quiet}
             onChange={(event) => setQuiet(event.currentTarget.checked)}
           />
@@ -90,10 +93,10 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
         {problem !== null && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            {t("tasks.leaveIt")}
+            {t("tasks.cancel.close")}
           </Button>
           <Button type="submit" loading={sending} disabled={key === null}>
-            {t("tasks.sendAgain")}
+            {t("tasks.resend.run")}
           </Button>
         </Group>
       </Stack>

@@ -8,8 +8,8 @@ test("states stand in the order in which they came, each with how long it lasted
     { at: 2_000, status: "a new word", detail: "x" },
   ]);
   expect(steps.map(({ words, stayedMs }) => [words, stayedMs])).toEqual([
-    ["Accepted, its cost set aside", 1_000],
+    ["Accepted, cost reserved", 1_000],
     ["a new word", 3_000],
-    ["Done", null],
+    ["Succeeded", null],
   ]);
 });

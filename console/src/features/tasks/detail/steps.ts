@@ -10,15 +10,15 @@ export interface Step extends Event {
 }
 
 const words: Readonly<Record<string, string>> = {
-  accepted: t("tasks.acceptedItsCostSetAside"),
-  submitting: t("tasks.beingSentToTheProvider"),
-  unknown: t("tasks.sentWhetherItArrivedIs"),
-  queued: t("tasks.queuedAtTheProvider"),
-  running: t("tasks.beingMade"),
-  succeeded: t("tasks.done"),
-  failed: t("tasks.failed"),
-  cancelled: t("tasks.cancelled"),
-  expired: t("tasks.notDoneInTime"),
+  accepted: t("tasks.steps.accepted"),
+  submitting: t("tasks.steps.submitting"),
+  unknown: t("tasks.steps.unknown"),
+  queued: t("tasks.steps.queued"),
+  running: t("tasks.steps.running"),
+  succeeded: t("tasks.steps.succeeded"),
+  failed: t("tasks.steps.failed"),
+  cancelled: t("tasks.steps.cancelled"),
+  expired: t("tasks.steps.expired"),
 };
 
 /** The events in the order in which they came, with the time until the next. */

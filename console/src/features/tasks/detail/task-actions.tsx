@@ -19,7 +19,7 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
   const [, setDraft] = useKept<VideoDraft>(videoDraftName(slug), plainVideo);
   const cancel = useAct("tasks.cancel", {
     invalidates: ["tasks.show", "tasks.list"],
-    done: ({ status }) => (status === "cancelled" ? t("tasks.taskCancelled") : t("tasks.theProviderWasAskedTo")),
+    done: ({ status }) => (status === "cancelled" ? t("tasks.cancel.done") : t("tasks.cancel.asked")),
   });
   if (!may("member", slug)) return null;
   const edit = () => {
@@ -30,23 +30,23 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
     <>
       {isOpen(task) && (
         <ConfirmButton
-          title={t("tasks.cancelThisTask")}
-          verb={t("tasks.cancelTask")}
+          title={t("tasks.cancel.title")}
+          verb={t("tasks.cancel.run")}
           onConfirm={() => cancel.mutateAsync({ params: { workspace: slug, task: task.id } })}
         >
-          {t("tasks.theProviderIsAskedTo")}
+          {t("tasks.cancel.help")}
         </ConfirmButton>
       )}
       <Button variant="default" onClick={edit}>
-        {t("tasks.editInPlayground")}
+        {t("tasks.edit")}
       </Button>
       <Button
         variant={isOpen(task) ? "default" : "filled"}
         disabled={!task.request_whole}
-        title={task.request_whole ? undefined : t("tasks.thePicturesInsideItsBody")}
+        title={task.request_whole ? undefined : t("tasks.requestIncomplete")}
         onClick={() => setAgain(true)}
       >
-        {t("tasks.sendAgain")}
+        {t("tasks.resend.run")}
       </Button>
       <SendAgain slug={slug} task={task} opened={again} onClose={() => setAgain(false)} />
     </>

@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Money, Nothing, When } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
-import { t } from "../../../language/areas/tasks.ts";
-import { formatElapsed, isOpen, tookMs } from "../../media/task-words.ts";
+import { Rich, t } from "../../../language/areas/tasks.ts";
+import { formatElapsed, formatSeconds, isOpen, tookMs } from "../../media/task-words.ts";
 import { useNow } from "../../media/use-now.ts";
 
 /** Who asked for what, where it is made, and what it costs. */
@@ -14,48 +14,47 @@ export function TaskFacts({ task }: { readonly task: TaskDetail }) {
   const { workspace } = task;
   const search = { workspace: workspace.slug };
   return (
-    <Section title={t("tasks.facts")}>
+    <Section title={t("tasks.facts.title")}>
       <dl className="facts-list">
-        <Fact name="Id">
-          <CopyText value={task.id} label={t("tasks.copyId")} />
+        <Fact name={t("tasks.facts.id")}>
+          <CopyText value={task.id} label={t("tasks.facts.copyId")} />
         </Fact>
-        <Fact name="Cost">
-          <Money usd={task.cost_usd} />
-          {task.cost_estimated && task.cost_usd !== null && (isOpen(task) ? " set aside until it ends" : ", estimated")}
+        <Fact name={t("tasks.facts.cost")}>
+          <Cost task={task} />
         </Fact>
-        <Fact name="Model">{task.model}</Fact>
-        <Fact name="Provider">{task.provider ?? <Nothing word={t("tasks.notSentYet")} />}</Fact>
-        <Fact name="Key">
+        <Fact name={t("tasks.facts.model")}>{task.model}</Fact>
+        <Fact name={t("tasks.facts.provider")}>{task.provider ?? <Nothing word={t("tasks.facts.notSent")} />}</Fact>
+        <Fact name={t("tasks.facts.key")}>
           <Link className="text-link" to="/keys/$key" params={{ key: task.key.id }} search={search}>
             {task.key.name || task.key.id}
           </Link>
         </Fact>
-        <Fact name="Ratio">{task.ratio ?? <Default />}</Fact>
-        <Fact name="Resolution">{task.resolution ?? <Default />}</Fact>
-        <Fact name="Length">
+        <Fact name={t("tasks.facts.ratio")}>{task.ratio ?? <Default />}</Fact>
+        <Fact name={t("tasks.facts.resolution")}>{task.resolution ?? <Default />}</Fact>
+        <Fact name={t("tasks.facts.duration")}>
           {task.duration === null ? (
             <Default />
           ) : task.duration < 0 ? (
-            t("tasks.theModelDecides")
+            t("tasks.facts.modelDecides")
           ) : (
-            t("tasks.s", { duration: task.duration })
+            formatSeconds(task.duration)
           )}
         </Fact>
-        <Fact name="Started">
+        <Fact name={t("tasks.facts.started")}>
           <When at={task.created_at} />
         </Fact>
-        <Fact name={isOpen(task) ? "Running for" : "Took"}>
+        <Fact name={isOpen(task) ? t("tasks.facts.runningFor") : t("tasks.facts.took")}>
           <span className="tabular">{formatElapsed(tookMs(task, now))}</span>
         </Fact>
         {isOpen(task) && (
-          <Fact name="Given up">
-            <When at={task.expires_at} missing={t("tasks.never")} />
+          <Fact name={t("tasks.facts.timeout")}>
+            <When at={task.expires_at} missing={t("tasks.facts.never")} />
           </Fact>
         )}
         {!isOpen(task) && (
-          <Fact name="Request">
+          <Fact name={t("tasks.facts.request")}>
             <Link className="text-link" to="/requests/$request" params={{ request: task.request_id }} search={search}>
-              {t("tasks.howItWasChargedAnd")}
+              {t("tasks.facts.viewRequest")}
             </Link>
           </Fact>
         )}
@@ -73,6 +72,13 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
+/** An estimate says so, and what is only reserved does too. */
+function Cost({ task }: { readonly task: TaskDetail }) {
+  const cost = <Money usd={task.cost_usd} />;
+  if (!task.cost_estimated || task.cost_usd === null) return cost;
+  return <Rich text={isOpen(task) ? "tasks.facts.reserved" : "tasks.facts.estimated"} values={{ cost }} />;
+}
+
 function Default() {
-  return <span className="nothing">{t("tasks.default")}</span>;
+  return <span className="nothing">{t("tasks.facts.default")}</span>;
 }

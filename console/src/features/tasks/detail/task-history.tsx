@@ -9,7 +9,7 @@ import { stepsOf } from "./steps.ts";
 /** The states it went through, and how long it stayed in each. */
 export function TaskHistory({ task }: { readonly task: TaskDetail }) {
   return (
-    <Section title={t("tasks.statesOverTime")}>
+    <Section title={t("tasks.history.title")}>
       <ol className="history">
         {stepsOf(task.events).map((step) => (
           <li key={`${step.at} ${step.status} ${step.detail}`} data-tone={toneOf(step.status)}>
@@ -22,7 +22,7 @@ export function TaskHistory({ task }: { readonly task: TaskDetail }) {
             <div className="history-quiet">
               {[
                 step.detail,
-                step.stayedMs === null ? null : t("tasks.for", { stayedMs: formatDuration(step.stayedMs) }),
+                step.stayedMs === null ? null : t("tasks.history.for", { stayedMs: formatDuration(step.stayedMs) }),
               ]
                 .filter((each) => each !== null)
                 .join(" · ")}
@@ -32,7 +32,7 @@ export function TaskHistory({ task }: { readonly task: TaskDetail }) {
       </ol>
       {task.events.length === 0 && (
         <Text size="sm" c="dimmed">
-          {t("tasks.nothingWasNoted")}
+          {t("tasks.history.none")}
         </Text>
       )}
     </Section>

@@ -6,7 +6,7 @@ import { type RefObject, useState } from "react";
 import { Problem } from "../../../client/problem.ts";
 import { noticeProblem } from "../../../components/notice.tsx";
 import { Section } from "../../../components/section.tsx";
-import { t } from "../../../language/areas/tasks.ts";
+import { Rich, t } from "../../../language/areas/tasks.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { frameOf } from "../../media/frame-of.ts";
 import { useKept } from "../../media/kept.ts";
@@ -30,7 +30,7 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
   const useFrame = () => {
     const frame = video.current === null ? null : frameOf(video.current);
     if (frame === null) {
-      noticeProblem(new Problem("unexpected", t("tasks.thisBrowserDoesNotGive")));
+      noticeProblem(new Problem("unexpected", t("tasks.frame.unavailable")));
       return;
     }
     setDraft((before) => ({ ...before, image: frame }));
@@ -45,10 +45,10 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
               variant="subtle"
               size="compact-xs"
               leftSection={<IconPhotoDown size={14} aria-hidden />}
-              title={t("tasks.thePictureThatStandsStill")}
+              title={t("tasks.frame.help")}
               onClick={useFrame}
             >
-              {t("tasks.useThisFrame")}
+              {t("tasks.frame.use")}
             </Button>
           )}
         </VideoPlayer>
@@ -69,7 +69,11 @@ function NoVideo({ task }: { readonly task: TaskDetail }) {
     return (
       <Alert color="red" variant="light" title={task.error.message}>
         <Text size="xs">
-          Code <code>{task.error.code}</code>. Change the request in the playground, or send it again as it is.
+          <Rich
+            text="tasks.failedHelp"
+            tags={{ code: (code) => <code>{code}</code> }}
+            values={{ code: task.error.code }}
+          />
         </Text>
       </Alert>
     );

@@ -22,14 +22,14 @@ export function NoTasks() {
     return (
       <EmptyState
         icon={<IconMovie />}
-        title={t("tasks.noTaskFitsTheseFilters")}
+        title={t("tasks.list.noMatch")}
         action={
           <Button variant="default" onClick={() => change(Object.fromEntries(taskFilters.map((name) => [name, ""])))}>
-            {t("tasks.clearTheFilters")}
+            {t("tasks.list.clear")}
           </Button>
         }
       >
-        {t("tasks.clearSomeOfThemTo")}
+        {t("tasks.list.noMatchHelp")}
       </EmptyState>
     );
   }
@@ -44,22 +44,20 @@ export function NoTasks() {
     <Stack gap={0} align="center">
       <EmptyState
         icon={<IconMovie />}
-        title={t("tasks.noVideosYet")}
+        title={t("tasks.list.none")}
         action={
           workspace.may("member") && (
             <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
-              {t("tasks.openThePlayground")}
+              {t("tasks.list.playground")}
             </Button>
           )
         }
       >
-        {models.data !== undefined && video === undefined
-          ? t("tasks.thereIsNoVideoModel")
-          : t("tasks.aPromptOrAPicture")}
+        {models.data !== undefined && video === undefined ? t("tasks.list.noModel") : t("tasks.list.noneHelp")}
       </EmptyState>
       {curl !== undefined && (
         <div className="teaching-code">
-          <CodeBlock code={curl} label={t("tasks.aVideoTaskWithCurl")} wrap />
+          <CodeBlock code={curl} label={t("tasks.list.curl")} wrap />
         </div>
       )}
     </Stack>

@@ -9,6 +9,7 @@ import "../../../styles/media.css";
 import { DataTable } from "../../../components/data-table.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
+import { stateWords } from "../../../components/status-badge.tsx";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { isOpen } from "../../media/task-words.ts";
@@ -41,32 +42,41 @@ export default function TasksPage() {
   const empty = <NoTasks />;
   return (
     <PageFrame
-      title={t("tasks.videoTasks")}
-      description={t("tasks.aVideoTakesMinutesSo")}
+      title={t("tasks.title")}
+      description={t("tasks.help")}
       actions={
         <>
           <SegmentedControl
-            aria-label={t("tasks.view")}
+            aria-label={t("tasks.list.view")}
             data={[
               {
                 value: "gallery",
-                label: <ViewWord icon={<IconLayoutGrid size={14} aria-hidden />} word={t("tasks.gallery")} />,
+                label: <ViewWord icon={<IconLayoutGrid size={14} aria-hidden />} word={t("tasks.list.gallery")} />,
               },
-              { value: "list", label: <ViewWord icon={<IconList size={14} aria-hidden />} word={t("tasks.list")} /> },
+              {
+                value: "list",
+                label: <ViewWord icon={<IconList size={14} aria-hidden />} word={t("tasks.list.list")} />,
+              },
             ]}
             value={view === "list" ? "list" : "gallery"}
             onChange={setView}
           />
           {workspace.may("member") && (
             <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
-              {t("tasks.makeVideo")}
+              {t("tasks.list.create")}
             </Button>
           )}
         </>
       }
     >
       <FilterBar
-        filters={[{ name: "status", label: t("tasks.state"), choices: [...taskStates] }]}
+        filters={[
+          {
+            name: "status",
+            label: t("tasks.status"),
+            choices: taskStates.map((value) => ({ value, label: stateWords(value) })),
+          },
+        ]}
         alsoClears={taskFilters.filter((name) => name !== "status")}
       >
         <ModelFilter />
@@ -74,7 +84,7 @@ export default function TasksPage() {
       </FilterBar>
       {view === "list" ? (
         <DataTable
-          label={t("tasks.videoTasks")}
+          label={t("tasks.title")}
           columns={workspace.all ? taskColumnsOfAll : taskColumns}
           rows={rows}
           rowKey={(task) => task.id}

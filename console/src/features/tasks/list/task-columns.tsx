@@ -8,26 +8,26 @@ import { formatElapsed, isOpen, shapeOf, tookMs } from "../../media/task-words.t
 
 const prompt: Column<ConsoleTask> = {
   id: "prompt",
-  header: t("tasks.prompt"),
-  cell: (task) => (task.prompt === null || task.prompt === "" ? "Without a prompt" : cut(task.prompt)),
+  header: t("tasks.columns.prompt"),
+  cell: (task) => (task.prompt === null || task.prompt === "" ? t("tasks.columns.noPrompt") : cut(task.prompt)),
 };
 
 const rest: readonly Column<ConsoleTask>[] = [
   {
     id: "status",
-    header: t("tasks.state"),
+    header: t("tasks.status"),
     cell: (task) => <StatusBadge status={task.status} {...(task.error === null ? {} : { hint: task.error.message })} />,
   },
-  { id: "model", header: t("tasks.model"), cell: (task) => <span className="break">{task.model}</span> },
-  { id: "shape", header: t("tasks.shape"), cell: (task) => shapeOf(task) || <Nothing /> },
+  { id: "model", header: t("tasks.columns.model"), cell: (task) => <span className="break">{task.model}</span> },
+  { id: "shape", header: t("tasks.columns.output"), cell: (task) => shapeOf(task) || <Nothing /> },
   {
     id: "key",
-    header: t("tasks.key"),
+    header: t("tasks.columns.key"),
     cell: (task) => (task.key.name ? <span className="task-key cut">{task.key.name}</span> : <Nothing />),
   },
   {
     id: "took",
-    header: t("tasks.took"),
+    header: t("tasks.columns.took"),
     align: "right",
     cell: (task) => {
       if (isOpen(task)) return <TaskProgress task={task} />;
@@ -37,19 +37,19 @@ const rest: readonly Column<ConsoleTask>[] = [
   },
   {
     id: "cost",
-    header: t("tasks.cost"),
+    header: t("tasks.columns.cost"),
     align: "right",
     sortBy: (task) => task.cost_usd,
     cell: (task) => (
-      <span title={task.cost_estimated ? t("tasks.setAsideUntilItHas") : undefined}>
-        {task.cost_estimated && task.cost_usd !== null ? "~ " : ""}
+      <span title={task.cost_estimated ? t("tasks.columns.reserved") : undefined}>
+        {task.cost_estimated && task.cost_usd !== null && "≈ "}
         <Money usd={task.cost_usd} aligned />
       </span>
     ),
   },
   {
     id: "at",
-    header: t("tasks.started"),
+    header: t("tasks.columns.started"),
     align: "right",
     sortBy: (task) => task.created_at,
     cell: (task) => <When at={task.created_at} />,
@@ -59,7 +59,7 @@ const rest: readonly Column<ConsoleTask>[] = [
 export const taskColumns: readonly Column<ConsoleTask>[] = [prompt, ...rest];
 export const taskColumnsOfAll: readonly Column<ConsoleTask>[] = [
   prompt,
-  { id: "workspace", header: t("tasks.workspace"), cell: (task) => task.workspace.slug },
+  { id: "workspace", header: t("tasks.columns.workspace"), cell: (task) => task.workspace.slug },
   ...rest,
 ];
 

@@ -32,7 +32,7 @@ export function TaskGallery({ rows, withWorkspace, empty }: TaskGalleryProps) {
     <>
       {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
       <PreviewSlots>
-        <section className="gallery" aria-label={t("tasks.videoTasks")} data-stale={rows.stale || undefined}>
+        <section className="gallery" aria-label={t("tasks.title")} data-stale={rows.stale || undefined}>
           {rows.rows.map((task) => (
             <TaskCard key={task.id} task={task} withWorkspace={withWorkspace} />
           ))}

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { foundModels } from "./found-models.ts";
+
+const thousand = Array.from({ length: 1_000 }, (_, at) => `acme/gpt-5-turbo-${at}`);
+
+test("the model that is called so comes first, then those that begin so, then those of a provider", () => {
+  const models = ["old-gpt-5", "acme/gpt-5", "gpt-5-mini", "gpt-5"];
+  expect(foundModels(models, "GPT-5")).toEqual(["gpt-5", "gpt-5-mini", "acme/gpt-5", "old-gpt-5"]);
+  expect(foundModels([...thousand, "gpt-5"], "gpt-5")[0]).toBe("gpt-5");
+});
+
+test("every word that is typed must be in the name, in any order", () => {
+  expect(foundModels(["acme/gpt-5", "acme/o3", "zen/gpt-5"], "gpt acme")).toEqual(["acme/gpt-5"]);
+});
+
+test("with nothing typed all are there, in the gateway's order", () => {
+  expect(foundModels(thousand, " ")).toBe(thousand);
+  expect(foundModels(thousand, "no such")).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import { type ComboboxItem, type OptionsFilter, Select } from "@mantine/core";
+import { useMemo } from "react";
+import { formatCount } from "../../client/format.ts";
+import { t } from "../../language/areas/playground.ts";
+import { foundModels, modelsShownMax } from "./found-models.ts";
+
+interface ModelSelectProps {
+  /** Names, as the key may call them. */
+  readonly models: readonly string[];
+  readonly value: string | null;
+  readonly loading: boolean;
+  readonly onChange: (model: string) => void;
+}
+
+/** The model to try. There may be thousands: so many are drawn as one can look over, and the rest is found by typing. */
+export function ModelSelect({ models, value, loading, onChange }: ModelSelectProps) {
+  const filter = useMemo(() => filterOf(models, value), [models, value]);
+  return (
+    <Select
+      label={t("playground.model")}
+      data={[...models]}
+      value={value}
+      onChange={(next) => next !== null && onChange(next)}
+      allowDeselect={false}
+      disabled={models.length === 0}
+      placeholder={loading ? t("playground.loading") : t("playground.modelNotFound")}
+      nothingFoundMessage={t("playground.modelNotFound")}
+      searchable={models.length > 8}
+      filter={filter}
+      maxLength={256}
+      title={value ?? undefined}
+    />
+  );
+}
+
+function filterOf(models: readonly string[], value: string | null): OptionsFilter {
+  return ({ search }) => {
+    // The box shows the name of what is chosen; that is no search.
+    const found = foundModels(models, search === value ? "" : search);
+    const options: ComboboxItem[] = found.slice(0, modelsShownMax).map((model) => ({ value: model, label: model }));
+    if (found.length <= modelsShownMax) return options;
+    const label = t("playground.modelsMore", { shown: formatCount(modelsShownMax), all: formatCount(found.length) });
+    return [...options, { value: "", label, disabled: true }];
+  };
+}
