@@ -20,8 +20,10 @@ export function addHistory(dataDir: string): void {
     .query<{ hour: number }, []>("select max(hour) as hour from usage_rollups")
     .all();
   const list = columns.map((name) => `"${name}"`).join(", ");
+  // A sketch counts each time as often as before: percentiles are the same.
+  const asBefore = (name: string) => keys.has(name) || name.endsWith("_sketch");
   const values = columns
-    .map((name) => (name === "hour" ? "?1" : keys.has(name) ? `"${name}"` : `"${name}" * ?2`))
+    .map((name) => (name === "hour" ? "?1" : asBefore(name) ? `"${name}"` : `"${name}" * ?2`))
     .join(", ");
   const copy = database.query(
     `insert or ignore into usage_rollups (${list}) select ${values} from usage_rollups where hour = ?3 and provider <> ''`,

@@ -3,6 +3,8 @@ import { route } from "./route.ts";
 import { usageDimensions } from "./states.ts";
 import { at, count, id, ms, usd } from "./words.ts";
 
+const within = "Of what succeeded; at most 2 % beside the true percentile, unless `latency_approximate`.";
+
 export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
@@ -19,10 +21,21 @@ export const usageFiguresSchema = z.object({
   video_seconds: z.number().nonnegative(),
   tool_calls: count.describe("Searches and places to run code that upstreams provided for calls."),
   cost_usd: usd,
-  latency_p50_ms: ms.nullable(),
+  request_latency_p50_ms: ms
+    .nullable()
+    .describe(`What callers saw, from the arrival of a call with every retry and fallback. ${within}`),
+  request_latency_p95_ms: ms.nullable(),
+  request_first_token_p50_ms: ms.nullable(),
+  request_first_token_p95_ms: ms.nullable(),
+  latency_p50_ms: ms.nullable().describe(`Of single attempts, as an upstream does. ${within}`),
   latency_p95_ms: ms.nullable(),
   first_token_p50_ms: ms.nullable(),
   first_token_p95_ms: ms.nullable(),
+  latency_approximate: z
+    .boolean()
+    .describe(
+      "Hours of a version before 2026-11-22 are among them, which counted by doubling spans of attempts: the percentiles lie between half and twice of the true ones.",
+    ),
 });
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 

@@ -120,7 +120,7 @@ export interface ReportStore {
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
   /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
-  /** Percentiles are read from counts by doubling spans of time: see `latency-histogram.ts` for how far they may be off. */
+  /** Percentiles are within 2 % of the true ones but for hours of early versions, which are marked: see `latency-sketch.ts`. */
   usage(filter: UsageFilter): Promise<UsageReading>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;

@@ -289,7 +289,40 @@ function checkTests(make: StoreGroundFactory): void {
     expect((await faults()).length).toBe(1);
     await ground.ledgerStore.insert([ledgerEntry("b", { at: newYear + hour })]);
     await ground.database.kysely.deleteFrom("ledger_entries").execute();
-    expect((await faults()).length).toBe(1);
+    // Its sums, and its sketches of how long it took.
+    expect((await faults()).length).toBe(2);
+  });
+
+  test("the check finds a rollup whose sketches are not those of its entries", async () => {
+    await using ground = await make();
+    const sketches = () => ground.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
+    await ground.ledgerStore.insert([ledgerEntry("a", { totalMs: 100, startedAfterMs: 0, firstTokenMs: 900 })]);
+    const { attempt_first_token_ms_sketch: other } = await sketches();
+    for (const sketch of [other, "", `${(await sketches()).call_ms_sketch}${other}`]) {
+      await ground.database.kysely.updateTable("usage_rollups").set({ call_ms_sketch: sketch }).execute();
+      expect((await ground.ledgerStore.check()).faults).toEqual([
+        {
+          rule: "a rollup's sketches count its entries",
+          detail: "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in call_ms_sketch",
+        },
+      ]);
+    }
+  });
+
+  test("the sketches of an hour stay short and whole however many batches it comes in", async () => {
+    await using ground = await make();
+    const entries = Array.from({ length: 1_500 }, (_, n) =>
+      ledgerEntry(`s${n}`, { at: newYear + n, totalMs: 300 + ((n * 37) % 900), firstTokenMs: 50 + ((n * 11) % 90) }),
+    );
+    for (let start = 0; start < entries.length; start += 5) {
+      await ground.ledgerStore.insert(entries.slice(start, start + 5));
+    }
+    const row = await ground.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
+    const lengths = [row.call_ms_sketch, row.attempt_ms_sketch, row.attempt_first_token_ms_sketch].map(
+      (sketch) => sketch.length,
+    );
+    expect(Math.max(...lengths)).toBeLessThan(1_100);
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 }
 
@@ -350,6 +383,6 @@ function pruneTests(make: StoreGroundFactory): void {
     await ground.ledgerStore.prune(newYear);
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
     await ground.database.kysely.deleteFrom("ledger_entries").where("attempt_id", "=", "att_p2499").execute();
-    expect((await ground.ledgerStore.check()).faults.length).toBe(1);
+    expect((await ground.ledgerStore.check()).faults.length).toBe(2);
   });
 }

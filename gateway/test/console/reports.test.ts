@@ -204,6 +204,30 @@ describe("usage", () => {
     expect([long.code, long.param]).toEqual(["invalid_request", "step"]);
   });
 
+  test("tells how long callers waited beside how long attempts took, within 2 %", async () => {
+    await using ground = await openReports();
+    const retried = { requestId: "req_a", at: newYear };
+    await ground.add("a0", { ...retried, outcome: "failed", httpStatus: 502, totalMs: 3_000, startedAfterMs: 1 });
+    await ground.add("a1", { ...retried, retryIndex: 1, totalMs: 500, firstTokenMs: 100, startedAfterMs: 3_000 });
+    const query = { from: newYear, to: newYear + hour, step: "hour" } as const;
+    const { totals } = (await ground.call("viewer", "usage.series", { params: acme, query })).body;
+    expect(totals).toMatchObject({
+      requests: 1,
+      attempts: 2,
+      failed: 1,
+      failed_requests: 0,
+      latency_approximate: false,
+    });
+    for (const [figure, truth] of [
+      ["latency_p50_ms", 500],
+      ["first_token_p95_ms", 100],
+      ["request_latency_p95_ms", 3_500],
+      ["request_first_token_p50_ms", 3_100],
+    ] as const) {
+      expect(Math.abs(totals[figure] - truth) / truth).toBeLessThanOrEqual(0.02);
+    }
+  });
+
   test("whose entries are gone comes by the hour, and says so", async () => {
     await using ground = await openReports();
     ground.clock.jump(30 * day);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { UsageFigures } from "@sluice/contract";
-import { attemptErrorRateOf, chartOf, errorRateOf, measures } from "./measures.ts";
+import { attemptErrorRateOf, chartOf, errorRateOf, latencyOf, measures } from "./measures.ts";
 
 const figures: UsageFigures = {
   requests: 4,
@@ -16,10 +16,15 @@ const figures: UsageFigures = {
   video_seconds: 0,
   tool_calls: 0,
   cost_usd: 0.5,
+  request_latency_p50_ms: 250,
+  request_latency_p95_ms: 1_100,
+  request_first_token_p50_ms: 90,
+  request_first_token_p95_ms: 130,
   latency_p50_ms: 200,
   latency_p95_ms: 900,
   first_token_p50_ms: 50,
   first_token_p95_ms: 80,
+  latency_approximate: false,
 };
 const usage = {
   at: [0, 3_600_000],
@@ -33,8 +38,8 @@ const usage = {
 test("sums are bars that begin at nothing; times are lines with gaps where nothing happened", () => {
   expect(chartOf(usage, "spend", "p50").series[0]?.values).toEqual([0.5, 0]);
   expect(chartOf(usage, "tokens", "p50").series[0]?.values).toEqual([130, 0]);
-  expect(chartOf(usage, "latency", "p95").series[0]?.values).toEqual([900, null]);
-  expect(chartOf(usage, "first-token", "p50").series[0]?.values).toEqual([50, null]);
+  expect(chartOf(usage, "latency", "p95").series[0]?.values).toEqual([1_100, null]);
+  expect(chartOf(usage, "first-token", "p50").series[0]?.values).toEqual([90, null]);
   expect(measures.map((each) => chartOf(usage, each, "p50").kind)).toEqual([
     "bar",
     "bar",
@@ -59,4 +64,21 @@ test("an error rate is of what callers saw: an attempt that was retried well is 
   const failed = { ...usage, series: [{ id: "m", label: "m", totals: figures, points: [figures] }] };
   expect(chartOf(failed, "errors", "p50").series[0]?.values).toEqual([0]);
   expect(chartOf(failed, "errors", "p50", true).series[0]?.values).toEqual([1]);
+});
+
+test("times are those that callers waited; of providers, those of attempts", () => {
+  expect(chartOf(usage, "latency", "p50").series[0]?.values).toEqual([250, null]);
+  expect(chartOf(usage, "latency", "p50", true).series[0]?.values).toEqual([200, null]);
+  expect(chartOf(usage, "first-token", "p95", true).series[0]?.values).toEqual([80, null]);
+  expect([latencyOf(figures, "p95", false), latencyOf(figures, "p95", true)]).toEqual([1_100, 900]);
+});
+
+test("times that are only known by spans are told as near ones", () => {
+  const old = {
+    ...usage,
+    series: [{ id: "m", label: "m", totals: { ...figures, latency_approximate: true }, points: [] }],
+  };
+  expect(chartOf(usage, "latency", "p50").format?.(1_430)).toBe("1.43 s");
+  expect(chartOf(old, "latency", "p50").format?.(1_430)).toBe("≈ 1.43 s");
+  expect(chartOf(old, "spend", "p50").format?.(3)).not.toContain("≈");
 });

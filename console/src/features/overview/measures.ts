@@ -37,6 +37,17 @@ export function attemptErrorRateOf(figures: UsageFigures): number | null {
   return figures.attempts === 0 ? null : figures.failed / figures.attempts;
 }
 
+/** Of requests as their callers saw them, every retry and fallback included, or of single attempts: how an upstream does. */
+export function latencyOf(figures: UsageFigures, percentile: Percentile, ofAttempts: boolean): number | null {
+  if (percentile === "p50") return ofAttempts ? figures.latency_p50_ms : figures.request_latency_p50_ms;
+  return ofAttempts ? figures.latency_p95_ms : figures.request_latency_p95_ms;
+}
+
+function firstTokenOf(figures: UsageFigures, percentile: Percentile, ofAttempts: boolean): number | null {
+  if (percentile === "p50") return ofAttempts ? figures.first_token_p50_ms : figures.request_first_token_p50_ms;
+  return ofAttempts ? figures.first_token_p95_ms : figures.request_first_token_p95_ms;
+}
+
 /** How a measure is drawn: sums as bars upon each other, times as lines. */
 export function chartOf(
   usage: Pick<UsageSeries, "at" | "series" | "step_ms">,
@@ -49,7 +60,10 @@ export function chartOf(
     kind: timed ? "line" : "bar",
     at: usage.at,
     stepMs: usage.step_ms,
-    format: formatOf(measure),
+    format: formatOf(
+      measure,
+      usage.series.some(({ totals }) => totals.latency_approximate),
+    ),
     series: usage.series.map((line): ChartSeries => {
       const figure = figureOf(measure, percentile, ofAttempts);
       return {
@@ -79,15 +93,16 @@ function figureOf(
     case "tokens":
       return (figures) => figures.input_tokens + figures.output_tokens;
     case "latency":
-      return (figures) => (percentile === "p50" ? figures.latency_p50_ms : figures.latency_p95_ms);
+      return (figures) => latencyOf(figures, percentile, ofAttempts);
     case "first-token":
-      return (figures) => (percentile === "p50" ? figures.first_token_p50_ms : figures.first_token_p95_ms);
+      return (figures) => firstTokenOf(figures, percentile, ofAttempts);
   }
 }
 
-function formatOf(measure: Measure): (value: number) => string {
+function formatOf(measure: Measure, approximate: boolean): (value: number) => string {
   if (measure === "spend") return formatSpend;
-  return isTimed(measure) ? formatTime : formatCompact;
+  if (!isTimed(measure)) return formatCompact;
+  return approximate ? (ms) => `≈ ${formatTime(ms)}` : formatTime;
 }
 
 /** Below ten cents the digits that tell one line of the axis from the next. */

@@ -5,13 +5,13 @@ import { useMemo } from "react";
 import { formatShare } from "../../client/format.ts";
 import type { Problem } from "../../client/problem.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Count, Money, NearDuration, Nothing } from "../../components/figures.tsx";
+import { Count, Money, Nothing, Percentile } from "../../components/figures.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { type Dimension, dimensionWords } from "./dimensions.ts";
-import { attemptErrorRateOf, errorRateOf, restLabel } from "./measures.ts";
+import { attemptErrorRateOf, errorRateOf, latencyOf, restLabel } from "./measures.ts";
 
 type Line = UsageSeries["series"][number];
 
@@ -51,7 +51,8 @@ function filterOf(line: Line, by: Dimension): Readonly<Record<string, string>> {
 }
 
 function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
-  const rateOf = by === "provider" ? attemptErrorRateOf : errorRateOf;
+  const ofAttempts = by === "provider";
+  const rateOf = ofAttempts ? attemptErrorRateOf : errorRateOf;
   return [
     { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
     {
@@ -76,7 +77,7 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     },
     {
       id: "errors",
-      header: by === "provider" ? t("overview.attemptsFailed") : t("overview.errorRate"),
+      header: ofAttempts ? t("overview.attemptsFailed") : t("overview.errorRate"),
       cell: (line) => <Rate rate={rateOf(line.totals)} />,
       sortBy: apart((line) => rateOf(line.totals)),
       align: "right",
@@ -91,15 +92,19 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     {
       id: "p50",
       header: t("overview.median"),
-      cell: (line) => <NearDuration ms={line.totals.latency_p50_ms} />,
-      sortBy: apart((line) => line.totals.latency_p50_ms),
+      cell: ({ totals }) => (
+        <Percentile ms={latencyOf(totals, "p50", ofAttempts)} approximate={totals.latency_approximate} />
+      ),
+      sortBy: apart((line) => latencyOf(line.totals, "p50", ofAttempts)),
       align: "right",
     },
     {
       id: "p95",
       header: "p95",
-      cell: (line) => <NearDuration ms={line.totals.latency_p95_ms} />,
-      sortBy: apart((line) => line.totals.latency_p95_ms),
+      cell: ({ totals }) => (
+        <Percentile ms={latencyOf(totals, "p95", ofAttempts)} approximate={totals.latency_approximate} />
+      ),
+      sortBy: apart((line) => latencyOf(line.totals, "p95", ofAttempts)),
       align: "right",
     },
   ];

@@ -1,6 +1,6 @@
 import type { UsageFigures } from "@sluice/contract";
 import { formatCompact, formatShare } from "../../client/format.ts";
-import { Count, Money, NearDuration } from "../../components/figures.tsx";
+import { Count, Money, Percentile } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { t } from "../../language/areas/overview.ts";
@@ -44,18 +44,18 @@ export function UsageFiguresRow() {
       />
       <Stat
         label={t("overview.latencyMedian")}
-        value={totals && <NearDuration ms={totals.latency_p50_ms} />}
-        hint={totals && <Slow ms={totals.latency_p95_ms} />}
-        {...change((each) => each.latency_p50_ms)}
-        {...trend((each) => each.latency_p50_ms, null)}
+        value={totals && <Time figures={totals} figure="request_latency_p50_ms" />}
+        hint={totals && <Slow figures={totals} figure="request_latency_p95_ms" />}
+        {...change((each) => each.request_latency_p50_ms)}
+        {...trend((each) => each.request_latency_p50_ms, null)}
         better="less"
       />
       <Stat
         label={t("overview.firstTokenMedian")}
-        value={totals && <NearDuration ms={totals.first_token_p50_ms} />}
-        hint={totals && <Slow ms={totals.first_token_p95_ms} />}
-        {...change((each) => each.first_token_p50_ms)}
-        {...trend((each) => each.first_token_p50_ms, null)}
+        value={totals && <Time figures={totals} figure="request_first_token_p50_ms" />}
+        hint={totals && <Slow figures={totals} figure="request_first_token_p95_ms" />}
+        {...change((each) => each.request_first_token_p50_ms)}
+        {...trend((each) => each.request_first_token_p50_ms, null)}
         better="less"
       />
     </Stats>
@@ -80,11 +80,20 @@ function Failures({ figures }: { readonly figures: UsageFigures }) {
   return <span title={t("overview.ofAllRequestsThoseWhose")}>{parts.join(" · ")}</span>;
 }
 
-function Slow({ ms }: { readonly ms: number | null }) {
-  if (ms === null) return null;
+interface TimeProps {
+  readonly figures: UsageFigures;
+  readonly figure: Extract<keyof UsageFigures, `request_${string}_ms`>;
+}
+
+function Time({ figures, figure }: TimeProps) {
+  return <Percentile ms={figures[figure]} approximate={figures.latency_approximate} />;
+}
+
+function Slow({ figures, figure }: TimeProps) {
+  if (figures[figure] === null) return null;
   return (
     <span title={t("overview.oneInTwentyTakesLonger")}>
-      p95 <NearDuration ms={ms} />
+      p95 <Time figures={figures} figure={figure} />
     </span>
   );
 }

@@ -65,7 +65,7 @@ export const overview: Translation<typeof english> = {
   attemptsRetried: "{kept} attempts retried",
   cancelled: "{cancelled} cancelled",
   ofAllRequestsThoseWhose: "Of all requests, those whose callers got no whole answer.",
-  oneInTwentyTakesLonger: "One in twenty takes longer. It is read from spans of time, so it is near.",
+  oneInTwentyTakesLonger: "One request in twenty takes longer.",
   n95thPercentile: "95th percentile",
   failedAttempts: "Failed attempts",
   failedRequests: "Failed requests",

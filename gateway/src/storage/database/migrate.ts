@@ -23,6 +23,7 @@ import { migration020 } from "./migrations/migration-020.ts";
 import { migration021 } from "./migrations/migration-021.ts";
 import { migration022 } from "./migrations/migration-022.ts";
 import { migration023 } from "./migrations/migration-023.ts";
+import { migration024 } from "./migrations/migration-024.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -51,6 +52,7 @@ export const migrations: Migrations = Object.freeze({
   "021": migration021,
   "022": migration022,
   "023": migration023,
+  "024": migration024,
 });
 
 /**

@@ -3,7 +3,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
-import type { RollupHistograms } from "./report-tables.ts";
+import type { RollupLatencies } from "./report-tables.ts";
 import type { SignInTables } from "./sign-in-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -180,7 +180,7 @@ interface LedgerTable extends UsageColumns {
 }
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
-interface RollupTable extends UsageColumns, RollupHistograms {
+interface RollupTable extends UsageColumns, RollupLatencies {
   hour: number;
   workspace_id: string;
   group_id: string;

@@ -8,6 +8,7 @@ import { usageColumnOf, usageOf } from "./ledger-columns.ts";
 import { countedEntries } from "./ledger-counted.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { hourMs, rollupScope, rollupSums } from "./ledger-rollup.ts";
+import { sketchFaults } from "./ledger-sketch-check.ts";
 
 /** Faults named for each rule; more of the same tell nothing new. */
 const faultsMax = 100;
@@ -24,7 +25,7 @@ export async function checkLedger(
 ): Promise<LedgerCheck> {
   const { totals, faults } = await inSnapshot(database, async (snapshot) => ({
     totals: await totalsOf(snapshot),
-    faults: [...(await rowFaults(snapshot)), ...(await rollupFaults(snapshot))],
+    faults: [...(await rowFaults(snapshot)), ...(await rollupFaults(snapshot)), ...(await sketchFaults(snapshot))],
   }));
   return { ...totals, faults: [...faults, ...(await costFaults(database, price))] };
 }

@@ -1,13 +1,16 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
-import { durations, spansOf } from "../database/latency-histogram.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
 
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;
 
-/** Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. */
+/**
+ * Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. In the place of a
+ * sketch stands the one time that it would count, in milliseconds, or null.
+ */
 export function countedEntries(connection: Connection): Counted {
   const counted = connection
     .selectFrom("ledger_entries")
@@ -26,21 +29,25 @@ export function countedEntries(connection: Connection): Counted {
       eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(sql.lit(0)).end().as("requests"),
       eb.case().when("outcome", "=", "succeeded").then(sql.lit(1)).else(sql.lit(0)).end().as("succeeded"),
       eb.case().when("outcome", "=", "cancelled").then(eb.ref("calls")).else(sql.lit(0)).end().as("cancelled"),
-      ...countedDurations(eb),
+      ...countedTimes(eb),
     ]);
-  // The type of the list of spans knows no names.
+  // The type of the list of times knows no names.
   return counted as unknown as Counted;
 }
 
-function countedDurations(eb: ExpressionBuilder<Tables, "ledger_entries">) {
-  return durations.flatMap((duration) =>
-    spansOf(duration).map(({ column, from, to }) => {
-      // What is unknown is in no span. The bounds come first: most entries are told from a span by one of them.
-      const terms = [];
-      if (to !== null) terms.push(eb(duration, "<=", sql.lit(to)));
-      if (from !== null) terms.push(eb(duration, ">", sql.lit(from)));
-      terms.push(eb("outcome", "=", sql.lit("succeeded")));
-      return eb.case().when(eb.and(terms)).then(sql.lit(1)).else(sql.lit(0)).end().as(column);
-    }),
+function countedTimes(eb: ExpressionBuilder<Tables, "ledger_entries">) {
+  const times = {
+    call_ms_sketch: sql`coalesce(started_after_ms, 0) + total_ms`,
+    call_first_token_ms_sketch: sql`coalesce(started_after_ms, 0) + first_token_ms`,
+    attempt_ms_sketch: sql`total_ms`,
+    attempt_first_token_ms_sketch: sql`first_token_ms`,
+  } satisfies Record<LatencyColumn, unknown>;
+  return Object.entries(times).map(([column, ms]) =>
+    eb
+      .case()
+      .when("outcome", "=", "succeeded")
+      .then(ms)
+      .end()
+      .as(column as LatencyColumn),
   );
 }

@@ -1,18 +1,20 @@
 import { usageTable } from "@sluice/contract/words";
 import type { LedgerEntry } from "#core/index.ts";
-import { columnFor, histogramColumns } from "../database/latency-histogram.ts";
-import type { RollupHistograms } from "../database/report-tables.ts";
+import type { Connection } from "../database/database.ts";
+import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row } from "../database/schema.ts";
 import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
-type RollupRow = Row<"usage_rollups">;
+/** Without the counts of earlier versions, which nothing is added to. */
+type RollupRow = Pick<Row<"usage_rollups">, (typeof rollupColumns)[number]>;
 
 export const hourMs = 3_600_000;
 
 /** The columns that name a rollup; together its primary key. */
 export const rollupScope = ["hour", "workspace_id", "group_id", "key_id", "model", "provider"] as const;
 
-/** The columns that are sums over the rollup's entries. */
+/** The columns that are sums over the rollup's entries, but for its sketches. */
 export const rollupSums = [
   "attempts",
   "requests",
@@ -20,10 +22,24 @@ export const rollupSums = [
   "cancelled",
   ...usageColumns,
   "cost_nano_usd",
-  ...histogramColumns,
-] as const satisfies readonly (keyof RollupRow)[];
+] as const satisfies readonly (keyof Row<"usage_rollups">)[];
 
-export const rollupColumns = [...rollupScope, ...rollupSums] as const;
+/** Sketches of how long what succeeded took: to its caller, from the arrival of the call, and the attempt alone. */
+export const rollupSketches = [
+  "call_ms_sketch",
+  "call_first_token_ms_sketch",
+  "attempt_ms_sketch",
+  "attempt_first_token_ms_sketch",
+] as const satisfies readonly LatencyColumn[];
+
+export const rollupColumns = [...rollupScope, ...rollupSums, ...rollupSketches] as const;
+
+/** The last hour that has counts of versions before the sketches, see migration 024; null: none has. */
+export async function histogramsUntil(connection: Connection): Promise<number | null> {
+  const mark = "ledger.doubling_spans_until";
+  const row = await connection.selectFrom("settings").select("value").where("name", "=", mark).executeTakeFirst();
+  return row === undefined ? null : Number(row.value);
+}
 
 /** What these entries add to the rollups: one row for each hour × workspace × group × key × model × provider. */
 export function rollupsOf(entries: Iterable<LedgerEntry>): readonly RollupRow[] {
@@ -44,11 +60,22 @@ export function rollupsOf(entries: Iterable<LedgerEntry>): readonly RollupRow[] 
 
 /** Appends the values of a rollup in the order of `rollupColumns`. */
 export function bindRollup(rollup: RollupRow, into: unknown[]): void {
-  for (const column of rollupColumns) into.push(rollup[column]);
+  for (const column of rollupScope) into.push(rollup[column]);
+  for (const column of rollupSums) into.push(rollup[column]);
+  for (const column of rollupSketches) into.push(tidySketch(rollup[column]));
 }
 
+/** Shorter where that is worth the work: the same span may be counted in many pieces of a sketch. */
+function tidySketch(sketch: string): string {
+  return sketch.length < worthTidying ? sketch : foldedSketch(sketch);
+}
+
+const worthTidying = 32;
+
 const nothingUsed = Object.fromEntries(usageColumns.map((column) => [column, 0])) as Record<UsageColumn, number>;
-const noDurations = Object.fromEntries(histogramColumns.map((column) => [column, 0])) as RollupHistograms;
+export const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
+  rollupSketches.map((column) => [column, ""]),
+) as Record<LatencyColumn, string>;
 
 function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
   return {
@@ -64,7 +91,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     cancelled: 0,
     ...nothingUsed,
     cost_nano_usd: 0,
-    ...noDurations,
+    ...noSketches,
   };
 }
 
@@ -76,9 +103,21 @@ function add(rollup: RollupRow, entry: LedgerEntry): void {
   if (entry.outcome === "cancelled") rollup.cancelled += calls;
   if (entry.outcome === "succeeded") {
     rollup.succeeded += 1;
-    rollup[columnFor("total_ms", entry.totalMs)] += 1;
-    if (entry.firstTokenMs !== null) rollup[columnFor("first_token_ms", entry.firstTokenMs)] += 1;
+    addTimes(rollup, entry);
   }
   for (const { name, column } of usageTable) rollup[column] += usage[name];
   rollup.cost_nano_usd += entry.costNanoUsd;
+}
+
+/** An entry of a version that did not note when its attempt began has the attempt's own times for those of the call. */
+export function addTimes(
+  rollup: Record<LatencyColumn, string>,
+  { startedAfterMs, totalMs, firstTokenMs }: Pick<LedgerEntry, "startedAfterMs" | "totalMs" | "firstTokenMs">,
+): void {
+  const before = startedAfterMs ?? 0;
+  rollup.attempt_ms_sketch += sketchOf(totalMs);
+  rollup.call_ms_sketch += sketchOf(before + totalMs);
+  if (firstTokenMs === null) return;
+  rollup.attempt_first_token_ms_sketch += sketchOf(firstTokenMs);
+  rollup.call_first_token_ms_sketch += sketchOf(before + firstTokenMs);
 }

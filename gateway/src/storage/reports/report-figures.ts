@@ -1,49 +1,91 @@
 import type { UsageFigures } from "@sluice/contract/console";
 import { nanoToUsd } from "#core/index.ts";
-import { columnsOf, type Duration, percentileOf } from "../database/latency-histogram.ts";
+import { addHistogram, type HistogramColumns, histogramColumns } from "../database/latency-histogram.ts";
+import { addSketch, foldedSketch, noCounts, percentilesOf } from "../database/latency-sketch.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
-import { rollupSums } from "../ledger/ledger-rollup.ts";
+import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 
-/** Of every rollup: it is in these that figures add up. */
-export const figureColumns = rollupSums;
+/** What adds up in rollups, and what sums of them are made of. `histogram` null: nothing was counted by doubling spans. */
+export interface FigureSums {
+  readonly counts: Record<(typeof rollupSums)[number], number>;
+  readonly sketches: Record<LatencyColumn, string>;
+  histogram: HistogramColumns | null;
+}
 
-export type FigureSums = Record<(typeof figureColumns)[number], number>;
+/** From here on it is worth the work to write a sketch shorter. */
+const longSketch = 1_024;
 
 export function noFigures(): FigureSums {
-  return Object.fromEntries(figureColumns.map((column) => [column, 0])) as FigureSums;
-}
-
-export function addFigures(to: FigureSums, more: FigureSums): void {
-  for (const column of figureColumns) to[column] += more[column];
-}
-
-export function figuresOf(sums: FigureSums): UsageFigures {
-  const all = (columns: readonly (keyof FigureSums)[]) => columns.reduce((sum, column) => sum + sums[column], 0);
   return {
-    requests: sums.requests,
-    attempts: sums.attempts,
-    succeeded: sums.succeeded,
-    failed: sums.attempts - sums.succeeded - sums.cancelled,
-    cancelled: sums.cancelled,
-    // At most one attempt of a request is the answer that its caller got; a retry of the hour before may be among them.
-    failed_requests: Math.max(0, sums.requests - sums.succeeded - sums.cancelled),
-    input_tokens: all(inputColumns),
-    cached_tokens: sums[usageColumnOf.cacheRead],
-    output_tokens: all(outputColumns),
-    images: sums.images,
-    video_seconds: sums.video_seconds,
-    tool_calls: sums.web_searches + sums.file_searches + sums.code_sessions,
-    cost_usd: nanoToUsd(sums.cost_nano_usd),
-    latency_p50_ms: percentile(sums, "total_ms", 0.5),
-    latency_p95_ms: percentile(sums, "total_ms", 0.95),
-    first_token_p50_ms: percentile(sums, "first_token_ms", 0.5),
-    first_token_p95_ms: percentile(sums, "first_token_ms", 0.95),
+    counts: Object.fromEntries(rollupSums.map((column) => [column, 0])) as FigureSums["counts"],
+    sketches: Object.fromEntries(rollupSketches.map((column) => [column, ""])) as FigureSums["sketches"],
+    histogram: null,
   };
 }
 
-function percentile(sums: FigureSums, duration: Duration, share: number): number | null {
-  const counts = columnsOf(duration).map((column) => sums[column]);
-  const ms = percentileOf(counts, share);
-  return ms === null ? null : Math.round(ms * 10) / 10;
+export function addFigures(to: FigureSums, more: FigureSums): void {
+  for (const column of rollupSums) to.counts[column] += more.counts[column];
+  for (const column of rollupSketches) {
+    const both = to.sketches[column] + more.sketches[column];
+    to.sketches[column] = shortSketch(both);
+  }
+  if (more.histogram === null) return;
+  if (to.histogram === null) to.histogram = { ...more.histogram };
+  else for (const column of everyHistogramColumn) to.histogram[column] += more.histogram[column];
 }
+
+/** One that many are put together in would grow with them. */
+export function shortSketch(sketch: string): string {
+  return sketch.length < longSketch ? sketch : foldedSketch(sketch);
+}
+
+export const everyHistogramColumn = Object.values(histogramColumns).flat();
+
+export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFigures {
+  const all = (columns: readonly (keyof FigureSums["counts"])[]) =>
+    columns.reduce((sum, column) => sum + counts[column], 0);
+  const times = (of: "call" | "attempt", kind: "ms" | "first_token_ms") => {
+    const spans = reading.fill(0);
+    addSketch(spans, sketches[`${of}_${kind}_sketch`]);
+    if (histogram !== null)
+      addHistogram(
+        spans,
+        histogramColumns[totalOrFirst[kind]].map((name) => histogram[name]),
+      );
+    const [p50 = null, p95 = null] = percentilesOf(spans, [0.5, 0.95]);
+    return { p50, p95 };
+  };
+  const [calls, callTokens] = [times("call", "ms"), times("call", "first_token_ms")];
+  const [attempts, attemptTokens] = [times("attempt", "ms"), times("attempt", "first_token_ms")];
+  return {
+    requests: counts.requests,
+    attempts: counts.attempts,
+    succeeded: counts.succeeded,
+    failed: counts.attempts - counts.succeeded - counts.cancelled,
+    cancelled: counts.cancelled,
+    // At most one attempt of a request is the answer that its caller got; a retry of the hour before may be among them.
+    failed_requests: Math.max(0, counts.requests - counts.succeeded - counts.cancelled),
+    input_tokens: all(inputColumns),
+    cached_tokens: counts[usageColumnOf.cacheRead],
+    output_tokens: all(outputColumns),
+    images: counts.images,
+    video_seconds: counts.video_seconds,
+    tool_calls: counts.web_searches + counts.file_searches + counts.code_sessions,
+    cost_usd: nanoToUsd(counts.cost_nano_usd),
+    request_latency_p50_ms: calls.p50,
+    request_latency_p95_ms: calls.p95,
+    request_first_token_p50_ms: callTokens.p50,
+    request_first_token_p95_ms: callTokens.p95,
+    latency_p50_ms: attempts.p50,
+    latency_p95_ms: attempts.p95,
+    first_token_p50_ms: attemptTokens.p50,
+    first_token_p95_ms: attemptTokens.p95,
+    latency_approximate: histogram !== null,
+  };
+}
+
+const reading = noCounts();
+
+const totalOrFirst = { ms: "total_ms", first_token_ms: "first_token_ms" } as const;

@@ -1,10 +1,13 @@
-import type { SelectQueryBuilder } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
+import { sketchOf } from "../database/latency-sketch.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
 import { countedEntries } from "../ledger/ledger-counted.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { hourMs } from "../ledger/ledger-rollup.ts";
+import { histogramsUntil, hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
+import { shortSketch } from "./report-figures.ts";
 import type { TimeSpan } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
@@ -20,6 +23,11 @@ export interface UsageRows {
   /** Whether there is one moment in an hour, the hour itself, in whose order the rows lie. */
   readonly byHour: boolean;
   within(span: TimeSpan): SelectQueryBuilder<Tables, "usage_rollups", object>;
+  /** Whether rows of this time may have counts of versions before the sketches. */
+  hasHistograms(span: TimeSpan): boolean;
+  /** What a group of rows says of how long it took, as one text, and that text as a sketch. */
+  times(column: LatencyColumn): RawBuilder<string | null>;
+  sketch(times: string): string;
   /** Cut down to where there are any. */
   covered(span: TimeSpan): Promise<TimeSpan>;
 }
@@ -27,16 +35,19 @@ export interface UsageRows {
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
   const entries = entryRows(context, filter);
   const answerable = filter.stepMs < hourMs && (await isReadable(context, filter, entries, entriesMax));
-  return answerable ? entries : rollupRows(context, filter);
+  return answerable ? entries : rollupRows(context, filter, await histogramsUntil(context.connection));
 }
 
-function rollupRows(context: ReportContext, filter: UsageFilter): UsageRows {
+function rollupRows(context: ReportContext, filter: UsageFilter, histograms: number | null): UsageRows {
   return {
     ...timesOf(filter, hourMs),
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: 24 * hourMs,
     byHour: true,
     within: (span) => chosen(context.connection.selectFrom("usage_rollups"), filter, span),
+    hasHistograms: ({ from }) => histograms !== null && from <= histograms,
+    times: (column) => sql`group_concat(${sql.ref(column)}, '')`,
+    sketch: shortSketch,
     covered: (span) => coveredHours(context, span),
   };
 }
@@ -51,11 +62,18 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
       return chosen(counted as unknown as Unchosen, filter, span);
     },
+    hasHistograms: () => false,
+    times: (column) => sql`group_concat(${sql.ref(column)}, ' ')`,
+    sketch: (times) => shortSketch(times.split(" ").map(sketchOfText).join("")),
     async covered(span) {
       const hours = await coveredHours(context, span);
       return { from: Math.max(span.from, hours.from), to: Math.min(span.to, hours.to) };
     },
   };
+}
+
+function sketchOfText(ms: string): string {
+  return ms === "" ? "" : sketchOf(Number(ms));
 }
 
 /** A time is widened to whole grains. */

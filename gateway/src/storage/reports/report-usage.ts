@@ -2,9 +2,12 @@ import type { UsageDimension } from "@sluice/contract/words";
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
+import type { HistogramColumns } from "../database/latency-histogram.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
+import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { addFigures, type FigureSums, figureColumns, figuresOf, noFigures } from "./report-figures.ts";
+import { addFigures, everyHistogramColumn, type FigureSums, figuresOf, noFigures } from "./report-figures.ts";
 import { type TimeSpan, timeSlices } from "./report-slices.ts";
 import { type UsageRows, usageRows } from "./report-usage-rows.ts";
 
@@ -93,17 +96,21 @@ async function sumsByLine(
 ): Promise<readonly LineSums[]> {
   const lines = new Map<number, LineSums>();
   await timeSlices(await source.covered(span), source.firstSliceMs, context.deadline, async (slice) => {
+    const histograms = source.hasHistograms(slice) ? everyHistogramColumn : [];
     const rows = await source
       .within(slice)
       .select((eb) => [
         // Without lines, hours are summed as they come and need not be sorted.
         stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
-        ...figureColumns.map((name) => eb.fn.sum<number>(name).as(name)),
+        ...[...rollupSums, ...histograms].map((name) => eb.fn.sum<number>(name).as(name)),
+        ...rollupSketches.map((name) => source.times(name).as(name)),
         lineNumber(eb, column, apart).as("line"),
       ])
       .groupBy(["step", "line"])
       .execute();
-    for (const { step: first, line: index, ...sums } of rows) {
+    for (const row of rows as readonly SummedRow[]) {
+      const { step: first, line: index } = row;
+      const sums = sumsOf(row, source, histograms);
       const at = stepMs === null ? span.from : first - (first % stepMs);
       let line = lines.get(index);
       if (line === undefined) {
@@ -117,6 +124,21 @@ async function sumsByLine(
     }
   });
   return [...lines.values()].sort((a, b) => a.index - b.index);
+}
+
+type SummedRow = FigureSums["counts"] &
+  Partial<HistogramColumns> & { readonly [Sketch in LatencyColumn]: string | null } & {
+    readonly step: number;
+    readonly line: number;
+  };
+
+/** `counts` is the row itself, which has more columns than those that are read of it. */
+function sumsOf(counts: SummedRow, source: UsageRows, histograms: typeof everyHistogramColumn): FigureSums {
+  const sketches = {} as FigureSums["sketches"];
+  for (const column of rollupSketches) sketches[column] = source.sketch(counts[column] ?? "");
+  if (!histograms.some((column) => (counts[column] ?? 0) > 0)) return { counts, sketches, histogram: null };
+  const histogram = Object.fromEntries(histograms.map((column) => [column, counts[column]]));
+  return { counts, sketches, histogram: histogram as HistogramColumns };
 }
 
 /** null: no steps, and 1: every moment is one. */

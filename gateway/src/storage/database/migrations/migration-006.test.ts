@@ -13,7 +13,11 @@ const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => 
 
 /** What later versions keep beside it. */
 const later: readonly string[] = [
-  ...histogramColumns,
+  ...Object.values(histogramColumns).flat(),
+  "call_ms_sketch",
+  "call_first_token_ms_sketch",
+  "attempt_ms_sketch",
+  "attempt_first_token_ms_sketch",
   "cancelled",
   "web_searches",
   "file_searches",
@@ -28,6 +32,16 @@ const later: readonly string[] = [
   "warnings",
   "operation",
 ];
+
+function withoutTimes(row: object): object {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !/_ms_(sketch|rest|\d+)$/.test(name)));
+}
+
+/** Up to 50 ms, up to 100, … up to 204.8 s, and the rest. */
+function countsByDoubling(times: readonly number[]): number[] {
+  const ends = [...Array.from({ length: 13 }, (_, n) => 50 * 2 ** n), Number.POSITIVE_INFINITY];
+  return ends.map((end, n) => times.filter((ms) => ms <= end && ms > (ends[n - 1] ?? -1)).length);
+}
 
 test("rollups of before are counted into the histograms, and their sums stay", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-migrate-"));
@@ -62,7 +76,14 @@ test("rollups of before are counted into the histograms, and their sums stay", a
       .values(withoutHistograms as never)
       .execute();
     await migrate(old);
-    expect(await old.kysely.selectFrom("usage_rollups").selectAll().execute()).toEqual(rows);
+    const upgraded = await old.kysely.selectFrom("usage_rollups").selectAll().execute();
+    expect(upgraded.map(withoutTimes)).toEqual(rows.map(withoutTimes));
+    const good = entries.filter(({ outcome }) => outcome === "succeeded");
+    for (const [duration, columns] of Object.entries(histogramColumns)) {
+      const times = good.flatMap((entry) => (duration === "total_ms" ? entry.totalMs : (entry.firstTokenMs ?? [])));
+      const counted = columns.map((column) => upgraded.reduce((sum, row) => sum + row[column], 0));
+      expect(counted).toEqual(countsByDoubling(times));
+    }
     expect((await createLedgerStore(old).check()).faults).toEqual([]);
   } finally {
     await closeDatabase(old);
