@@ -18,7 +18,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   tasks: ["relay", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger", "assets"],
   api: ["tasks", "relay", "bodies", "assets", "identity", "protocols"],
   admin: ["identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
-  storage: [],
+  storage: ["system"],
   coordination: [],
   upstream: [],
   telemetry: [],

@@ -1,9 +1,12 @@
 import { doBodyJob, type WorkOrder, type WorkReply } from "#bodies/index.ts";
-import { createIds, serveJobs, systemClock } from "#system/index.ts";
+import { createIds, serveOrders, systemClock } from "#system/index.ts";
 
 /** A thread that works on bodies: its entry point, so importing it has an effect, but only in a thread. */
 const ids = createIds(systemClock);
-serveJobs((order: WorkOrder) => doBodyJob(order, { newId: (prefix) => ids.next(prefix) }), buffersOf);
+serveOrders({
+  work: (order: WorkOrder) => doBodyJob(order, { newId: (prefix) => ids.next(prefix) }),
+  moved: buffersOf,
+});
 
 /** What was made may be a part of what was given. */
 function buffersOf({ body, made }: WorkReply): ArrayBuffer[] {

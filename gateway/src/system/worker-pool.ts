@@ -1,10 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { Clock, Observer, Offload } from "#ports/index.ts";
-import type { JobReply } from "./job-messages.ts";
-import { PoolThread } from "./pool-thread.ts";
+import { OrderThread } from "./order-thread.ts";
+import type { OrderAnswer } from "./thread-messages.ts";
 
 export interface WorkerPoolOptions {
-  /** The module that a thread runs; it calls `serveJobs`. */
+  /** The module that a thread runs; it calls `serveOrders`. */
   readonly entry: URL;
   readonly name: string;
   readonly threads: number;
@@ -20,6 +20,8 @@ export interface WorkerPoolOptions {
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
+
+type PoolThread = OrderThread<object, unknown>;
 
 interface Waiting {
   readonly order: object;
@@ -45,7 +47,7 @@ export class WorkerPool implements Offload {
     const onDeath = (problem: string): void =>
       options.observer.log("error", "A thread that works on bodies has died.", { thread: options.name, problem });
     const { entry, name } = options;
-    this.#threads = Array.from({ length: options.threads }, () => new PoolThread({ entry, name, onDeath }));
+    this.#threads = Array.from({ length: options.threads }, () => new OrderThread({ entry, name, onDeath }));
   }
 
   run(order: object, size: number, moved: readonly ArrayBuffer[], signal: AbortSignal | null): Promise<unknown> {
@@ -99,7 +101,7 @@ export class WorkerPool implements Offload {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  #settle(reply: JobReply, resolve: (value: unknown) => void, reject: (failure: Failure) => void): void {
+  #settle(reply: OrderAnswer<unknown>, resolve: (value: unknown) => void, reject: (failure: Failure) => void): void {
     if ("reply" in reply) resolve(reply.reply);
     else
       reject(new Failure("internal_error", "The gateway met an unexpected error.", { cause: new Error(reply.failed) }));

@@ -1,6 +1,6 @@
-import { Worker } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
+import { WorkerThread } from "#system/index.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
@@ -25,7 +25,7 @@ export function startDrain(options: DrainThreadOptions): JournalDrain {
 
 class DrainThread implements JournalDrain {
   readonly #options: DrainThreadOptions;
-  #worker: Worker | null = null;
+  #thread: WorkerThread<DrainOrder, DrainReport> | null = null;
   #target: DrainTarget;
   #sent: DrainTarget;
   #unbook: (() => void) | null = null;
@@ -65,7 +65,7 @@ class DrainThread implements JournalDrain {
 
   async finish(timeoutMs: number): Promise<boolean> {
     this.#unbook?.();
-    if (this.#worker === null && this.#sent === this.#target) return this.#endUnused();
+    if (this.#thread === null && this.#sent === this.#target) return this.#endUnused();
     const inTime = await new Promise<boolean>((resolve) => {
       const unbook = this.#options.clock.after(timeoutMs, () => resolve(false));
       this.#ended = () => {
@@ -78,7 +78,8 @@ class DrainThread implements JournalDrain {
     // Its connection is let go of with the thread: only then may others take the database's files away.
     const late = Promise.withResolvers<void>();
     const unbook = this.#options.clock.after(bounds.flushMs, late.resolve);
-    await Promise.race([this.#worker?.terminate(), late.promise]);
+    this.#thread?.stop();
+    await Promise.race([this.#thread?.gone, late.promise]);
     unbook();
     return inTime;
   }
@@ -94,31 +95,30 @@ class DrainThread implements JournalDrain {
     return true;
   }
 
-  #spawn(): Worker {
-    const worker = new Worker(new URL("./drain-worker.ts", import.meta.url), { name: "ledger drain" });
-    worker.on("message", (report: DrainReport) => this.#hear(report));
-    worker.on("error", (error: Error) => {
-      this.#options.observer.log("error", "The ledger drain failed.", { error: error.message });
-    });
-    worker.on("exit", () => this.#respawn());
+  #spawn(): WorkerThread<DrainOrder, DrainReport> {
     const { directory, firstSegment, databasePath } = this.#options;
-    worker.postMessage({ type: "start", directory, firstSegment, databasePath } satisfies DrainOrder);
-    return worker;
+    const program = { entry: new URL("./drain-worker.ts", import.meta.url), name: "ledger drain" };
+    const thread = new WorkerThread<DrainOrder, DrainReport>(program, {
+      onReport: (report) => this.#hear(report),
+      onEnd: (problem) => this.#respawn(problem),
+    });
+    thread.post({ type: "start", directory, firstSegment, databasePath });
+    return thread;
   }
 
-  #respawn(): void {
+  #respawn(problem: string): void {
     if (this.#ended !== null) return;
-    this.#options.observer.log("error", "The ledger drain has stopped and is started again.");
+    this.#options.observer.log("error", "The ledger drain has stopped and is started again.", { error: problem });
     this.#options.clock.after(bounds.drainRestartMs, () => {
       if (this.#ended !== null) return;
-      this.#worker = this.#spawn();
+      this.#thread = this.#spawn();
       this.#order({ type: "written", target: this.#target });
     });
   }
 
   #order(order: DrainOrder): void {
-    this.#worker ??= this.#spawn();
-    this.#worker.postMessage(order);
+    this.#thread ??= this.#spawn();
+    this.#thread.post(order);
   }
 
   #hear(report: DrainReport): void {

@@ -13,13 +13,7 @@ export interface ExplainAges {
   readonly now: number;
 }
 
-/** To the thread that writes. One order at a time; each is answered. */
+/** To the thread that writes; its reply is the number of rows. */
 export type ExplainOrder =
   | { readonly type: "keep"; readonly batch: ExplainBatch }
-  | { readonly type: "prune"; readonly ages: ExplainAges }
-  | { readonly type: "end" };
-
-export type ExplainReport =
-  | { readonly type: "done"; readonly rows: number }
-  | { readonly type: "failed"; readonly problem: string }
-  | { readonly type: "ended" };
+  | { readonly type: "prune"; readonly ages: ExplainAges };

@@ -18,11 +18,12 @@ type Answered<Kind extends ReportKind> = Kind extends keyof ReportStore
 export type ReportAsk<Kind extends ReportKind> = Asked<Kind>;
 export type ReportAnswer<Kind extends ReportKind> = Answered<Kind>;
 
-/** To a thread. `start` comes first; then one question at a time. */
-export type ReportOrder =
-  | { readonly type: "start"; readonly databasePath: string }
-  | { readonly type: "ask"; readonly kind: ReportKind; readonly ask: readonly unknown[]; readonly ms: number }
-  | { readonly type: "end" };
+/** To a thread, one question at a time. */
+export interface ReportOrder {
+  readonly kind: ReportKind;
+  readonly ask: readonly unknown[];
+  readonly ms: number;
+}
 
 /** From a thread. What is not a Failure is told by its kind only: what a database says may hold a statement. */
 export type ReportReply =

@@ -1,6 +1,6 @@
-import { setPriority } from "node:os";
-import { parentPort } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { Failure } from "#core/index.ts";
+import { serveOrders } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { priceReader } from "../database/price-rows.ts";
@@ -20,8 +20,6 @@ import { usageReading } from "./report-usage.ts";
  * A thread that answers reports: its entry point, so importing it does have an effect, and only in a thread. No statement
  * is left open between two questions, so that nothing holds up the database's own log.
  */
-if (parentPort !== null) listen(parentPort);
-
 const answers: {
   readonly [Kind in ReportKind]: (context: ReportContext, ...ask: ReportAsk<Kind>) => Promise<ReportAnswer<Kind>>;
 } = {
@@ -39,27 +37,12 @@ const answers: {
   copy: copyDatabase,
 };
 
-function listen(port: NonNullable<typeof parentPort>): void {
-  standBack();
-  let database: Database | null = null;
-  let path = "";
-  port.on("message", (order: ReportOrder) => {
-    switch (order.type) {
-      case "start":
-        path = order.databasePath;
-        return;
-      case "ask":
-        void reply(order).then((said) => port.postMessage(said));
-        return;
-      case "end":
-        void (database === null ? Promise.resolve() : closeDatabase(database)).finally(() => port.close());
-        return;
-    }
-  });
+let database: Database | null = null;
 
-  async function reply({ kind, ask, ms }: Extract<ReportOrder, { type: "ask" }>): Promise<ReportReply> {
+serveOrders({
+  async work({ kind, ask, ms }: ReportOrder): Promise<ReportReply> {
     try {
-      database ??= openReadOnly(path);
+      database ??= openReadOnly(workerData as string);
       const context: ReportContext = {
         connection: database.kysely,
         price: priceReader(database.kysely),
@@ -73,20 +56,11 @@ function listen(port: NonNullable<typeof parentPort>): void {
       }
       return { type: "broken", detail: kindOf(thrown) };
     }
-  }
-}
-
-/** Calls of models come first: on Linux a thread's niceness is its own, elsewhere it would be the whole process's. */
-function standBack(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, niceness);
-  } catch {
-    // Not allowed here: then it competes like the others.
-  }
-}
-
-const niceness = 5;
+  },
+  async close() {
+    if (database !== null) await closeDatabase(database);
+  },
+});
 
 function kindOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;

@@ -1,6 +1,6 @@
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
+import { standBack } from "#system/index.ts";
 import { closeDatabase } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { integrityFaults, isCorruption, tableNames } from "./integrity.ts";
@@ -14,7 +14,8 @@ export type CheckReport = { readonly faults: readonly string[] } | { readonly pr
  */
 if (parentPort !== null) {
   const port = parentPort;
-  standBack();
+  // Behind the other threads too.
+  standBack(10);
   checked(workerData as string)
     .catch((thrown: unknown): CheckReport => ({ problem: thrown instanceof Error ? thrown.message : String(thrown) }))
     .then((report) => {
@@ -43,14 +44,4 @@ async function checked(path: string): Promise<CheckReport> {
 function unlessCorrupt(thrown: unknown): string {
   if (isCorruption(thrown)) return thrown.message;
   throw thrown;
-}
-
-/** Calls of models come first: on Linux a thread's niceness is its own, elsewhere it would be the whole process's. */
-function standBack(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, 10);
-  } catch {
-    // Not allowed here: then it competes like the others.
-  }
 }

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { Worker } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
+import { WorkerThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
 import type { CheckReport } from "./check-worker.ts";
 import { integrityFaults } from "./integrity.ts";
@@ -36,7 +36,7 @@ class Watch implements DatabaseWatch {
   readonly #files: Map<string, number>;
   #damage: string | null = null;
   #lost: string | null = null;
-  #worker: Worker | null = null;
+  #thread: WorkerThread<never, CheckReport> | null = null;
   #closed = false;
   #unbookCheck = (): void => undefined;
   #unbookLook = (): void => undefined;
@@ -64,7 +64,8 @@ class Watch implements DatabaseWatch {
     this.#closed = true;
     this.#unbookCheck();
     this.#unbookLook();
-    await this.#worker?.terminate();
+    this.#thread?.stop();
+    await this.#thread?.gone;
   }
 
   #bookCheck(ms: number): void {
@@ -74,25 +75,28 @@ class Watch implements DatabaseWatch {
   #check(): void {
     const { clock, databasePath, observer } = this.#options;
     const startMs = clock.monotonic();
-    const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
+    let said: CheckReport | null = null;
+    const program = {
+      entry: new URL("./check-worker.ts", import.meta.url),
       name: "database check",
-      workerData: databasePath,
-    });
-    worker.unref();
-    const reports: CheckReport[] = [];
-    worker.on("message", (report: CheckReport) => void reports.push(report));
-    worker.on("error", (error: Error) => void reports.push({ problem: error.message }));
-    worker.on("exit", () => {
+      data: databasePath,
+    };
+    const onEnd = (problem: string): void => {
       this.#unbookCheck();
-      this.#worker = null;
+      this.#thread = null;
       if (this.#closed) return;
-      const [report = { problem: "its thread has ended" }] = reports;
+      const report = said ?? { problem };
       if ("faults" in report) this.#found(report.faults);
       else observer.log("warn", "The database could not be checked; it is tried again.", { problem: report.problem });
       this.#bookCheck(Math.max(bounds.databaseCheckMs, (clock.monotonic() - startMs) * bounds.databaseCheckRest));
-    });
-    this.#worker = worker;
-    this.#unbookCheck = clock.after(bounds.databaseCheckMsMax, () => void worker.terminate());
+    };
+    const onReport = (report: CheckReport): void => {
+      said = report;
+    };
+    const thread = new WorkerThread<never, CheckReport>(program, { onReport, onEnd });
+    thread.release();
+    this.#thread = thread;
+    this.#unbookCheck = clock.after(bounds.databaseCheckMsMax, () => thread.stop());
   }
 
   #found(faults: readonly string[]): void {

@@ -1,0 +1,72 @@
+import type { Transferable } from "node:worker_threads";
+import { endOrder, type OrderAnswer } from "./thread-messages.ts";
+import { type ThreadProgram, WorkerThread } from "./worker-thread.ts";
+
+export interface OrderThreadOptions extends ThreadProgram {
+  /** It ended while it was wanted, or could not begin. */
+  readonly onDeath: (problem: string) => void;
+}
+
+/**
+ * One thread that does one order at a time; its program calls `serveOrders`. It is started with its first order, and again
+ * when it has died or was ended.
+ */
+export class OrderThread<Order extends object, Reply> {
+  readonly #options: OrderThreadOptions;
+  #thread: WorkerThread<Order | typeof endOrder, OrderAnswer<Reply>> | null = null;
+  #answer: ((answer: OrderAnswer<Reply>) => void) | null = null;
+
+  constructor(options: OrderThreadOptions) {
+    this.#options = options;
+  }
+
+  get free(): boolean {
+    return this.#answer === null;
+  }
+
+  /** Resolves with the reply, or with what went wrong. Never rejects. */
+  run(order: Order, moved?: readonly Transferable[]): Promise<OrderAnswer<Reply>> {
+    if (this.#answer !== null) throw new Error("the thread is given one order at a time");
+    const { promise, resolve } = Promise.withResolvers<OrderAnswer<Reply>>();
+    this.#answer = (answer) => {
+      this.#answer = null;
+      this.#thread?.release();
+      resolve(answer);
+    };
+    this.#thread ??= this.#started();
+    this.#thread.hold();
+    this.#thread.post(order, moved);
+    return promise;
+  }
+
+  /** From outside. What it is at work on fails when it is gone, and it is not free before. */
+  stop(): void {
+    this.#thread?.stop();
+  }
+
+  /**
+   * Ends it: by itself when it has nothing to do, so that it lets go of what it holds; else from outside, and its order
+   * fails at once. Resolves when it is gone.
+   */
+  async end(): Promise<void> {
+    const thread = this.#thread;
+    if (thread === null) return;
+    this.#thread = null;
+    thread.leave();
+    if (this.#answer === null) thread.post(endOrder);
+    else thread.stop();
+    this.#answer?.({ failed: "the thread was ended" });
+    await thread.gone;
+  }
+
+  #started(): WorkerThread<Order | typeof endOrder, OrderAnswer<Reply>> {
+    return new WorkerThread(this.#options, {
+      onReport: (answer: OrderAnswer<Reply>) => this.#answer?.(answer),
+      onEnd: (problem) => {
+        this.#thread = null;
+        this.#options.onDeath(problem);
+        this.#answer?.({ failed: problem });
+      },
+    });
+  }
+}
