@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type ApiKey, type Catalog, Failure, type Group, type LimitScope, type Workspace } from "#core/index.ts";
 import type { KeyStore, Vault } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
+import { quietCatalog } from "../../test/quiet-catalog.ts";
 import { Authenticator } from "./authenticator.ts";
 
 const scope = (kind: LimitScope["kind"]): LimitScope => ({ kind, id: kind, label: kind, limits: {}, budget: null });
@@ -65,21 +66,7 @@ function gateway(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}
   keyStore.keys.set("digest of secret", { ...key, ...overrides });
   const clock = new FakeClock(1_000_000);
   const current: Catalog = {
-    version: 1,
-    workspaces: new Map([[workspace.id, workspace]]),
-    groups: new Map([[group.id, group]]),
-    providers: new Map(),
-    models: new Map(),
-    settings: {
-      logBodies: "none",
-      ledgerDurability: "disk",
-      ledgerRetentionDays: 400,
-      explanationRetentionDays: 30,
-      captureRetentionDays: 7,
-      drainTimeoutMs: 1,
-      videoCopyResults: false,
-      retrySent: false,
-    },
+    ...quietCatalog({ workspaces: new Map([[workspace.id, workspace]]), groups: new Map([[group.id, group]]) }),
     ...catalog,
   };
   return { keyStore, clock, authenticator: new Authenticator({ vault, keyStore, catalog: () => current, clock }) };

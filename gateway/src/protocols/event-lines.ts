@@ -33,6 +33,14 @@ const dataField = Buffer.from("data:", "latin1");
 const eventField = Buffer.from("event:", "latin1");
 const LF = 0x0a;
 
+/** The last event of dialects of OpenAI's family, which holds nothing. */
+export function isDone(data: Uint8Array): boolean {
+  return data.length < doneEventMax && decoder.decode(data).trim() === "[DONE]";
+}
+
+/** Longer than a last event can be when it is only [DONE]. */
+const doneEventMax = 64;
+
 /** Of a CRLF the CR; the LF is then an empty line of its own, which carries nothing. */
 function endOfLine(bytes: Uint8Array, from: number, end: number): number {
   const found = lineEnd(bytes, from, end);

@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import type { FormFacts, RequestFacts } from "./dialect.ts";
 import { choosingMembers, GovernedNames } from "./governed-names.ts";
 import type { Span } from "./json-scan.ts";
 import { missing, misspelt, wrong } from "./json-value.ts";
@@ -58,6 +59,27 @@ export class FormReader {
     const model = this.text("model");
     if (this.#modelSpan === null || model === null || model === "") throw missing("model");
     return { model, modelSpan: this.#modelSpan };
+  }
+
+  /** What every form says of its call, with what this one says otherwise. Throws as `model`, and for a wrong `stream`. */
+  facts(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
+    const { model, modelSpan } = this.model();
+    return {
+      modelSpan,
+      facts: {
+        model,
+        modelSpan: null,
+        stream: this.isOn("stream"),
+        wantsUsage: true,
+        outputTokensMax: null,
+        streamOptionsSpan: null,
+        affinity: this.text("user") || null,
+        continues: null,
+        keeps: false,
+        images: 0,
+        ...more,
+      },
+    };
   }
 
   /** null for a field that is absent or longer than it can be. */

@@ -59,7 +59,7 @@ export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
 export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json-scan.ts";
 export { isJsonType } from "./json-type.ts";
-export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
+export { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json-value.ts";
 export { MediaRoom } from "./media-room.ts";
 export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";

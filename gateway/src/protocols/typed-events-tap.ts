@@ -1,9 +1,10 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "./dialect.ts";
-import { eventLines } from "./event-lines.ts";
+import { eventLines, isDone } from "./event-lines.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { errorText } from "./openai-chat/reply.ts";
 import { SseEvents } from "./sse-events.ts";
+import { errorReported, firstEventBroken } from "./upstream-broke.ts";
 
 export interface TypedEvents {
   /** Types of events with generated content, and of the last one. */
@@ -54,23 +55,20 @@ export class TypedEventsTap implements StreamTap {
     const { name, data } = eventLines(bytes, start, end);
     if (data.length === 0) return;
     this.events++;
-    if (data.length < doneEventMax && decoder.decode(data).trim() === "[DONE]") {
+    if (isDone(data)) {
       this.ended = true;
       return;
     }
     const members = skimObject(data, 0, data.length, wanted);
     if (members === null) {
-      if (this.events === 1) throw notAnEvent();
+      if (this.events === 1) throw firstEventBroken();
       return;
     }
     const said = skimValue(data, members.get("type"));
     const type = typeof said === "string" ? said : name;
     const error = skimValue(data, members.get("error"));
     if (type === "error" || error !== null) {
-      this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
-        retry: "other",
-        unhealthy: true,
-      });
+      this.failure = errorReported(errorText(error));
     } else if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
     else if (this.#typed.content.test(type)) {
       this.contentSeen = true;
@@ -90,13 +88,3 @@ export class TypedEventsTap implements StreamTap {
 
 const wanted: ReadonlySet<string> = new Set(["type", "usage", "error"]);
 const noBytes = new Uint8Array(0);
-const decoder = new TextDecoder();
-/** Longer than a last event can be when it is only [DONE]. */
-const doneEventMax = 64;
-
-function notAnEvent(): Failure {
-  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
-}

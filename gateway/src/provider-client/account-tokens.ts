@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { bounds, type Provider } from "#core/index.ts";
+import { BoundedMap, bounds, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { OutboundDraft, TokenExchange } from "#providers/index.ts";
 import { outboundRequest } from "./outbound-request.ts";
@@ -29,8 +29,8 @@ export class AccountTokens {
   readonly #clock: Clock;
   /** So that a call does not work out which account it is. */
   readonly #byProvider = new WeakMap<Provider, Account>();
-  /** By digest; the one that was looked for longest ago leaves first, and lives on in the providers that know it. */
-  readonly #byAccount = new Map<string, Account>();
+  /** By digest. One that leaves lives on in the providers that know it. */
+  readonly #byAccount = new BoundedMap<string, Account>(bounds.tokenAccountsMax);
 
   constructor(transport: Transport, clock: Clock) {
     this.#transport = transport;
@@ -58,12 +58,7 @@ export class AccountTokens {
   #accountOf(provider: Provider): Account {
     const digest = digestOf(provider);
     const account = this.#byAccount.get(digest) ?? { held: null };
-    this.#byAccount.delete(digest);
     this.#byAccount.set(digest, account);
-    if (this.#byAccount.size > bounds.tokenAccountsMax) {
-      const [oldest] = this.#byAccount.keys();
-      if (oldest !== undefined) this.#byAccount.delete(oldest);
-    }
     this.#byProvider.set(provider, account);
     return account;
   }

@@ -32,6 +32,19 @@ export const translations: Lane = {
 export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
 export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
 
+/** What a vendor of everything has beside conversations. A lane for a new endpoint that is passed as it is belongs here. */
+export const besideChat: readonly Lane[] = [
+  completions,
+  embeddings,
+  rerank,
+  images,
+  imageEdits,
+  moderations,
+  transcriptions,
+  translations,
+  speech,
+];
+
 export const messages: Lane = {
   endpoint: "messages",
   dialect: "anthropic-messages",

@@ -8,6 +8,7 @@ import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { type Habit, habits } from "../simulation/habits.ts";
@@ -52,25 +53,10 @@ export async function callWith(
   const upstream = new PretendedUpstream(clock, chance);
   const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();
+  const catalog = quietCatalog();
   const relay = new Relay({
     sharesAccount: () => false,
-    catalog: () => ({
-      version: 1,
-      workspaces: new Map(),
-      groups: new Map(),
-      providers: new Map(),
-      models: new Map(),
-      settings: {
-        logBodies: "none",
-        ledgerDurability: "disk",
-        ledgerRetentionDays: 1,
-        explanationRetentionDays: 30,
-        captureRetentionDays: 7,
-        drainTimeoutMs: 1,
-        videoCopyResults: false,
-        retrySent: false,
-      },
-    }),
+    catalog: () => catalog,
     router,
     admission: createAdmission({ counter, clock }),
     recorder: createRecorder({ journal, clock, ids, observer }),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Assets, type AssetsDependencies } from "#assets/index.ts";
-import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { type Asset, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { closeDatabase, createAssetStore, createDiskBlobStore, openDatabase } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -11,6 +11,7 @@ import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { PretendedLibrary } from "./pretended-library.ts";
 import { SmallWeb } from "./web.ts";
 
@@ -57,7 +58,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     transport: web,
     providerClient: new ProviderClient(web, clock),
-    catalog: () => catalogOf(providers),
+    catalog: () => quietCatalog({ providers }),
     clock,
     ids: createIds(clock),
     chance: { unit: () => 0.5 },
@@ -133,20 +134,6 @@ export function arkAccount(id: string, changes: Partial<Provider> = {}): Provide
     enabled: true,
     ...changes,
   };
-}
-
-function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
-  const settings = {
-    logBodies: "none",
-    ledgerDurability: "process",
-    ledgerRetentionDays: 1,
-    explanationRetentionDays: 30,
-    captureRetentionDays: 7,
-    drainTimeoutMs: 1_000,
-    videoCopyResults: false,
-    retrySent: false,
-  } as const;
-  return { version: 1, workspaces: new Map(), groups: new Map(), models: new Map(), providers, settings };
 }
 
 export const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>

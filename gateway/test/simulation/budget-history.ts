@@ -1,15 +1,6 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
-import type {
-  Budget,
-  BudgetPeriod,
-  Catalog,
-  LedgerEntry,
-  LimitScope,
-  Model,
-  Principal,
-  ScopeKind,
-} from "#core/index.ts";
+import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
 import { bounds, defaultTimeouts, usdPerMillionToPico } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
@@ -21,7 +12,9 @@ import { createRouter } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
+import { budgetsTold } from "./budgets-told.ts";
 import { CountingUpstream, outputMaxOf } from "./counting-upstream.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { KeptLedger, type KeptProcess, scopeOf } from "./kept-ledger.ts";
@@ -156,25 +149,9 @@ export class BudgetHistory {
 
   /** What each budget in force says it has used, and what the ledger says. */
   async limitUsages(): Promise<readonly { readonly name: string; readonly used: number; readonly ledger: number }[]> {
-    const now = this.#steady.now();
     const principals = ["key_1", "key_2", "key_3"].map((key) => this.#principal(key));
-    const scopes = [...new Map(principals.flatMap(({ scopes: of }) => of).map((scope) => [scope.id, scope])).values()];
-    const asked = this.#run.admission.limitUsages(scopes);
-    let told: Awaited<typeof asked> | null = null;
-    void asked.then((all) => (told = all));
-    await this.#until(() => told !== null);
-    return (await asked)
-      .filter(({ name }) => name === "budget")
-      .map(({ scope, scopeId, period, used }) => ({
-        name: `${scopeId} ${period}`,
-        used: Math.round((used ?? Number.NaN) * 1e9),
-        ledger: this.spent({
-          kind: scope,
-          id: scopeId,
-          period: period ?? "total",
-          start: periodStart(period ?? "total", now),
-        }),
-      }));
+    const told = await budgetsTold(this.#run.admission, principals, this.#steady.now(), (done) => this.#until(done));
+    return told.map((budget) => ({ ...budget, ledger: this.spent(budget) }));
   }
 
   /** What the ledger has in one period of one scope. */
@@ -215,23 +192,7 @@ export class BudgetHistory {
     });
     const upstream = new CountingUpstream(clock, chance);
     this.upstreams.push(upstream);
-    const catalog: Catalog = {
-      version: 1,
-      workspaces: new Map(),
-      groups: new Map(),
-      providers: new Map(providers.map((one) => [one.id, one])),
-      models: new Map(models.map((model) => [model.name, model])),
-      settings: {
-        logBodies: "none",
-        ledgerDurability: "disk",
-        ledgerRetentionDays: 1,
-        explanationRetentionDays: 1,
-        captureRetentionDays: 1,
-        drainTimeoutMs: 1,
-        videoCopyResults: false,
-        retrySent: false,
-      },
-    };
+    const catalog = quietCatalog({ providers, models });
     const relay = new Relay({
       sharesAccount: () => false,
       catalog: () => catalog,

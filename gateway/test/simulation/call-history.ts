@@ -2,6 +2,7 @@ import type { Budget, LedgerEntry, LimitScope, PriceVersion, Principal, RateLimi
 import { type Admission, type Permit, periodStart } from "#limits/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { type AskedCall, askedCall, bodyOf, targetOf } from "./asked-call.ts";
+import { budgetsTold } from "./budgets-told.ts";
 import {
   type Configured,
   firstConfiguration,
@@ -122,22 +123,9 @@ export class CallHistory {
 
   /** What each budget in force says that it has used, and what the ledger says. */
   async limitUsages() {
-    const scopes = new Map([1, 2].flatMap((n) => this.#principal(n).scopes).map((scope) => [scope.id, scope] as const));
-    const now = this.#simulation.steady.now();
-    const asked = this.#simulation.admission.limitUsages([...scopes.values()]);
-    let told: Awaited<typeof asked> | null = null;
-    void asked.then((all) => (told = all));
-    await this.#until(() => told !== null);
-    return (await asked)
-      .filter(({ name }) => name === "budget")
-      .map(({ scope, scopeId, period, used }) => ({
-        name: `${scopeId} ${period}`,
-        used: Math.round((used ?? Number.NaN) * 1e9),
-        kind: scope,
-        id: scopeId,
-        period: period ?? "total",
-        start: periodStart(period ?? "total", now),
-      }));
+    const { admission, steady } = this.#simulation;
+    const principals = [1, 2].map((n) => this.#principal(n));
+    return budgetsTold(admission, principals, steady.now(), (told) => this.#until(told));
   }
 
   #do({ kind, seed }: Act, index: number): void {

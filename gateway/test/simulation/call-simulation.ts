@@ -21,6 +21,7 @@ import { createRouter, type Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
 import { Mortal } from "./mortal.ts";
@@ -137,23 +138,7 @@ function catalogOf({ prices, retrySent }: Configured, version: number): Catalog 
       price: prices.get(name) ?? null,
     }),
   );
-  return {
-    version,
-    workspaces: new Map(),
-    groups: new Map(),
-    providers: new Map(providers.map((one) => [one.id, one])),
-    models: new Map(models.map((model) => [model.name, model])),
-    settings: {
-      logBodies: "none",
-      ledgerDurability: "disk",
-      ledgerRetentionDays: 1,
-      explanationRetentionDays: 1,
-      captureRetentionDays: 1,
-      drainTimeoutMs: 1,
-      videoCopyResults: false,
-      retrySent,
-    },
-  };
+  return quietCatalog({ version, providers, models, settings: { retrySent } });
 }
 
 /** One process of the gateway, entered as the console's playground does: a whole HTTP request, with a key's principal. */

@@ -1,6 +1,6 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
-import { type Catalog, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
@@ -9,6 +9,7 @@ import { type CallResult, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { type Habit, habits, providers, responsesHabit } from "./habits.ts";
@@ -32,23 +33,7 @@ const principal = governedPrincipal({
   key: { limits: { rpm: 100_000, tpm: 10_000_000, concurrency: 1_000 }, budget: { nanoUsd: 1e12, period: "total" } },
 });
 
-const catalog: Catalog = {
-  version: 1,
-  workspaces: new Map(),
-  groups: new Map(),
-  providers: new Map(providers.map((provider) => [provider.id, provider])),
-  models: new Map(habits.map(({ model }) => [model.name, model])),
-  settings: {
-    logBodies: "none",
-    ledgerDurability: "disk",
-    ledgerRetentionDays: 1,
-    explanationRetentionDays: 30,
-    captureRetentionDays: 7,
-    drainTimeoutMs: 1,
-    videoCopyResults: false,
-    retrySent: false,
-  },
-};
+const catalog = quietCatalog({ providers, models: habits.map(({ model }) => model) });
 
 /** An hour in the life of the relay, the same for the same seed: calls, failures, callers that leave, perhaps a shutdown. */
 export async function playHour(seed: number) {

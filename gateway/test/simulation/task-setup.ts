@@ -33,6 +33,7 @@ import {
 import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
@@ -250,23 +251,7 @@ export async function resolved<T>(clock: FakeClock, pending: Promise<T>, stepMs 
 }
 
 function catalogOf(models: readonly Model[]): Catalog {
-  return {
-    version: 1,
-    workspaces: new Map(),
-    groups: new Map(),
-    providers: new Map(),
-    models: new Map(models.map((model) => [model.name, model])),
-    settings: {
-      ledgerDurability: "disk",
-      ledgerRetentionDays: 1,
-      explanationRetentionDays: 30,
-      captureRetentionDays: 7,
-      logBodies: "none",
-      drainTimeoutMs: 1,
-      videoCopyResults: false,
-      retrySent: false,
-    },
-  };
+  return quietCatalog({ models });
 }
 
 export const oneUsd = 1_000_000_000;

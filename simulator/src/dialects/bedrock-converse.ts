@@ -1,41 +1,20 @@
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
-import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
+import type { Dialect, ReplyHead } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, parseObject } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { sign } from "../seal.ts";
 import { readConverse } from "./bedrock-converse-request.ts";
-import {
-  admitBedrock,
-  bedrockError,
-  bedrockErrorEvent,
-  bedrockFraming,
-  bedrockHeaders,
-  bedrockPath,
-} from "./bedrock-face.ts";
+import { bedrockDialect } from "./bedrock-face.ts";
 
 /** Bedrock's Converse and ConverseStream. */
 export function bedrockConverse(secret: string | undefined): Dialect {
-  return {
-    id: "bedrock-converse",
-    matches: ({ method, path }) => method === "POST" && bedrockPath(path)?.method.startsWith("converse") === true,
-    read: (request) => converseExchange(request, secret),
-    headers: bedrockHeaders,
-    error: bedrockError,
-  };
-}
-
-function converseExchange(request: SimulatorRequest, secret: string | undefined): Exchange {
-  const { model, method } = bedrockPath(request.path) ?? { model: "", method: "" };
-  return {
+  const read = (request: SimulatorRequest, model: string, method: string) => ({
     asked: readConverse(request, model, method === "converse-stream"),
-    framing: bedrockFraming,
-    ping: null,
-    admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
     whole,
     events,
-    errorEvent: bedrockErrorEvent,
-  };
+  });
+  return bedrockDialect({ id: "bedrock-converse", methods: "converse", read }, secret);
 }
 
 function whole(head: ReplyHead, answer: Answer): string {

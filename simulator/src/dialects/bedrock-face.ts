@@ -1,4 +1,4 @@
-import { type HeaderFacts, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, type HeaderFacts, Refusal } from "../dialect.ts";
 import { type DialectEvent, eventStreamFraming, type Framing } from "../framing.ts";
 import type { HeaderRow } from "../outlet.ts";
 import { pathPart } from "../path-part.ts";
@@ -6,6 +6,35 @@ import type { SimulatorRequest } from "../request.ts";
 import type { Script } from "../script.ts";
 import { checkSignature } from "../sigv4.ts";
 import type { TruthRecord } from "../truth.ts";
+
+/** What differs between the ways to ask Bedrock: the paths' methods, and what is read and answered. */
+interface BedrockWay {
+  readonly id: string;
+  readonly methods: "converse" | "invoke";
+  read(request: SimulatorRequest, model: string, method: string): BedrockExchange;
+}
+
+export type BedrockExchange = Pick<Exchange, "asked" | "whole" | "events">;
+
+/** A dialect inside Bedrock's frames, signatures and errors. `secret`: what signatures are checked by, unless a script says. */
+export function bedrockDialect({ id, methods, read }: BedrockWay, secret: string | undefined): Dialect {
+  return {
+    id,
+    matches: ({ method, path }) => method === "POST" && bedrockPath(path)?.method.startsWith(methods) === true,
+    read(request) {
+      const { model, method } = bedrockPath(request.path) ?? { model: "", method: "" };
+      return {
+        ...read(request, model, method),
+        framing: bedrockFraming,
+        ping: null,
+        admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
+        errorEvent: bedrockErrorEvent,
+      };
+    },
+    headers: bedrockHeaders,
+    error: bedrockError,
+  };
+}
 
 /** The model of /model/{id}/{method}: ids have colons and, as ARNs, slashes, encoded or not. */
 export function bedrockPath(path: string): { readonly model: string; readonly method: string } | null {
@@ -64,7 +93,7 @@ export function bedrockErrorEvent(): DialectEvent {
   return { event: "modelStreamErrorException", data: JSON.stringify({ message }), tokens: 0, role: "error" };
 }
 
-export function bedrockFraming(script: Script): Framing {
+function bedrockFraming(script: Script): Framing {
   return eventStreamFraming(script.bad_checksum === true ? 2 : null);
 }
 

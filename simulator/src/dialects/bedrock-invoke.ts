@@ -1,33 +1,19 @@
 import type { AnswerUsage } from "../answer.ts";
-import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, Refusal } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
 import { objectOf, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { anthropicEvents } from "./anthropic-events.ts";
 import { anthropicWhole } from "./anthropic-message.ts";
 import { readMessages } from "./anthropic-request.ts";
-import {
-  admitBedrock,
-  bedrockError,
-  bedrockErrorEvent,
-  bedrockFraming,
-  bedrockHeaders,
-  bedrockPath,
-} from "./bedrock-face.ts";
+import { type BedrockExchange, bedrockDialect } from "./bedrock-face.ts";
 
 /** Bedrock's InvokeModel with a Claude body: Messages without model and stream, events inside binary frames. */
 export function bedrockInvoke(secret: string | undefined): Dialect {
-  return {
-    id: "bedrock-invoke",
-    matches: ({ method, path }) => method === "POST" && bedrockPath(path)?.method.startsWith("invoke") === true,
-    read: (request) => readInvoke(request, secret),
-    headers: bedrockHeaders,
-    error: bedrockError,
-  };
+  return bedrockDialect({ id: "bedrock-invoke", methods: "invoke", read: readInvoke }, secret);
 }
 
-function readInvoke(request: SimulatorRequest, secret: string | undefined): Exchange {
-  const { model, method } = bedrockPath(request.path) ?? { model: "", method: "" };
+function readInvoke(request: SimulatorRequest, model: string, method: string): BedrockExchange {
   const body = objectOf(parseObject(request.body));
   if (stringOf(body["anthropic_version"]) !== "bedrock-2023-05-31") {
     throw new Refusal(
@@ -45,9 +31,6 @@ function readInvoke(request: SimulatorRequest, secret: string | undefined): Exch
   const read = readMessages(request, { model, version: "bedrock-2023-05-31", stream });
   return {
     asked: read.asked,
-    framing: bedrockFraming,
-    ping: null,
-    admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
     whole: (head, answer) => anthropicWhole(read, head, answer),
     *events(head, answer) {
       for (const event of anthropicEvents(read, head, answer)) {
@@ -55,7 +38,6 @@ function readInvoke(request: SimulatorRequest, secret: string | undefined): Exch
         yield chunkOf(event.role === "terminal" && answer.usage !== null ? withMetrics(event, answer.usage) : event);
       }
     },
-    errorEvent: bedrockErrorEvent,
   };
 }
 

@@ -1,8 +1,9 @@
-import { Failure, noUsage } from "#core/index.ts";
+import { type Failure, noUsage } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
+import { firstEventBroken } from "../upstream-broke.ts";
 import { containerIn } from "./reply.ts";
 import { streamFailure } from "./stream-failure.ts";
 import { mergeUsage, readMessagesUsage } from "./usage.ts";
@@ -92,7 +93,7 @@ export class MessagesStreamTap implements StreamTap {
     }
     const type = named ?? textOf(whole?.["type"]);
     if (type === "ping") return;
-    if (this.events === 0 && whole === null) throw notJson();
+    if (this.events === 0 && whole === null) throw firstEventBroken();
     this.events++;
     if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
     else if (type === "content_block_start" && event.includes(serverToolMark)) this.#countTool(bytes, start, end);
@@ -192,11 +193,4 @@ function textLength(event: Buffer, from: number): number {
   let quote = event.indexOf(0x22, from);
   while (quote > from && event[quote - 1] === 0x5c) quote = event.indexOf(0x22, quote + 1);
   return quote - from;
-}
-
-function notJson(): Failure {
-  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
 }

@@ -1,7 +1,8 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
+import { firstEventBroken } from "../upstream-broke.ts";
 import { converseStreamFailure } from "./error.ts";
 import { readConverseUsage } from "./usage.ts";
 
@@ -47,10 +48,7 @@ export class ConverseStreamTap implements StreamTap {
     const event = parseObject(data);
     if (event === null) {
       if (this.events > 1) return;
-      throw new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-        retry: "other",
-        unhealthy: true,
-      });
+      throw firstEventBroken();
     }
     if (isObject(event["error"])) this.failure = converseStreamFailure(event["error"]);
     if (isObject(event["contentBlockStart"])) this.#count(event["contentBlockStart"]["start"]);

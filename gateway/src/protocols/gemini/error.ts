@@ -1,6 +1,7 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { errorReported } from "../upstream-broke.ts";
 
 /**
  * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the
@@ -58,10 +59,7 @@ export function errorMessageOf(error: unknown): string {
 }
 
 export function upstreamErrorOf(error: unknown): Failure {
-  return new Failure("upstream_error", `The upstream reported an error: ${errorMessageOf(error)}`, {
-    retry: "other",
-    unhealthy: true,
-  });
+  return errorReported(errorMessageOf(error));
 }
 
 const typePrefix = "type.googleapis.com/google.rpc.";

@@ -1,7 +1,8 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
+import { firstEventBroken } from "../upstream-broke.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./finish.ts";
 import { readGeminiUsage, searchesIn } from "./usage.ts";
@@ -104,7 +105,7 @@ export class GeminiStreamTap implements StreamTap {
   #readWhole(bytes: Uint8Array, start: number, end: number): void {
     const response = firstObject(eventData(bytes, start, end));
     if (response === null) {
-      if (this.events === 1) throw notJson();
+      if (this.events === 1) throw firstEventBroken();
       return;
     }
     if (response["error"] !== undefined && response["error"] !== null) {
@@ -208,13 +209,6 @@ function firstObject(text: string): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-function notJson(): Failure {
-  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
 }
 
 const decoder = new TextDecoder();

@@ -1,7 +1,8 @@
 import { type AnswerEvent, bounds } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
+import { upstreamBroke } from "../upstream-broke.ts";
 import type { CallPiece } from "./answer-pieces.ts";
-import { signatureSeal, upstreamBroke } from "./read-answer.ts";
+import { signatureSeal } from "./read-answer.ts";
 
 interface QueuedCall {
   id: string;

@@ -1,8 +1,9 @@
-import { type Answer, type AnswerBlock, bounds, type Citation, Failure, type Seal } from "#core/index.ts";
+import { type Answer, type AnswerBlock, bounds, type Citation, type Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { warnOfUnread } from "../unread.ts";
+import { errorReported, upstreamBroke } from "../upstream-broke.ts";
 import { readAnnotations } from "./annotations.ts";
 import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
 import { readFinish } from "./finish.ts";
@@ -65,10 +66,6 @@ export function givenName(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-export function upstreamBroke(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
-}
-
 function readBlocks(message: JsonObject, source: AnswerSource): readonly AnswerBlock[] {
   const blocks: AnswerBlock[] = [];
   for (const { kind, text } of piecesOf(message)) {
@@ -111,5 +108,5 @@ function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
 function badAnswer(reply: JsonObject): Failure {
   const error = reply["error"] ?? null;
   if (error === null) return upstreamBroke("The upstream's answer holds no choice.");
-  return upstreamBroke(`The upstream reported an error: ${errorText(error)}`);
+  return errorReported(errorText(error));
 }

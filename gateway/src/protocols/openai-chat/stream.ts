@@ -1,6 +1,8 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
+import { parseObject } from "../json-value.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
+import { errorReported, firstEventBroken } from "../upstream-broke.ts";
 import { errorText } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -103,7 +105,7 @@ export class ChatStreamTap implements StreamTap {
   }
 
   #readUsage(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = parse(eventData(bytes, start, end));
+    const chunk = parseObject(eventData(bytes, start, end));
     if (chunk === null) return;
     const reading = readChatUsage(chunk["usage"]);
     if (reading === null) return;
@@ -115,13 +117,10 @@ export class ChatStreamTap implements StreamTap {
   }
 
   #readError(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = parse(eventData(bytes, start, end));
+    const chunk = parseObject(eventData(bytes, start, end));
     const error = chunk?.["error"];
     if (error === undefined || error === null) return;
-    this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
-      retry: "other",
-      unhealthy: true,
-    });
+    this.failure = errorReported(errorText(error));
   }
 
   #withoutHidden(whole: Uint8Array): Uint8Array {
@@ -160,20 +159,6 @@ function hasFinishReason(event: Buffer): boolean {
 }
 
 function requireJson(bytes: Uint8Array, start: number, end: number): void {
-  if (parse(eventData(bytes, start, end)) !== null) return;
-  throw new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
-}
-
-function parse(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
+  if (parseObject(eventData(bytes, start, end)) !== null) return;
+  throw firstEventBroken();
 }

@@ -23,24 +23,9 @@ export class ImagesFormReader {
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     const form = this.#form;
-    const { model, modelSpan } = form.model();
+    form.model();
     if (form.sizeOf("prompt") === 0) throw missing("prompt");
-    return {
-      modelSpan,
-      facts: {
-        model,
-        modelSpan: null,
-        stream: form.isOn("stream"),
-        wantsUsage: true,
-        outputTokensMax: null,
-        inputEstimate: promptEstimate(form.sizeOf("prompt")),
-        streamOptionsSpan: null,
-        affinity: form.text("user") || null,
-        continues: null,
-        keeps: false,
-        images: readImages(form.text("n")),
-      },
-    };
+    return form.facts({ inputEstimate: promptEstimate(form.sizeOf("prompt")), images: readImages(form.text("n")) });
   }
 }
 

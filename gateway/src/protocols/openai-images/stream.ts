@@ -1,11 +1,12 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { eventLines } from "../event-lines.ts";
+import { eventLines, isDone } from "../event-lines.ts";
 import type { Span } from "../json-scan.ts";
 import { skimObject, skimValue } from "../json-skim.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
 import { errorText } from "../openai-chat/reply.ts";
 import { SseEvents } from "../sse-events.ts";
+import { errorReported, firstEventBroken } from "../upstream-broke.ts";
 import { imagesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["type", "usage", "error", "b64_json", "url"]);
@@ -45,7 +46,7 @@ export class ImagesStreamTap implements StreamTap {
   /** A finished picture, or Ark's last word, or [DONE]: OpenAI's streams just end. */
   complete(): boolean {
     const held = this.#sse.held;
-    if (held.length > 0 && held.length < doneEventMax && isDone(eventLines(held, 0, held.length).data))
+    if (held.length > 0 && held.length < heldDoneMax && isDone(eventLines(held, 0, held.length).data))
       this.ended = true;
     return this.ended || this.#completed;
   }
@@ -64,7 +65,7 @@ export class ImagesStreamTap implements StreamTap {
       return;
     }
     const members = skimObject(data, 0, data.length, wanted);
-    if (members === null && this.events === 1) throw notAnEvent();
+    if (members === null && this.events === 1) throw firstEventBroken();
     this.#take(typeOf(data, members, name), data, members ?? noMembers);
   }
 
@@ -73,10 +74,7 @@ export class ImagesStreamTap implements StreamTap {
     if (step === "partial_failed") return;
     const error = skimValue(data, members.get("error"));
     if (step === "error" || error !== null) {
-      this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
-        retry: "other",
-        unhealthy: true,
-      });
+      this.failure = errorReported(errorText(error));
       return;
     }
     if (step === "partial_image") {
@@ -110,12 +108,7 @@ export class ImagesStreamTap implements StreamTap {
 }
 
 /** Longer than a last event without its blank line can be when it is only [DONE]. */
-const doneEventMax = 64;
-const doneText = "[DONE]";
-
-function isDone(data: Uint8Array): boolean {
-  return data.length < doneEventMax && decoder.decode(data).trim() === doneText;
-}
+const heldDoneMax = 64;
 
 function isText(data: Uint8Array, span: Span | undefined): boolean {
   return span !== undefined && data[span.start] === 0x22;
@@ -126,12 +119,3 @@ function typeOf(data: Uint8Array, members: ReadonlyMap<string, Span> | null, nam
   const type = members === null ? null : skimValue(data, members.get("type"));
   return typeof type === "string" ? type : name;
 }
-
-function notAnEvent(): Failure {
-  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
-}
-
-const decoder = new TextDecoder();

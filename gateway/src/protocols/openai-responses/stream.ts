@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { type EventLines, eventLines } from "../event-lines.ts";
 import { readSpan, type Span } from "../json-scan.ts";
@@ -6,6 +6,7 @@ import { skimObject } from "../json-skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { moreOf, OutputTools } from "../server-tools.ts";
 import { SseEvents } from "../sse-events.ts";
+import { firstEventBroken } from "../upstream-broke.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -80,7 +81,7 @@ export class ResponsesStreamTap implements StreamTap {
     }
     if (type === "keepalive") return;
     this.events++;
-    if (this.events === 1 && skim(lines.data, responseOnly) === null) throw notJson();
+    if (this.events === 1 && skim(lines.data, responseOnly) === null) throw firstEventBroken();
     if (deltas.has(type)) this.#countContent(lines.data);
     else if (terminal.has(type)) this.#readTerminal(type, lines.data);
     else if (type === "response.output_item.done") this.#readItem(lines.data);
@@ -94,7 +95,7 @@ export class ResponsesStreamTap implements StreamTap {
     if (text.trim() === "[DONE]") return;
     this.events++;
     const object = parseObject(text);
-    if (object === null && this.events === 1) throw notJson();
+    if (object === null && this.events === 1) throw firstEventBroken();
     if (object !== null && object["error"] !== undefined && object["error"] !== null) {
       this.failure ??= upstreamFailure(object);
     }
@@ -209,11 +210,4 @@ function readValue(data: Uint8Array, span: Span): unknown {
   } catch {
     return null;
   }
-}
-
-function notJson(): Failure {
-  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
-    retry: "other",
-    unhealthy: true,
-  });
 }

@@ -26,27 +26,14 @@ export class TranscriptionFormReader {
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     const form = this.#form;
-    const { model, modelSpan } = form.model();
+    form.model();
     if (form.files === 0) throw missing("file");
     const { likely, most } = audioSeconds(form.fileBegin, form.fileBytes);
     const promptBytes = form.sizeOf("prompt");
-    return {
-      modelSpan,
-      facts: {
-        model,
-        modelSpan: null,
-        stream: form.isOn("stream"),
-        wantsUsage: true,
-        outputTokensMax: null,
-        inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
-        inputTokensMax: most * tokensPerSecondMax + promptBytes,
-        streamOptionsSpan: null,
-        affinity: form.text("user") || null,
-        continues: null,
-        keeps: false,
-        counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
-        images: 0,
-      },
-    };
+    return form.facts({
+      inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
+      inputTokensMax: most * tokensPerSecondMax + promptBytes,
+      counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
+    });
   }
 }

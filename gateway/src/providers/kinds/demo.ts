@@ -2,23 +2,15 @@ import { modelTypes } from "@sluice/contract/words";
 import type { ProviderKind, StarterModel } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {
+  besideChat,
   chat,
-  completions,
   countTokens,
-  embeddings,
   geminiCountTokens,
   generate,
-  imageEdits,
-  images,
   inputTokens,
   messages,
-  moderations,
-  rerank,
   responses,
   responsesCompact,
-  speech,
-  transcriptions,
-  translations,
 } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 import { webUrl } from "../video/video-state.ts";
@@ -57,15 +49,7 @@ export const demo: ProviderKind = {
       countTokens,
       generate,
       geminiCountTokens,
-      completions,
-      embeddings,
-      rerank,
-      images,
-      imageEdits,
-      moderations,
-      transcriptions,
-      translations,
-      speech,
+      ...besideChat,
     ],
     starterModels: starters,
   }),

@@ -1,22 +1,7 @@
 import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import {
-  chatWith,
-  completions,
-  embeddings,
-  imageEdits,
-  images,
-  inputTokens,
-  messages,
-  moderations,
-  rerank,
-  responses,
-  responsesCompact,
-  speech,
-  transcriptions,
-  translations,
-} from "../standard-lanes.ts";
+import { besideChat, chatWith, inputTokens, messages, responses, responsesCompact } from "../standard-lanes.ts";
 
 /**
  * Any server that speaks chat completions below its base URL: llama.cpp, LM Studio, a vendor without a kind of its
@@ -37,15 +22,7 @@ export const openaiCompatible = openaiLike({
   reasoning: openWeights,
   lanes: [
     asServersVary(chatWith({ reasoningField: "reasoning_content" })),
-    completions,
-    embeddings,
-    rerank,
-    images,
-    imageEdits,
-    moderations,
-    transcriptions,
-    translations,
-    speech,
+    ...besideChat,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
     { ...inputTokens, onlyWhenNamed: true },

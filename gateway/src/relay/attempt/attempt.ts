@@ -22,6 +22,7 @@ import { type AnswerHeaderOptions, answerHeaders, passAtOnce, translatedHeaders 
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { CallTally } from "./call-tally.ts";
+import { readFirstEvents } from "./first-events.ts";
 import { FramedTap } from "./framed-tap.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { sendAttempt } from "./outbound.ts";
@@ -210,21 +211,11 @@ async function openStream(options: AttemptDependencies, answer: OutboundAnswer):
   const { firstEventMs, idleMs } = provider.timeouts;
   const tap = tapOf(options, answer);
   entry.hearsStream(tap);
-  const deadlineMs = dependencies.clock.monotonic() + firstEventMs;
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  while (tap.events === 0) {
-    const leftMs = Math.max(1, deadlineMs - dependencies.clock.monotonic());
-    const chunk = await answer.body.read("first_event", leftMs);
-    if (chunk === null) throw truncated("The upstream's stream ended before its first event.");
-    const whole = tap.push(chunk);
-    if (whole.length > 0) pieces.push(whole);
-    size += whole.length;
-    if (tap.events === 0 && size > bounds.eventBytesMax) throw truncated("The upstream sent only comments.");
-  }
+  const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
+  if (cut === "ended") throw truncated("The upstream's stream ended before its first event.");
+  if (cut === "too long") throw truncated("The upstream sent only comments.");
   if (tap.failure !== null) throw refusedInBand(options, tap.failure);
   entry.firstByte();
-  const first = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
   const said = answerHeaderOptions(options);
   const headers =
     translation === null

@@ -10,6 +10,7 @@ import { AnswerStream } from "../attempt/answer-stream.ts";
 import { callerGone } from "../attempt/attempt.ts";
 import { AttemptEntry } from "../attempt/attempt-entry.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
+import { readFirstEvents } from "../attempt/first-events.ts";
 import { FramedTap } from "../attempt/framed-tap.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
@@ -218,10 +219,14 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
   const { firstEventMs, idleMs } = place.provider.timeouts;
   const tap = tapOf(passed, answer);
   entry.hearsStream(tap);
-  const first = await firstBytes(parts, answer, tap, firstEventMs);
+  const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
+  // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
+  if (cut !== null && tap.isRaw !== true) {
+    throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
+  }
   entry.firstByte();
   const headers = headersOf(parts, answer, warnings);
-  if (first === null) {
+  if (cut !== null) {
     entry.finish(answer.status, tap);
     tally.end();
     return { status: answer.status, headers, body: noBytes };
@@ -243,30 +248,6 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
     drains: drained,
   });
   return { status: answer.status, headers, body: stream.open() };
-}
-
-/** null: there are none. */
-async function firstBytes(
-  { dependencies }: AttemptDependencies,
-  answer: OutboundAnswer,
-  tap: StreamTap,
-  limitMs: number,
-): Promise<Uint8Array | null> {
-  const deadlineMs = dependencies.clock.monotonic() + limitMs;
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  while (tap.events === 0 && size <= bounds.eventBytesMax) {
-    const chunk = await answer.body.read("first_event", Math.max(1, deadlineMs - dependencies.clock.monotonic()));
-    if (chunk === null) break;
-    const whole = tap.push(chunk);
-    size += whole.length;
-    pieces.push(whole);
-  }
-  // A dialect's events that never came to one are an answer that broke off.
-  if (tap.events === 0 && tap.isRaw !== true) {
-    throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
-  }
-  return tap.events === 0 ? null : Buffer.concat(pieces);
 }
 
 /** Events of a dialect that is understood go event by event; everything else as it comes. */

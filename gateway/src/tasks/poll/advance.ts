@@ -1,7 +1,7 @@
 import { bounds, type Model, type Task } from "#core/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
+import { parseObject } from "#protocols/index.ts";
 import { type MaterialInHand, MaterialLost } from "../accept/materials.ts";
-import { parseObject } from "../accept/parse-object.ts";
 import { readTaskBody } from "../accept/task-body.ts";
 import { readVideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";

@@ -1,9 +1,9 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
+import { parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
-import { parseObject } from "../accept/parse-object.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { upstreamCallbackUrl } from "../poll/callback.ts";

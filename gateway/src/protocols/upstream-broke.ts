@@ -1,0 +1,16 @@
+import { Failure } from "#core/index.ts";
+
+/** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
+export function upstreamBroke(message: string): Failure {
+  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
+}
+
+/** What came first in a stream is no event of its dialect: the rest of it is not passed on. */
+export function firstEventBroken(): Failure {
+  return upstreamBroke("The upstream's first event is not valid JSON.");
+}
+
+/** An error inside an answer or a stream that was good by its status. */
+export function errorReported(message: string): Failure {
+  return upstreamBroke(`The upstream reported an error: ${message}`);
+}

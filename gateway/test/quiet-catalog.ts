@@ -1,0 +1,30 @@
+import type { Catalog, Model, Provider } from "#core/index.ts";
+
+interface CatalogParts extends Partial<Omit<Catalog, "providers" | "models" | "settings">> {
+  readonly providers?: readonly Provider[] | ReadonlyMap<string, Provider>;
+  readonly models?: readonly Model[];
+  readonly settings?: Partial<Catalog["settings"]>;
+}
+
+/** A catalog with what a test names and nothing else; nothing of it waits, and nothing is copied. */
+export function quietCatalog({ providers = [], models = [], settings, ...rest }: CatalogParts = {}): Catalog {
+  return {
+    version: 1,
+    workspaces: new Map(),
+    groups: new Map(),
+    providers: providers instanceof Map ? providers : new Map([...providers.values()].map((one) => [one.id, one])),
+    models: new Map(models.map((model) => [model.name, model])),
+    settings: {
+      logBodies: "none",
+      ledgerDurability: "disk",
+      ledgerRetentionDays: 1,
+      explanationRetentionDays: 30,
+      captureRetentionDays: 7,
+      drainTimeoutMs: 1,
+      videoCopyResults: false,
+      retrySent: false,
+      ...settings,
+    },
+    ...rest,
+  };
+}
