@@ -4,6 +4,6 @@ import { t } from "../../language/areas/requests.ts";
 /** Endpoints as the ledger names them, and what they are to a reader. */
 export const endpointWords: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
-  video: t("requests.videoTasks"),
-  "pass-through": "Pass-through",
+  video: t("requests.endpoints.videoTasks"),
+  "pass-through": t("requests.endpoints.passThrough"),
 };

@@ -1,5 +1,6 @@
 import type { RequestRow } from "@sluice/contract";
 import { Fragment } from "react";
+import { formatCount } from "../../client/format.ts";
 import { StatusBadge, type Tone, toneOf } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/requests.ts";
 
@@ -7,19 +8,19 @@ export type Outcome = RequestRow["outcome"];
 
 /** What became of a request, in the words that callers of the console read. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
-  succeeded: t("requests.succeeded"),
-  failed: t("requests.failed"),
-  cancelled: t("requests.cancelled"),
-  interrupted: t("requests.interrupted"),
-  rejected: t("requests.refused"),
+  succeeded: t("requests.outcomes.succeeded"),
+  failed: t("requests.outcomes.failed"),
+  cancelled: t("requests.outcomes.cancelled"),
+  interrupted: t("requests.outcomes.interrupted"),
+  rejected: t("requests.outcomes.rejected"),
 };
 
 export const outcomeHints: Readonly<Record<Outcome, string>> = {
-  succeeded: t("requests.theAnswerWasDeliveredWhole"),
-  failed: t("requests.theUpstreamFailedOrRefused"),
-  cancelled: t("requests.theCallerWentAwayBefore"),
-  interrupted: t("requests.theGatewayEndedItIn"),
-  rejected: t("requests.refusedByTheGatewayBefore"),
+  succeeded: t("requests.outcomeHelp.succeeded"),
+  failed: t("requests.outcomeHelp.failed"),
+  cancelled: t("requests.outcomeHelp.cancelled"),
+  interrupted: t("requests.outcomeHelp.interrupted"),
+  rejected: t("requests.outcomeHelp.rejected"),
 };
 
 export function outcomeTone(outcome: Outcome): Tone {
@@ -37,8 +38,8 @@ export function OutcomeCell({ row }: OutcomeProps) {
       <StatusBadge status={row.outcome} label={outcomeWords[row.outcome]} />
       <OutcomeCode row={row} />
       {row.calls > 1 && (
-        <span className="outcome-code" title={t("requests.refusalsOfOneKeyIn")}>
-          × {row.calls.toLocaleString("en-US")}
+        <span className="outcome-code" title={t("requests.repeated")}>
+          × {formatCount(row.calls)}
         </span>
       )}
     </span>

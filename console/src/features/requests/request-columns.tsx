@@ -1,22 +1,26 @@
 import { useMediaQuery } from "@mantine/hooks";
 import type { RequestRow } from "@sluice/contract";
 import { Fragment } from "react";
-import { formatCompact, formatCount } from "../../client/format.ts";
+import { formatCompact } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { t } from "../../language/areas/requests.ts";
 import { OutcomeCell } from "./outcome.tsx";
 import type { RequestGroup } from "./request-group.ts";
 
-const time: Column<RequestGroup> = { id: "time", header: t("requests.time"), cell: (group) => <When at={group.at} /> };
+const time: Column<RequestGroup> = {
+  id: "time",
+  header: t("requests.columns.time"),
+  cell: (group) => <When at={group.at} />,
+};
 const workspace: Column<RequestGroup> = {
   id: "workspace",
-  header: t("requests.workspace"),
+  header: t("requests.columns.workspace"),
   cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
 };
 const model: Column<RequestGroup> = {
   id: "model",
-  header: t("requests.model"),
+  header: t("requests.columns.model"),
   cell: ({ last }) => (
     <span className="model-name">
       <ModelCell row={last} />
@@ -25,12 +29,12 @@ const model: Column<RequestGroup> = {
 };
 const key: Column<RequestGroup> = {
   id: "key",
-  header: t("requests.key"),
+  header: t("requests.columns.key"),
   cell: ({ last }) => <span className="short-name">{last.key.name || last.key.id}</span>,
 };
 const provider: Column<RequestGroup> = {
   id: "provider",
-  header: t("requests.provider"),
+  header: t("requests.columns.provider"),
   cell: (group) => (
     <span className="short-name">
       <ProviderTrail group={group} />
@@ -39,32 +43,32 @@ const provider: Column<RequestGroup> = {
 };
 const result: Column<RequestGroup> = {
   id: "result",
-  header: t("requests.result"),
+  header: t("requests.columns.result"),
   cell: ({ last }) => <OutcomeCell row={last} />,
 };
 const duration: Column<RequestGroup> = {
   id: "duration",
-  header: t("requests.duration"),
+  header: t("requests.columns.duration"),
   cell: (group) => <Duration ms={group.totalMs} />,
   align: "right",
 };
 const firstToken: Column<RequestGroup> = {
   id: "first-token",
   secondary: true,
-  header: t("requests.firstToken"),
+  header: t("requests.columns.firstToken"),
   cell: ({ last }) => <Duration ms={last.first_token_ms} />,
   align: "right",
 };
 const tokens: Column<RequestGroup> = {
   id: "tokens",
   secondary: true,
-  header: t("requests.tokensInOut"),
+  header: t("requests.columns.tokens"),
   cell: (group) => <TokensCell group={group} />,
   align: "right",
 };
 const cost: Column<RequestGroup> = {
   id: "cost",
-  header: t("requests.cost"),
+  header: t("requests.columns.cost"),
   cell: (group) => <Money usd={group.costUsd} aligned />,
   align: "right",
 };
@@ -88,17 +92,17 @@ function ModelCell({ row }: { readonly row: RequestRow }) {
     <>
       {row.model || row.requested_model}{" "}
       {row.model !== "" && (
-        <span className="aside">{t("requests.askedFor2", { requested_model: row.requested_model })}</span>
+        <span className="aside">{t("requests.columns.requestedAs", { name: row.requested_model })}</span>
       )}
     </>
   );
 }
 
-/** Who was tried, in order. What failed says how. */
+/** Who was tried, in order. What the client never saw of a failure stands on the request's own page. */
 function ProviderTrail({ group }: { readonly group: RequestGroup }) {
   const { attempts } = group;
   const tried = attempts.filter((each) => each.provider !== "");
-  if (tried.length === 0) return <Nothing word={t("requests.noneWasChosen2")} />;
+  if (tried.length === 0) return <Nothing word={t("requests.columns.noProvider")} />;
   const before = (tried[0]?.retry_index ?? 0) > 0;
   return (
     <>
@@ -106,13 +110,7 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
       {tried.map((each, place) => (
         <Fragment key={each.attempt_id}>
           {place > 0 && <span className="aside"> → </span>}
-          {place < tried.length - 1 ? (
-            <span className="aside">
-              {each.provider} {each.http_status}
-            </span>
-          ) : (
-            each.provider
-          )}
+          {place < tried.length - 1 ? <span className="aside">{each.provider}</span> : each.provider}
         </Fragment>
       ))}
     </>
@@ -120,12 +118,9 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
 }
 
 function TokensCell({ group: { inputTokens, outputTokens } }: { readonly group: RequestGroup }) {
-  if (inputTokens === 0 && outputTokens === 0) return <Nothing word={t("requests.noTokens")} />;
+  if (inputTokens === 0 && outputTokens === 0) return <Nothing word={t("requests.columns.noTokens")} />;
   return (
-    <span
-      className="nowrap"
-      title={t("requests.inOut", { inputTokens: formatCount(inputTokens), outputTokens: formatCount(outputTokens) })}
-    >
+    <span className="nowrap" title={t("requests.columns.tokensExact", { input: inputTokens, output: outputTokens })}>
       {formatCompact(inputTokens)} / {formatCompact(outputTokens)}
     </span>
   );

@@ -15,9 +15,9 @@ interface AttemptFactsProps {
 }
 
 const retryWords = {
-  never: t("requests.notToBeTriedAgain"),
-  same: t("requests.mayBeTriedAgainAt"),
-  other: t("requests.mayBeTriedElsewhere"),
+  never: t("requests.retries.never"),
+  same: t("requests.retries.same"),
+  other: t("requests.retries.other"),
 } as const;
 
 export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
@@ -25,38 +25,38 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
   return (
     <FactList
       facts={[
-        [t("requests.outcome"), <OutcomeCell key="outcome" row={attempt} />],
-        ["Upstream's status", attempt.upstream_status],
-        [t("requests.whatWentWrong"), failure?.message],
-        [t("requests.afterThat"), failure === null ? null : retryWords[failure.retry]],
-        [t("requests.model"), <ModelLink key="model" attempt={attempt} />],
-        [t("requests.provider"), <ProviderLink key="provider" provider={attempt.provider} />],
-        ["Upstream's model", attempt.upstream_model],
-        [t("requests.endpoint"), endpointWords[attempt.endpoint] ?? attempt.endpoint],
-        [t("requests.passedThrough"), attempt.operation],
-        [t("requests.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
+        [t("requests.attempt.outcome"), <OutcomeCell key="outcome" row={attempt} />],
+        [t("requests.attempt.upstreamStatus"), attempt.upstream_status],
+        [t("requests.attempt.error"), failure?.message],
+        [t("requests.attempt.retry"), failure === null ? null : retryWords[failure.retry]],
+        [t("requests.attempt.model"), <ModelLink key="model" attempt={attempt} />],
+        [t("requests.attempt.provider"), <ProviderLink key="provider" provider={attempt.provider} />],
+        [t("requests.attempt.upstreamModel"), attempt.upstream_model],
+        [t("requests.attempt.endpoint"), endpointWords[attempt.endpoint] ?? attempt.endpoint],
+        [t("requests.attempt.passThrough"), attempt.operation],
+        [t("requests.attempt.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
         [
-          attempt.operation === null ? t("requests.notCarried") : t("requests.warnings"),
+          attempt.operation === null ? t("requests.attempt.notCarried") : t("requests.attempt.warnings"),
           attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />,
         ],
-        [t("requests.streamed"), attempt.stream ? t("requests.yes") : t("requests.no")],
-        [t("requests.key"), <KeyLink key="key" attempt={attempt} />],
-        [t("requests.group"), attempt.group.name || attempt.group.id],
-        [t("requests.began"), <When key="began" at={attempt.at} exact />],
-        [t("requests.ended"), <When key="ended" at={attempt.ended_at} exact />],
-        [t("requests.callerHadWaited"), attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
-        [t("requests.duration"), <Duration key="duration" ms={attempt.total_ms} />],
-        [t("requests.firstByte"), timeOf(attempt.first_byte_ms)],
-        [t("requests.firstToken"), timeOf(attempt.first_token_ms)],
-        ["Upstream's time", timeOf(attempt.upstream_ms)],
-        [t("requests.gatewaysOwnWork"), timeOf(attempt.overhead_ms)],
+        [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
+        [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
+        [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
+        [t("requests.attempt.began"), <When key="began" at={attempt.at} exact />],
+        [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],
+        [t("requests.attempt.waited"), attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
+        [t("requests.attempt.duration"), <Duration key="duration" ms={attempt.total_ms} />],
+        [t("requests.attempt.firstByte"), timeOf(attempt.first_byte_ms)],
+        [t("requests.attempt.firstToken"), timeOf(attempt.first_token_ms)],
+        [t("requests.attempt.upstreamTime"), timeOf(attempt.upstream_ms)],
+        [t("requests.attempt.overhead"), timeOf(attempt.overhead_ms)],
         [
-          t("requests.heldBackByLimits"),
+          t("requests.attempt.reserved"),
           attempt.reserved_usd > 0 ? <Money key="held" usd={attempt.reserved_usd} /> : null,
         ],
-        [t("requests.program"), attempt.user_agent],
+        [t("requests.attempt.program"), attempt.user_agent],
         [
-          t("requests.tags"),
+          t("requests.attempt.tags"),
           tags.length === 0 ? null : (
             <Group key="tags" gap={4}>
               {tags.map(([name, value]) => (
@@ -67,12 +67,18 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
             </Group>
           ),
         ],
-        [t("requests.attemptId"), <CopyText key="id" value={attempt.attempt_id} label={t("requests.copyAttemptId")} />],
         [
-          t("requests.deployment"),
+          t("requests.attempt.id"),
+          <CopyText key="id" value={attempt.attempt_id} label={t("requests.attempt.copyId")} />,
+        ],
+        [
+          t("requests.attempt.deployment"),
           attempt.deployment === "" ? null : <CopyText key="deployment" value={attempt.deployment} />,
         ],
-        ["Upstream's id", attempt.upstream_id === null ? null : <CopyText key="up" value={attempt.upstream_id} />],
+        [
+          t("requests.attempt.upstreamId"),
+          attempt.upstream_id === null ? null : <CopyText key="up" value={attempt.upstream_id} />,
+        ],
       ]}
     />
   );
@@ -80,8 +86,8 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
 
 function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstream }: AttemptDetail): string {
   if (provider === "") return caller;
-  if (upstream === "" || caller === upstream) return t("requests.passedOnAsItIs", { caller });
-  return t("requests.translatedTo", { caller, upstream });
+  if (upstream === "" || caller === upstream) return t("requests.attempt.asIs", { caller });
+  return t("requests.attempt.translated", { caller, upstream });
 }
 
 /** What one of the two protocols could not say: a caller that misses something looks here. */
@@ -114,7 +120,7 @@ function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
       </Anchor>
       {asked !== model && asked !== "" && (
         <Text span fz="xs" c="dimmed">
-          {t("requests.askedFor", { asked })}
+          {t("requests.columns.requestedAs", { name: asked })}
         </Text>
       )}
     </>
@@ -124,7 +130,7 @@ function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
 /** Providers are for administrators; others read the name. */
 function ProviderLink({ provider }: { readonly provider: string }) {
   const { user } = useSession();
-  if (provider === "") return t("requests.noneWasChosen");
+  if (provider === "") return t("requests.attempt.none");
   if (!user.administrator) return provider;
   return (
     <Anchor fz="inherit" renderRoot={(props) => <Link to="/providers/$provider" params={{ provider }} {...props} />}>

@@ -4,10 +4,9 @@ import { Duration, Money } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
-import { outcomeWords } from "../outcome.tsx";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import { CostTable } from "./cost-table.tsx";
-import { statusOf } from "./summary-text.ts";
+import { outcomeNote } from "./outcome-note.ts";
 
 /** Every attempt with all that the ledger keeps of it; the last one stands open. */
 export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
@@ -17,11 +16,11 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   if (attempts.length === 1 && last !== undefined) {
     return (
       <>
-        <Section title={t("requests.theAttempt")}>
+        <Section title={t("requests.attempt.title")}>
           <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
         </Section>
         {last.outcome !== "rejected" && (
-          <Section title={t("requests.whatItCost")}>
+          <Section title={t("requests.cost.title")}>
             <CostTable attempt={last} />
           </Section>
         )}
@@ -30,8 +29,8 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   }
   return (
     <Section
-      title={t("requests.attempts", { length: attempts.length })}
-      description={t("requests.inTheOrderInWhich")}
+      title={t("requests.attempt.list", { count: attempts.length })}
+      description={t("requests.attempt.listHelp")}
       flush
     >
       <Accordion multiple defaultValue={last === undefined ? [] : [last.attempt_id]} keepMounted={false}>
@@ -43,7 +42,7 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
             <Accordion.Panel>
               <AttemptFacts attempt={attempt} failure={failures.get(attempt.attempt_id) ?? null} />
               <Text fw={600} fz="sm" mt="md" mb={4} component="h3">
-                {t("requests.whatItCost")}
+                {t("requests.cost.title")}
               </Text>
               <CostTable attempt={attempt} />
             </Accordion.Panel>
@@ -64,9 +63,12 @@ function AttemptHead({ attempt, place, isLast }: AttemptHeadProps) {
   return (
     <Group gap="xs" fz="sm">
       <span>
-        {place + 1}. {attempt.provider || t("requests.noneChosen")}
+        {t("requests.attempt.head", {
+          place: place + 1,
+          provider: attempt.provider || t("requests.attempt.none"),
+        })}
       </span>
-      <StatusBadge status={attempt.outcome} label={`${outcomeWords[attempt.outcome]} ${statusOf(attempt, isLast)}`} />
+      <StatusBadge status={attempt.outcome} label={outcomeNote(attempt, isLast)} />
       <Text span fz="xs" c="dimmed">
         <Duration ms={attempt.total_ms} /> · <Money usd={attempt.cost_usd} />
       </Text>

@@ -5,7 +5,7 @@ import { CodeBlock } from "../../../components/code-block.tsx";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Nothing } from "../../../components/figures.tsx";
 import { JsonView } from "../../../components/json-view.tsx";
-import { t } from "../../../language/areas/requests.ts";
+import { Rich, t } from "../../../language/areas/requests.ts";
 import { jsonOf } from "./json-text.ts";
 import { formatExactUsd, formatUnitPrice } from "./price-text.ts";
 import { usageLines } from "./token-classes.ts";
@@ -17,7 +17,7 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
     return (
       <Stack gap="sm">
         <Text fz="sm" c="dimmed">
-          {t("requests.nothingWasUsedSoIt")}
+          {t("requests.cost.none")}
         </Text>
         <RawUsage attempt={attempt} />
       </Stack>
@@ -26,35 +26,29 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
   return (
     <Stack gap="sm">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <section className="sideways" tabIndex={0} aria-label={t("requests.costByClass")}>
+      <section className="sideways" tabIndex={0} aria-label={t("requests.cost.table")}>
         <table className="cost-table">
           <thead>
             <tr>
-              <th scope="col">{t("requests.class")}</th>
-              <th scope="col">{t("requests.used")}</th>
-              <th scope="col">{t("requests.price")}</th>
-              <th scope="col">{t("requests.cost")}</th>
+              <th scope="col">{t("requests.cost.class")}</th>
+              <th scope="col">{t("requests.cost.used")}</th>
+              <th scope="col">{t("requests.cost.price")}</th>
+              <th scope="col">{t("requests.cost.cost")}</th>
             </tr>
           </thead>
           <tbody>
             {lines.map((line) => (
               <tr key={line.name} data-inside={line.inside || undefined}>
-                <th scope="row">
-                  {line.inside ? t("requests.ofIt", { lowerCase: line.label.toLowerCase() }) : line.label}
-                </th>
+                <th scope="row">{line.inside ? t("requests.cost.inside", { class: line.label }) : line.label}</th>
                 <td>{formatCount(line.units)}</td>
-                <td>
-                  {line.unitUsd === null ? <Nothing word={t("requests.inTheLineAbove")} /> : formatUnitPrice(line)}
-                </td>
-                <td>
-                  {line.usd === null ? <Nothing word={t("requests.inTheLineAbove")} /> : formatExactUsd(line.usd)}
-                </td>
+                <td>{line.unitUsd === null ? <Nothing word={t("requests.cost.above")} /> : formatUnitPrice(line)}</td>
+                <td>{line.usd === null ? <Nothing word={t("requests.cost.above")} /> : formatExactUsd(line.usd)}</td>
               </tr>
             ))}
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">{t("requests.together")}</th>
+              <th scope="row">{t("requests.cost.total")}</th>
               <td />
               <td />
               <td>{formatExactUsd(attempt.cost_usd)}</td>
@@ -64,11 +58,9 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
       </section>
       <Text fz="xs" c="dimmed" component="div">
         {attempt.price_version === null ? (
-          t("requests.theModelHadNoPrice")
+          t("requests.cost.unpriced")
         ) : (
-          <>
-            At price version <CopyText value={attempt.price_version} label={t("requests.copyPriceVersion")} />
-          </>
+          <PriceVersion version={attempt.price_version} />
         )}{" "}
         {sources[attempt.usage_source]}
       </Text>
@@ -77,10 +69,19 @@ export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
   );
 }
 
+function PriceVersion({ version }: { readonly version: string }) {
+  return (
+    <Rich
+      text="requests.cost.version"
+      tags={{ id: () => <CopyText value={version} label={t("requests.cost.copyVersion")} /> }}
+    />
+  );
+}
+
 const sources = {
-  upstream: t("requests.theNumbersAreTheUpstreams"),
-  estimated: t("requests.theUpstreamToldNoWhole"),
-  none: t("requests.nothingWasToldOfWhat"),
+  upstream: t("requests.usageSource.upstream"),
+  estimated: t("requests.usageSource.estimated"),
+  none: t("requests.usageSource.none"),
 } as const;
 
 function RawUsage({ attempt: { raw_usage: raw } }: { readonly attempt: AttemptDetail }) {
@@ -88,11 +89,11 @@ function RawUsage({ attempt: { raw_usage: raw } }: { readonly attempt: AttemptDe
   const parsed = jsonOf(raw);
   return (
     <details className="raw-usage">
-      <summary>{t("requests.asTheUpstreamToldIt")}</summary>
+      <summary>{t("requests.cost.raw")}</summary>
       {parsed === undefined ? (
-        <CodeBlock code={raw} label={t("requests.usageAsTheUpstreamTold")} wrap />
+        <CodeBlock code={raw} label={t("requests.cost.raw")} wrap />
       ) : (
-        <JsonView value={parsed} label={t("requests.usageAsTheUpstreamTold")} />
+        <JsonView value={parsed} label={t("requests.cost.raw")} />
       )}
     </details>
   );

@@ -17,7 +17,7 @@ import { SimilarMenu } from "./similar-menu.tsx";
 import { Summary } from "./summary.tsx";
 import { TimingSection } from "./timing-section.tsx";
 
-const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: t("requests.requests"), link: { to: "/requests" } }];
+const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: t("requests.title"), link: { to: "/requests" } }];
 
 /** What has ended stays as it is; and each look at what a key had kept leaves a line in the audit log. */
 const settledMs = 600_000;
@@ -33,8 +33,8 @@ export default function RequestPage() {
   if (shown.data !== undefined) return <Explained detail={shown.data} />;
   return (
     <PageFrame
-      title={t("requests.request")}
-      description={<CopyText value={request} label={t("requests.copyRequestId")} />}
+      title={t("requests.one")}
+      description={<CopyText value={request} label={t("requests.detail.copyId")} />}
       crumbs={crumbs}
     >
       {shown.error === null ? (
@@ -50,7 +50,7 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
   const last = detail.attempts.at(-1);
   return (
     <PageFrame
-      title={t("requests.request")}
+      title={t("requests.one")}
       crumbs={crumbs}
       badges={
         last !== undefined && (
@@ -59,7 +59,7 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
       }
       description={
         <>
-          <CopyText value={detail.request_id} label={t("requests.copyRequestId")} /> · <When at={detail.at} />
+          <CopyText value={detail.request_id} label={t("requests.detail.copyId")} /> · <When at={detail.at} />
         </>
       }
       actions={last !== undefined && <SimilarMenu attempt={last} />}

@@ -2,6 +2,9 @@ import type { AttemptDetail, Explanation } from "@sluice/contract";
 import type { Tone } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { outcomeTone, outcomeWords } from "../outcome.tsx";
+import { statusOf } from "./outcome-note.ts";
+
+type Tried = Pick<AttemptDetail, "deployment" | "outcome" | "http_status" | "upstream_status">;
 
 export interface PlanRow {
   readonly place: number;
@@ -17,14 +20,10 @@ export interface PlanRow {
 }
 
 /** The plan beside what came of it. */
-export function planRows(
-  { plan }: Pick<Explanation, "plan">,
-  attempts: readonly Pick<AttemptDetail, "deployment" | "outcome" | "http_status">[],
-): readonly PlanRow[] {
+export function planRows({ plan }: Pick<Explanation, "plan">, attempts: readonly Tried[]): readonly PlanRow[] {
   return plan.map((step, place) => {
     const made = attempts.filter((attempt) => attempt.deployment === step.deployment);
     const last = made.at(-1);
-    const times = made.length > 1 ? t("requests.times", { length: made.length }) : "";
     return {
       place,
       provider: step.provider,
@@ -33,17 +32,26 @@ export function planRows(
       priority: step.priority,
       weight: step.weight,
       note: step.note,
-      leftOut: step.note?.startsWith(t("requests.leftOut")) ?? false,
+      leftOut: step.note?.startsWith("left out") ?? false,
       result:
         last === undefined
           ? null
           : {
               status: last.outcome,
               tone: outcomeTone(last.outcome),
-              label: `${outcomeWords[last.outcome]} ${last.http_status}${times}`,
+              label: triedWords(last, made.length, last === attempts.at(-1)),
             },
     };
   });
+}
+
+/** The provider's own status where the client saw none, or another one. */
+function triedWords(attempt: Tried, count: number, isLast: boolean): string {
+  const outcome = outcomeWords[attempt.outcome];
+  const status = statusOf(attempt, isLast);
+  return count > 1
+    ? t("requests.plan.triedTimes", { outcome, status, count })
+    : t("requests.plan.tried", { outcome, status });
 }
 
 /** Lines that name deployments by their ids, with the names that the plan has for them. */

@@ -15,9 +15,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
   const { explanation, attempts } = detail;
   if (explanation === null) {
     return (
-      <Section title={t("requests.thePlan")}>
+      <Section title={t("requests.plan.title")}>
         <Text fz="sm" c="dimmed">
-          {t("requests.thereWasOneWayTo")}
+          {t("requests.plan.trivial")}
         </Text>
       </Section>
     );
@@ -26,9 +26,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
     <>
       {explanation.refusal !== null && <Refusal refusal={explanation.refusal} />}
       {explanation.plan.length > 0 && (
-        <Section flush title={t("requests.thePlan")} description={t("requests.deploymentsInTheOrderIn")}>
+        <Section flush title={t("requests.plan.title")} description={t("requests.plan.description")}>
           <DataTable
-            label={t("requests.thePlan")}
+            label={t("requests.plan.title")}
             columns={columns}
             rows={rowsOf(planRows(explanation, attempts))}
             rowKey={(row) => String(row.place)}
@@ -47,25 +47,31 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
 const columns: readonly Column<PlanRow>[] = [
   {
     id: "deployment",
-    header: t("requests.deployment"),
+    header: t("requests.plan.deployment"),
     cell: (row) => (
       <>
         {row.provider} <span className="aside">{row.upstreamModel}</span>
       </>
     ),
   },
-  { id: "model", header: t("requests.model"), cell: (row) => row.model },
-  { id: "priority", header: t("requests.priority"), cell: (row) => <Count value={row.priority} />, align: "right" },
-  { id: "weight", header: t("requests.weight"), cell: (row) => <Count value={row.weight} />, align: "right" },
+  { id: "model", header: t("requests.plan.model"), cell: (row) => row.model },
+  {
+    id: "priority",
+    header: t("requests.plan.priority"),
+    cell: (row) => <Count value={row.priority} />,
+    align: "right",
+  },
+  { id: "weight", header: t("requests.plan.weight"), cell: (row) => <Count value={row.weight} />, align: "right" },
   {
     id: "note",
-    header: t("requests.whyItStandsHere"),
-    cell: (row) => row.note ?? <Nothing word={t("requests.nothingToSay")} />,
+    header: t("requests.plan.reason"),
+    cell: (row) => row.note ?? <Nothing word={t("requests.plan.noReason")} />,
   },
   {
     id: "result",
-    header: t("requests.result"),
-    cell: (row) => (row.result === null ? <Nothing word={t("requests.notTried")} /> : <StatusBadge {...row.result} />),
+    header: t("requests.plan.result"),
+    cell: (row) =>
+      row.result === null ? <Nothing word={t("requests.plan.notTried")} /> : <StatusBadge {...row.result} />,
   },
 ];
 
@@ -75,14 +81,17 @@ function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refus
   const money = refusal.code === "budget_exceeded";
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (
-    <Section title={t("requests.whyItWasRefused")}>
+    <Section title={t("requests.plan.rejectedTitle")}>
       <FactList
         facts={[
-          [t("requests.code"), <code key="code">{refusal.code}</code>],
-          [t("requests.limitOf"), refusal.scope],
-          [t("requests.limit"), figure(refusal.limit)],
-          [t("requests.used"), figure(refusal.used)],
-          [t("requests.frees"), refusal.resets_at === null ? null : <When key="when" at={refusal.resets_at} exact />],
+          [t("requests.plan.code"), <code key="code">{refusal.code}</code>],
+          [t("requests.plan.scope"), refusal.scope],
+          [t("requests.plan.limit"), figure(refusal.limit)],
+          [t("requests.plan.used"), figure(refusal.used)],
+          [
+            t("requests.plan.resets"),
+            refusal.resets_at === null ? null : <When key="when" at={refusal.resets_at} exact />,
+          ],
         ]}
       />
     </Section>
@@ -91,7 +100,7 @@ function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refus
 
 function Walk({ lines }: { readonly lines: readonly string[] }) {
   return (
-    <Section title={t("requests.stepByStep")}>
+    <Section title={t("requests.plan.steps")}>
       <Stack component="ol" gap={4} m={0} pl="lg" fz="sm">
         {lines.map((line, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change, and two may be the same.

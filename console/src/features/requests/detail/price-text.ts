@@ -1,3 +1,5 @@
+import { t } from "../../../language/areas/requests.ts";
+import { locale } from "../../../language/chosen.ts";
 import type { UsageLine } from "./token-classes.ts";
 
 /** Every digit down to a picodollar, which is what prices are made of, so that lines add up before the eye. */
@@ -5,7 +7,7 @@ export function formatExactUsd(usd: number): string {
   return exact.format(usd);
 }
 
-const exact = new Intl.NumberFormat(undefined, {
+const exact = new Intl.NumberFormat(locale, {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,
@@ -13,13 +15,14 @@ const exact = new Intl.NumberFormat(undefined, {
 });
 
 /** For as many of them as prices of the class are written for. */
-export function formatUnitPrice({ by, unit, unitUsd }: Pick<UsageLine, "by" | "unit" | "unitUsd">): string {
+export function formatUnitPrice({ by, unitUsd }: Pick<UsageLine, "by" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
-  if (by === "million") return `${price.format(usd * 1e6)} / 1M`;
-  return by === "thousand" ? `${price.format(usd * 1e3)} / 1K` : `${price.format(usd)} / ${unit}`;
+  if (by === "million") return t("requests.cost.perMillion", { price: price.format(usd * 1e6) });
+  if (by === "thousand") return t("requests.cost.perThousand", { price: price.format(usd * 1e3) });
+  return t("requests.cost.perOne", { price: price.format(usd) });
 }
 
-const price = new Intl.NumberFormat(undefined, {
+const price = new Intl.NumberFormat(locale, {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,

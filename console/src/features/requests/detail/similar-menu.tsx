@@ -15,7 +15,7 @@ export function SimilarMenu({ attempt }: { readonly attempt: AttemptDetail }) {
           leftSection={<IconListSearch size={15} aria-hidden />}
           rightSection={<IconChevronDown size={14} aria-hidden />}
         >
-          {t("requests.findSimilar")}
+          {t("requests.similar.title")}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -34,13 +34,16 @@ const range = "7d";
 function linksOf({ model, requested_model: asked, key, provider, error_code: code, outcome }: AttemptDetail) {
   const name = model || asked;
   return [
-    { label: `Same key: ${key.name || key.id}`, search: { range, key: key.id } },
-    ...(name === "" ? [] : [{ label: t("requests.sameModel", { name }), search: { range, model: name } }]),
-    ...(provider === "" ? [] : [{ label: t("requests.sameProvider", { provider }), search: { range, provider } }]),
-    ...(code === null ? [] : [{ label: t("requests.sameError", { code }), search: { range, error_code: code } }]),
+    { label: t("requests.similar.key", { name: key.name || key.id }), search: { range, key: key.id } },
+    ...(name === "" ? [] : [{ label: t("requests.similar.model", { name }), search: { range, model: name } }]),
+    ...(provider === "" ? [] : [{ label: t("requests.similar.provider", { provider }), search: { range, provider } }]),
+    ...(code === null ? [] : [{ label: t("requests.similar.error", { code }), search: { range, error_code: code } }]),
     ...(code === null || name === ""
       ? []
-      : [{ label: t("requests.sameErrorAndModel"), search: { range, error_code: code, model: name } }]),
-    { label: `Same key and outcome: ${outcomeWords[outcome]}`, search: { range, key: key.id, outcome } },
+      : [{ label: t("requests.similar.errorAndModel"), search: { range, error_code: code, model: name } }]),
+    {
+      label: t("requests.similar.keyAndOutcome", { outcome: outcomeWords[outcome] }),
+      search: { range, key: key.id, outcome },
+    },
   ];
 }

@@ -5,9 +5,10 @@ import { summaryOf } from "./summary-text.ts";
 
 test("a plain request: who asked for what, who answered, what it used and cost", () => {
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
-    "Key “ci” of workspace acme asked for gpt-test (Chat completions, streamed).",
-    "Provider main (gpt-up) answered in 2300 ms, the first token after 400 ms.",
-    "1,234 tokens in (234 from the cache), 56 tokens out cost $0.0042 at price version prc_1.",
+    "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
+    "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
+    "Used 1,234 input tokens (234 cached), 56 output tokens.",
+    "It cost $0.0042 at price version prc_1.",
   ]);
 });
 
@@ -36,9 +37,10 @@ test("a failover: who was passed over and why, what failed and in which words, w
     failures: [{ attempt_id: "att_0", code: "upstream_error", message: "Overloaded.", retry: "other" as const }],
   };
   const said = summaryOf(sampleRequest([failed, sampleAttempt({ deployment: "main" })], explanation));
-  expect(said.slice(1, 3)).toEqual([
-    "Provider first was passed over: cooling for 3.2 s: rate limited; wait.",
-    "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded; then provider main (gpt-up) answered in 2300 ms, the first token after 400 ms.",
+  expect(said.slice(1, 4)).toEqual([
+    "Provider first was skipped: cooling for 3.2 s: rate limited; wait.",
+    "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded.",
+    "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
   ]);
 });
 
@@ -62,19 +64,31 @@ test("a refusal says by which limit, how far it was used, and when it frees", ()
     resets_at: 1_790_000_000_000,
   };
   expect(summaryOf(sampleRequest([attempt], { refusal })).slice(1)).toEqual([
-    "The caller was refused with 402 budget_exceeded: The budget is used up. " +
-      `Limit: key ci, per day; used: $5.25 of $5.00; frees: ${formatMoment(1_790_000_000_000)}.`,
+    "The request was rejected with 402 budget_exceeded: The budget is used up.",
+    "Limit: key ci, per day.",
+    "Used $5.25 of $5.00.",
+    `Resets ${formatMoment(1_790_000_000_000)}.`,
   ]);
 });
 
 test("what is an estimate says so, and so does a model without a price", () => {
   const guessed = sampleAttempt({ usage_source: "estimated", price_version: null, cost_usd: 0, cost_lines: [] });
-  expect(summaryOf(sampleRequest([guessed])).at(-1)).toBe(
-    "1,234 tokens in (234 from the cache), 56 tokens out cost nothing, because the model has no price. " +
-      "The upstream did not say how much it was; this is an estimate.",
-  );
+  expect(summaryOf(sampleRequest([guessed])).slice(-3)).toEqual([
+    "Used 1,234 input tokens (234 cached), 56 output tokens.",
+    "It cost nothing, because the model has no price.",
+    "The provider reported no usage; the numbers are estimates.",
+  ]);
 });
 
 test("a request whose attempts are gone still gets a sentence", () => {
   expect(summaryOf(sampleRequest([]))).toHaveLength(1);
+});
+
+test("a status that the gateway changed on the way is told as both: what the provider gave, what the client got", () => {
+  const broken = { outcome: "failed" as const, http_status: 502, upstream_status: 500, error_code: "upstream_error" };
+  const failures = [{ attempt_id: "att_1", code: "upstream_error", message: "It broke.", retry: "other" as const }];
+  const told = summaryOf(sampleRequest([sampleAttempt({ ...broken, total_ms: 90 })], { failures }));
+  expect(told[1]).toBe(
+    "Provider main (gpt-up) answered 500 after 90 ms; the client received 502 upstream_error: It broke.",
+  );
 });

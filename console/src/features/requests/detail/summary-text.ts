@@ -1,147 +1,158 @@
 import type { AttemptDetail, Explanation, RequestDetail } from "@sluice/contract";
 import { formatCount, formatDuration, formatMoment, formatUsd } from "../../../client/format.ts";
 import { t } from "../../../language/areas/requests.ts";
+import { locale } from "../../../language/chosen.ts";
 import { endpointWords } from "../endpoint-words.ts";
-import { countTokens } from "./token-classes.ts";
+import { countTokens, type TokenCount } from "./token-classes.ts";
 
 /** A request in sentences: who asked for what, which way it went and why, what was refused, what it used and cost. */
 export function summaryOf(detail: RequestDetail): readonly string[] {
   const { attempts, explanation } = detail;
   const last = attempts.at(-1);
-  if (last === undefined) return [t("requests.nothingIsKnownOfThis")];
+  if (last === undefined) return [t("requests.summary.unknown")];
   const refusal = explanation?.refusal ?? null;
+  const rejected = last.outcome === "rejected";
   return [
-    askedFor(detail, last),
-    ...(last.outcome === "rejected" ? [] : [...passedOver(explanation, attempts), wentThrough(attempts, explanation)]),
-    ...(last.outcome === "rejected" || refusal !== null ? [refused(last, refusal)] : []),
+    ...asked(detail, last),
+    ...(rejected ? [] : [...skipped(explanation, attempts), ...attempts.map(toSentence(explanation, last))]),
+    ...(rejected || refusal !== null ? refused(last, refusal) : []),
     ...used(attempts),
   ];
 }
 
-function askedFor({ key, workspace }: RequestDetail, last: AttemptDetail): string {
-  const endpoint = endpointWords[last.endpoint] ?? last.endpoint;
-  const how = last.stream ? t("requests.streamed2", { endpoint }) : endpoint;
-  const wanted = last.requested_model || last.model || t("requests.anUnknownModel");
-  const turned =
-    last.model === "" || last.model === wanted ? "" : ` Its fallback ${last.model} was used and is what was paid for.`;
-  return `Key “${key.name || key.id}” of workspace ${workspace.slug || workspace.id} asked for ${wanted} (${how}).${turned}`;
+function asked({ key, workspace }: RequestDetail, last: AttemptDetail): readonly string[] {
+  const model = last.requested_model || last.model || t("requests.summary.unknownModel");
+  const words = {
+    key: key.name || key.id,
+    workspace: workspace.slug || workspace.id,
+    model,
+    endpoint: endpointWords[last.endpoint] ?? last.endpoint,
+  };
+  const first = last.stream ? t("requests.summary.askedStreamed", words) : t("requests.summary.asked", words);
+  const turned = last.model !== "" && last.model !== model;
+  return turned ? [first, t("requests.summary.fallback", { model: last.model })] : [first];
 }
 
 const troubles = /(?:^|; )((?:cooling|breaker open|half-open|full)\b.*)$/s;
+const skippedMax = 2;
 
 /** Deployments that were not well when the plan was made, and were not tried. */
-function passedOver(explanation: Explanation | null, attempts: readonly AttemptDetail[]): readonly string[] {
+function skipped(explanation: Explanation | null, attempts: readonly AttemptDetail[]): readonly string[] {
   const tried = new Set(attempts.map((attempt) => attempt.deployment));
-  const unhealthy = (explanation?.plan ?? []).flatMap((place) => {
-    const trouble = tried.has(place.deployment) ? null : troubles.exec(place.note ?? "")?.[1];
-    return trouble == null
-      ? []
-      : [t("requests.providerWasPassedOver", { provider: place.provider, trouble: withoutEnd(trouble) })];
+  const sentences = (explanation?.plan ?? []).flatMap(({ deployment, provider, note }) => {
+    const reason = tried.has(deployment) ? null : troubles.exec(note ?? "")?.[1];
+    return reason == null ? [] : [t("requests.summary.skipped", { provider, reason: withoutEnd(reason) })];
   });
-  const more = unhealthy.length - toldMax;
-  return more > 0 ? [...unhealthy.slice(0, toldMax), t("requests.moreWerePassedOverToo", { more })] : unhealthy;
+  const count = sentences.length - skippedMax;
+  return count > 0 ? [...sentences.slice(0, skippedMax), t("requests.summary.skippedMore", { count })] : sentences;
 }
 
-const toldMax = 2;
-
-/** The attempts one after another. */
-function wentThrough(attempts: readonly AttemptDetail[], explanation: Explanation | null): string {
-  const [only] = attempts;
-  if (attempts.length === 1 && only !== undefined) return `${capital(ended(only, explanation))}.`;
-  const told = attempts.map((attempt, place) => ended(attempt, explanation, place === attempts.length - 1));
-  return `${capital(told.join("; then "))}.`;
-}
-
-/** Of an attempt that was repeated the caller saw nothing: what counts is what the upstream said. */
-export function statusOf({ upstream_status, http_status }: AttemptDetail, isLast: boolean): number {
-  return isLast ? http_status : (upstream_status ?? http_status);
-}
-
-function ended(attempt: AttemptDetail, explanation: Explanation | null, isLast = true): string {
-  const { provider, upstream_model: upstreamModel, outcome, http_status: status, error_code: code } = attempt;
-  const who =
-    provider === ""
-      ? t("requests.theGateway")
-      : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
-  const took = formatDuration(attempt.total_ms);
-  const token =
-    attempt.first_token_ms === null
-      ? ""
-      : t("requests.theFirstTokenAfter", { first_token_ms: formatDuration(attempt.first_token_ms) });
-  switch (outcome) {
-    case "succeeded":
-      return t("requests.answeredIn", { who, took, token });
-    case "cancelled":
-      return t("requests.theCallerWentAwayAfter", { took, who });
-    case "interrupted":
-      return t("requests.theGatewayStoppedAfterWhile", { took, who });
-    default: {
-      const said = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
-      const words = said === undefined ? "" : `: ${withoutEnd(said)}`;
-      const upstream = attempt.upstream_status;
-      const passed = `${status}${code === null ? "" : ` ${code}`}`;
-      if (upstream === null || upstream === status) return t("requests.failedAfterWith", { who, took, passed, words });
-      return `${who} failed after ${took} with ${upstream}${isLast ? t("requests.whichTheCallerGotAs", { passed }) : ""}${words}`;
+function toSentence(explanation: Explanation | null, last: AttemptDetail): (attempt: AttemptDetail) => string {
+  return (attempt) => {
+    const who = whoOf(attempt);
+    const took = formatDuration(attempt.total_ms);
+    switch (attempt.outcome) {
+      case "succeeded":
+        return attempt.first_token_ms === null
+          ? t("requests.summary.answered", { who, took })
+          : t("requests.summary.answeredToken", { who, took, token: formatDuration(attempt.first_token_ms) });
+      case "cancelled":
+        return t("requests.summary.cancelled", { who, took });
+      case "interrupted":
+        return t("requests.summary.interrupted", { who, took });
+      default:
+        return failed(attempt, { who, took }, explanation, attempt === last);
     }
+  };
+}
+
+function whoOf({ provider, upstream_model: model }: AttemptDetail): string {
+  if (provider === "") return t("requests.summary.gateway");
+  return model === ""
+    ? t("requests.summary.provider", { provider })
+    : t("requests.summary.providerModel", { provider, model });
+}
+
+interface WhoAndWhen {
+  readonly who: string;
+  readonly took: string;
+}
+
+/** What the provider said, and what the client got of it where that was something else. */
+function failed(attempt: AttemptDetail, told: WhoAndWhen, explanation: Explanation | null, isLast: boolean): string {
+  const { upstream_status: upstream, http_status: http, error_code: code } = attempt;
+  const said = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
+  const passed = isLast && upstream !== null && upstream !== http;
+  const number = isLast ? http : (upstream ?? http);
+  const status = code === null ? String(number) : `${number} ${code}`;
+  if (!passed) {
+    return said === undefined
+      ? t("requests.summary.failed", { ...told, status })
+      : t("requests.summary.failedSaid", { ...told, status, said });
   }
+  return said === undefined
+    ? t("requests.summary.failedPassed", { ...told, upstream, status })
+    : t("requests.summary.failedPassedSaid", { ...told, upstream, status, said });
 }
 
-function refused(last: AttemptDetail, refusal: Explanation["refusal"]): string {
-  const code = refusal?.code ?? last.error_code ?? t("requests.noCode");
-  const head = t("requests.theCallerWasRefusedWith", { http_status: last.http_status, code });
-  if (refusal === null) return `${head}.`;
-  const facts = limitFacts(refusal);
-  return `${head}: ${withoutEnd(refusal.message)}.${facts === "" ? "" : ` ${facts}.`}`;
+function refused(last: AttemptDetail, refusal: Explanation["refusal"]): readonly string[] {
+  const status = last.http_status;
+  const code = refusal?.code ?? last.error_code ?? t("requests.summary.noCode");
+  if (refusal === null) return [t("requests.summary.rejected", { status, code })];
+  return [t("requests.summary.rejectedSaid", { status, code, said: refusal.message }), ...limitFacts(refusal)];
 }
 
-/** Scope, limit, used, when it frees: as far as they are known. */
-function limitFacts(refusal: NonNullable<Explanation["refusal"]>): string {
-  const inUsd = refusal.code === "budget_exceeded";
-  const figure = (value: number) => (inUsd ? formatUsd(value) : formatCount(value));
-  const parts = [
-    ...(refusal.scope === null ? [] : [t("requests.limit2", { scope: refusal.scope })]),
-    ...(refusal.used === null || refusal.limit === null
+/** Scope, limit, used, when it resets: as far as they are known. */
+function limitFacts({ code, scope, used, limit, resets_at }: NonNullable<Explanation["refusal"]>): readonly string[] {
+  const figure = code === "budget_exceeded" ? formatUsd : formatCount;
+  return [
+    ...(scope === null ? [] : [t("requests.summary.limit", { scope })]),
+    ...(used === null || limit === null
       ? []
-      : [t("requests.usedOf", { used: figure(refusal.used), limit: figure(refusal.limit) })]),
-    ...(refusal.resets_at === null ? [] : [`frees: ${formatMoment(refusal.resets_at)}`]),
+      : [t("requests.summary.limitUsed", { used: figure(used), limit: figure(limit) })]),
+    ...(resets_at === null ? [] : [t("requests.summary.limitResets", { when: formatMoment(resets_at) })]),
   ];
-  return capital(parts.join("; "));
 }
+
+const lists = new Intl.ListFormat(locale, { type: "unit", style: "short" });
 
 function used(attempts: readonly AttemptDetail[]): readonly string[] {
-  const tokens = countTokens(attempts.map((attempt) => attempt.usage));
+  const parts = usageParts(countTokens(attempts.map((attempt) => attempt.usage)));
   const cost = attempts.reduce((sum, attempt) => sum + attempt.cost_usd, 0);
-  const prices = [...new Set(attempts.flatMap((attempt) => (attempt.cost_usd > 0 ? [attempt.price_version] : [])))];
-  const parts = [
-    ...(tokens.input > 0
-      ? [
-          `${formatCount(tokens.input)} tokens in${tokens.cached > 0 ? ` (${formatCount(tokens.cached)} from the cache)` : ""}`,
-        ]
-      : []),
-    ...(tokens.output > 0 ? [t("requests.tokensOut", { output: formatCount(tokens.output) })] : []),
-    ...(tokens.images > 0 ? [`${formatCount(tokens.images)} ${tokens.images === 1 ? "image" : "images"}`] : []),
-    ...(tokens.videoSeconds > 0 ? [t("requests.sOfVideo", { videoSeconds: formatCount(tokens.videoSeconds) })] : []),
-    ...(tokens.toolCalls > 0
-      ? [`${formatCount(tokens.toolCalls)} ${tokens.toolCalls === 1 ? "call" : "calls"} of the upstream's own tools`]
-      : []),
-  ];
-  const [price] = prices;
   if (parts.length === 0 && cost === 0) return [];
-  const at = prices.length === 1 && price != null ? ` at price version ${price}` : "";
-  const paid =
-    cost > 0
-      ? t("requests.cost2", { cost: formatUsd(cost), at })
-      : attempts.every((attempt) => attempt.price_version === null)
-        ? t("requests.costNothingBecauseTheModel")
-        : t("requests.costNothing");
-  const guessed = attempts.some((attempt) => attempt.usage_source === "estimated")
-    ? " The upstream did not say how much it was; this is an estimate."
-    : "";
-  return [`${capital(parts.length === 0 ? "it" : parts.join(", "))} ${paid}.${guessed}`];
+  const guessed = attempts.some((attempt) => attempt.usage_source === "estimated");
+  return [
+    ...(parts.length === 0 ? [] : [t("requests.summary.used", { list: lists.format(parts) })]),
+    paid(attempts, cost),
+    ...(guessed ? [t("requests.summary.estimated")] : []),
+  ];
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function usageParts({ input, cached, output, images, videoSeconds, toolCalls }: TokenCount): readonly string[] {
+  const inputWords = (count: number) =>
+    cached > 0
+      ? t("requests.summary.inputTokensCached", { count, cached })
+      : t("requests.summary.inputTokens", { count });
+  return [
+    ...(input > 0 ? [inputWords(input)] : []),
+    ...(output > 0 ? [t("requests.summary.outputTokens", { count: output })] : []),
+    ...(images > 0 ? [t("requests.summary.images", { count: images })] : []),
+    ...(videoSeconds > 0 ? [t("requests.summary.video", { count: videoSeconds })] : []),
+    ...(toolCalls > 0 ? [t("requests.summary.toolCalls", { count: toolCalls })] : []),
+  ];
+}
+
+function paid(attempts: readonly AttemptDetail[], costUsd: number): string {
+  const versions = new Set(attempts.flatMap((attempt) => (attempt.cost_usd > 0 ? [attempt.price_version] : [])));
+  const [version] = versions;
+  const cost = formatUsd(costUsd);
+  if (costUsd > 0) {
+    return versions.size === 1 && version != null
+      ? t("requests.summary.costAt", { cost, version })
+      : t("requests.summary.cost", { cost });
+  }
+  const unpriced = attempts.every((attempt) => attempt.price_version === null);
+  return unpriced ? t("requests.summary.unpriced") : t("requests.summary.free");
 }
 
 /** A sentence that will get its own end. */

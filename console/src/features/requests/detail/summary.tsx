@@ -15,7 +15,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const [whole] = groupRequests(attempts);
   return (
     <>
-      <Section title={t("requests.whatHappened")}>
+      <Section title={t("requests.summary.title")}>
         <Stack gap={6}>
           {summaryOf(detail).map((sentence) => (
             <Text key={sentence} className="break" fz="sm">
@@ -25,27 +25,27 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
         </Stack>
       </Section>
       {last !== undefined && whole !== undefined && last.outcome !== "rejected" && (
-        <Stats label={t("requests.theRequestInFigures")}>
+        <Stats label={t("requests.summary.figures")}>
           <Stat
-            label={t("requests.duration")}
+            label={t("requests.metrics.duration")}
             value={<Duration ms={whole.totalMs} />}
-            hint={attemptsOf(attempts.length)}
+            hint={t("requests.metrics.attempts", { count: attempts.length })}
           />
           <Stat
-            label={t("requests.firstToken")}
+            label={t("requests.metrics.firstToken")}
             value={<Duration ms={sinceArrival(last)} />}
-            hint={t("requests.fromTheCallsArrival")}
+            hint={t("requests.metrics.firstTokenHelp")}
           />
           <Stat
-            label={t("requests.gatewaysOwnWork")}
+            label={t("requests.metrics.overhead")}
             value={<Duration ms={last.overhead_ms} />}
-            hint={t("requests.untilTheAnswerBegan")}
+            hint={t("requests.metrics.overheadHelp")}
           />
           <Stat
-            label={t("requests.tokensInOut")}
+            label={t("requests.metrics.tokens")}
             value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />}
           />
-          <Stat label={t("requests.cost")} value={<Money usd={whole.costUsd} />} />
+          <Stat label={t("requests.metrics.cost")} value={<Money usd={whole.costUsd} />} />
         </Stats>
       )}
     </>
@@ -57,11 +57,7 @@ function sinceArrival({ started_after_ms: before, first_token_ms: token }: Attem
   return token === null ? null : (before ?? 0) + token;
 }
 
-function attemptsOf(count: number): string {
-  return count === 1 ? t("requests.oneAttempt") : t("requests.attempts2", { count });
-}
-
 function Tokens({ input, output }: { readonly input: number; readonly output: number }) {
-  if (input === 0 && output === 0) return <Nothing word={t("requests.noTokens")} />;
+  if (input === 0 && output === 0) return <Nothing word={t("requests.columns.noTokens")} />;
   return `${formatCount(input)} / ${formatCount(output)}`;
 }

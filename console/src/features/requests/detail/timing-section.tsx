@@ -9,8 +9,8 @@ export function TimingSection({ attempts }: { readonly attempts: readonly Attemp
   const sent = attempts.some((attempt) => attempt.upstream_ms !== null);
   if (!sent || spans.length === 0) return null;
   return (
-    <Section title={t("requests.whereTheTimeWent")}>
-      <Waterfall label={t("requests.timings")} spans={spans} />
+    <Section title={t("requests.timing.title")}>
+      <Waterfall label={t("requests.timing.title")} spans={spans} />
     </Section>
   );
 }

@@ -37,10 +37,12 @@ test("an upstream that answered with an error is not said to have been silent, a
   };
   const first = sampleAttempt({ ...broken, at: 1_000 });
   const spans = spansOf([first, sampleAttempt({ ...broken, attempt_id: "b", at: 2_000 })]);
-  expect(spans.slice(0, 2).map(({ note }) => note)).toEqual(["Failed 500", "Failed 502"]);
-  expect(spans.at(-1)?.label).toBe("Upstream, until it answered 500");
-  const silent = spansOf([sampleAttempt({ ...broken, upstream_status: null })]);
-  expect(silent.at(-1)?.label).toBe("Upstream, no answer");
+  expect(spans.slice(0, 2).map(({ note }) => note)).toEqual(["Failed 500", "Failed 502 (provider: 500)"]);
+  expect(spans.at(-1)?.label).toBe("Provider, until it answered 500");
+  const silent = spansOf([sampleAttempt({ ...broken, upstream_status: null, error_code: "upstream_timeout" })]);
+  expect(silent.at(-1)?.label).toBe("Provider, no answer");
+  const unread = spansOf([sampleAttempt({ ...broken, upstream_status: null, error_code: "upstream_error" })]);
+  expect(unread.at(-1)?.label).toBe("Provider, until it failed");
 });
 
 test("a clock that stepped back and times beyond the whole give no bar that runs backwards", () => {

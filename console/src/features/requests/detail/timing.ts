@@ -1,8 +1,8 @@
 import type { AttemptDetail } from "@sluice/contract";
 import type { Span } from "../../../components/waterfall.tsx";
 import { t } from "../../../language/areas/requests.ts";
-import { outcomeTone, outcomeWords } from "../outcome.tsx";
-import { statusOf } from "./summary-text.ts";
+import { outcomeTone } from "../outcome.tsx";
+import { outcomeNote } from "./outcome-note.ts";
 
 /**
  * Where the time went, from the beginning of the first attempt: a bar for each attempt, then the parts of the last one. A
@@ -22,14 +22,13 @@ export function spansOf(attempts: readonly AttemptDetail[]): readonly Span[] {
 
 function barOf(attempt: AttemptDetail, place: number, startMs: number, isLast: boolean): Span {
   const { outcome, provider } = attempt;
-  const status = statusOf(attempt, isLast);
   return {
     id: attempt.attempt_id,
-    label: `Attempt ${place + 1}: ${provider || t("requests.noneChosen")}`,
+    label: t("requests.timing.bar", { place: place + 1, provider: provider || t("requests.timing.noProvider") }),
     startMs,
     endMs: startMs + attempt.total_ms,
     tone: outcomeTone(outcome),
-    note: `${outcomeWords[outcome]} ${status}`,
+    note: outcomeNote(attempt, isLast),
   };
 }
 
@@ -48,22 +47,26 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
     }
     fromMs = endMs;
   };
-  add("own", t("requests.gatewayPreparesTheCall"), sentMs, "off");
-  add("byte", t("requests.upstreamToTheFirstByte"), byteMs, "busy");
-  add("token", t("requests.upstreamToTheFirstToken"), tokenMs, "busy");
+  add("own", t("requests.timing.gateway"), sentMs, "off");
+  add("byte", t("requests.timing.firstByte"), byteMs, "busy");
+  add("token", t("requests.timing.firstToken"), tokenMs, "busy");
   const rest =
     byteMs === null
       ? withoutAnswer(attempt)
       : attempt.stream
-        ? t("requests.theAnswerStreams")
-        : t("requests.theRestOfTheAnswer");
+        ? t("requests.timing.streaming")
+        : t("requests.timing.rest");
   add("rest", rest, totalMs, byteMs === null ? "bad" : "good");
   return spans;
 }
 
 /** A refusal of the upstream's is an answer, of which nothing was passed on. */
-function withoutAnswer({ upstream_status: status }: AttemptDetail): string {
-  return status === null ? t("requests.upstreamNoAnswer") : t("requests.upstreamUntilItAnswered", { status });
+function withoutAnswer({ upstream_status: status, error_code: code }: AttemptDetail): string {
+  if (status !== null) return t("requests.timing.answered", { status });
+  // Some tell of a failure without a status: in an answer that cannot be read, or in an event of a stream.
+  return code === "upstream_error" || code === "upstream_truncated"
+    ? t("requests.timing.failed")
+    : t("requests.timing.noAnswer");
 }
 
 function within(value: number, least: number, most: number): number {

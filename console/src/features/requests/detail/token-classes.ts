@@ -1,11 +1,11 @@
-import { type AttemptDetail, type PricedBy, type UsageUnit, usageTable } from "@sluice/contract";
+import { type AttemptDetail, type PricedBy, usageTable } from "@sluice/contract";
+import { t } from "../../../language/areas/prices.ts";
 
 type UsageByClass = AttemptDetail["usage"];
 
 interface TokenClass {
   readonly name: string;
   readonly label: string;
-  readonly unit: UsageUnit;
   readonly by: PricedBy;
   /** Told inside another class: shown, and not added up. */
   readonly inside?: string;
@@ -16,17 +16,16 @@ const tokenClasses: readonly TokenClass[] = [
   ...usageTable.filter(({ side }) => side === "input"),
   ...usageTable.filter(({ side }) => side === "output"),
   ...usageTable.filter(({ side }) => side === null),
-].map(({ column, label, unit, by, price }) => ({
+].map(({ name, column, by, price }) => ({
   name: column,
-  label,
-  unit,
+  label: t(`prices.usage.${name}`),
   by,
   ...(price === null ? { inside: "output" } : {}),
 }));
 
 /** A class that a later gateway may have is shown under its own name. */
 function tokenClass(name: string): TokenClass {
-  return tokenClasses.find((each) => each.name === name) ?? { name, label: name, unit: "token", by: "million" };
+  return tokenClasses.find((each) => each.name === name) ?? { name, label: name, by: "million" };
 }
 
 export interface TokenCount {
@@ -59,7 +58,6 @@ export function countTokens(usages: readonly UsageByClass[]): TokenCount {
 export interface UsageLine {
   readonly name: string;
   readonly label: string;
-  readonly unit: UsageUnit;
   readonly by: PricedBy;
   readonly units: number;
   /** USD for one unit; null: no price for it. */
@@ -76,12 +74,11 @@ export function usageLines(attempt: Pick<AttemptDetail, "usage" | "cost_lines">)
     const cost = costs.get(name);
     const units = attempt.usage[name] ?? cost?.units ?? 0;
     if (units === 0) return [];
-    const { label, unit, by, inside } = tokenClass(name);
+    const { label, by, inside } = tokenClass(name);
     return [
       {
         name,
         label,
-        unit,
         by,
         units,
         unitUsd: cost?.unit_usd ?? null,

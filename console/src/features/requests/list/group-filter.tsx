@@ -11,5 +11,5 @@ export function GroupFilter() {
   const groups = useCall("groups.list", { params: { workspace: path }, enabled: slug !== null });
   const choices = (groups.data?.data ?? []).map((each) => ({ value: each.id, label: each.name }));
   if (group === "" && choices.length < 2) return null;
-  return <ChoiceFilter name="group" label={t("requests.group")} choices={choices} within />;
+  return <ChoiceFilter name="group" label={t("requests.filters.group")} choices={choices} />;
 }

@@ -33,8 +33,8 @@ export function KeyFilter() {
   return (
     <Select
       className="filter"
-      aria-label={t("requests.key")}
-      placeholder={t("requests.key")}
+      aria-label={t("requests.filters.key")}
+      placeholder={t("requests.filters.key")}
       data={known ? choices : [{ value: key, label: chosenName }, ...choices]}
       value={key === "" ? null : key}
       onChange={(value) => setKey(value ?? "")}
@@ -44,7 +44,7 @@ export function KeyFilter() {
       onDropdownOpen={() => setOpened(true)}
       // The gateway has searched already, and by more than the name.
       filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? t("requests.looking") : t("requests.noSuchKey")}
+      nothingFoundMessage={found.isFetching ? t("requests.filters.searching") : t("requests.filters.noKey")}
       maxLength={256}
       clearable
     />

@@ -5,6 +5,10 @@ import { NameFilter } from "./name-filter.tsx";
 export function ModelFilter() {
   const models = useCall("models.list");
   return (
-    <NameFilter name="model" label={t("requests.model")} names={models.data?.data.map((model) => model.name) ?? []} />
+    <NameFilter
+      name="model"
+      label={t("requests.filters.model")}
+      names={models.data?.data.map((model) => model.name) ?? []}
+    />
   );
 }

@@ -1,7 +1,8 @@
-import { Badge, Button, Popover, Stack, TextInput } from "@mantine/core";
+import { Badge, Button, Group, TextInput } from "@mantine/core";
 import { errorCodes } from "@sluice/contract";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useEffect, useId, useState } from "react";
+import { formatDuration } from "../../../client/format.ts";
 import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { endpointWords } from "../endpoint-words.ts";
@@ -13,43 +14,44 @@ import { ProviderFilter } from "./provider-filter.tsx";
 const names = ["provider", "group", "error_code", "status", "min_ms", "endpoint"] as const;
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
-const durations = [
-  { value: "500", label: t("requests.n500MsAndLonger") },
-  { value: "1000", label: t("requests.n1SAndLonger") },
-  { value: "2000", label: t("requests.n2SAndLonger") },
-  { value: "5000", label: t("requests.n5SAndLonger") },
-  { value: "10000", label: t("requests.n10SAndLonger") },
-  { value: "30000", label: t("requests.n30SAndLonger") },
-  { value: "60000", label: t("requests.n1MinAndLonger") },
-];
+const durations = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000].map((ms) => ({
+  value: String(ms),
+  label: t("requests.filters.atLeast", { length: formatDuration(ms) }),
+}));
 
-/** What is asked for less often: who answered, how it failed, how long it took, by which endpoint it came. */
+/**
+ * What is asked for less often: who answered, how it failed, how long it took, by which endpoint it came. It stands in a row
+ * of its own below the other filters, so that it covers neither them nor the list.
+ */
 export function MoreFilters() {
   const search = useUrlSearch();
   const set = names.filter((name) => (search[name] ?? "") !== "").length;
+  const [open, setOpen] = useState(set > 0);
+  const id = useId();
   return (
-    <Popover trapFocus position="bottom-start" shadow="md" width={280}>
-      <Popover.Target>
-        <Button
-          variant="default"
-          size="sm"
-          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
-          rightSection={set > 0 ? <Badge size="sm">{set}</Badge> : null}
-        >
-          {t("requests.moreFilters")}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <Stack gap="xs">
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+        leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+        rightSection={set > 0 ? <Badge size="sm">{set}</Badge> : null}
+      >
+        {open ? t("requests.filters.fewer") : t("requests.filters.more")}
+      </Button>
+      {open && (
+        <Group id={id} gap="xs" align="flex-start" className="more-filters">
           <ProviderFilter />
           <GroupFilter />
-          <NameFilter name="error_code" label={t("requests.errorCode")} names={codes} within />
+          <NameFilter name="error_code" label={t("requests.filters.errorCode")} names={codes} />
           <StatusFilter />
-          <ChoiceFilter name="min_ms" label={t("requests.duration")} choices={durations} within />
-          <ChoiceFilter name="endpoint" label={t("requests.endpoint")} choices={endpoints} within />
-        </Stack>
-      </Popover.Dropdown>
-    </Popover>
+          <ChoiceFilter name="min_ms" label={t("requests.filters.duration")} choices={durations} />
+          <ChoiceFilter name="endpoint" label={t("requests.filters.endpoint")} choices={endpoints} />
+        </Group>
+      )}
+    </>
   );
 }
 
@@ -63,16 +65,16 @@ function StatusFilter() {
     if (!wrong) keep(text);
   };
   return (
-    <form onSubmit={commit}>
+    <form onSubmit={commit} className="filter">
       <TextInput
-        label={t("requests.httpStatus")}
-        placeholder="429"
+        aria-label={t("requests.filters.status")}
+        placeholder={t("requests.filters.status")}
         inputMode="numeric"
         maxLength={3}
         value={text}
         onChange={(event) => setText(event.currentTarget.value.trim())}
         onBlur={() => commit()}
-        error={wrong && text.length === 3 ? t("requests.threeDigitsSuchAs429") : null}
+        error={wrong && text.length === 3 ? t("requests.filters.statusHelp") : null}
       />
     </form>
   );

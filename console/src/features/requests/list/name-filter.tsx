@@ -1,6 +1,5 @@
 import { Autocomplete, type ComboboxItem, type OptionsFilter } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { t } from "../../../language/areas/requests.ts";
 import { useUrlText } from "../../../routes/search.ts";
 
 interface NameFilterProps {
@@ -9,14 +8,12 @@ interface NameFilterProps {
   readonly label: string;
   /** What is offered. Any other text may be written: what is gone by now still has its requests. */
   readonly names: readonly string[];
-  /** Stands in a dialog: its label above it, its list inside. */
-  readonly within?: boolean;
 }
 
 const shownMax = 50;
 
 /** A filter by an exact name: chosen from a list or written out, then Enter. */
-export function NameFilter({ name, label, names, within = false }: NameFilterProps) {
+export function NameFilter({ name, label, names }: NameFilterProps) {
   const [kept, keep] = useUrlText(name);
   const [text, setText] = useState(kept);
   useEffect(() => setText(kept), [kept]);
@@ -26,9 +23,9 @@ export function NameFilter({ name, label, names, within = false }: NameFilterPro
   };
   return (
     <Autocomplete
-      {...(within
-        ? { label, placeholder: t("requests.any"), comboboxProps: { withinPortal: false } }
-        : { "aria-label": label, placeholder: label, className: "filter" })}
+      aria-label={label}
+      placeholder={label}
+      className="filter"
       size="sm"
       data={[...new Set(names)]}
       limit={shownMax}

@@ -17,14 +17,14 @@ export function NoRequests({ icon }: { readonly icon: ReactNode }) {
     return (
       <EmptyState
         icon={icon}
-        title={t("requests.noCallHasBeenMade")}
+        title={t("requests.empty.firstTitle")}
         action={
           <Button renderRoot={(props) => <Link to="/playground" {...props} />}>
-            {t("requests.openThePlayground")}
+            {t("requests.empty.openPlayground")}
           </Button>
         }
       >
-        {t("requests.pointAProgramAtThis")}
+        {t("requests.empty.firstHelp")}
       </EmptyState>
     );
   }
@@ -32,28 +32,28 @@ export function NoRequests({ icon }: { readonly icon: ReactNode }) {
     return (
       <EmptyState
         icon={icon}
-        title={t("requests.noRequestFitsTheseFilters")}
+        title={t("requests.empty.filteredTitle")}
         action={
           <Button variant="default" onClick={() => change(Object.fromEntries(set.map((name) => [name, ""])))}>
-            {t("requests.clearTheFilters")}
+            {t("requests.empty.clearFilters")}
           </Button>
         }
       >
-        {search["search"] === undefined ? t("requests.clearSomeOfThemOr") : t("requests.anIdIsFoundBy")}
+        {search["search"] === undefined ? t("requests.empty.filteredHelp") : t("requests.empty.searchHelp")}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={icon}
-      title={t("requests.noRequestsInThisTime")}
+      title={t("requests.empty.rangeTitle")}
       action={
         <Button variant="default" onClick={() => change({ range: "90d", from: "", to: "" })}>
-          {t("requests.lookAt90Days")}
+          {t("requests.empty.show90Days")}
         </Button>
       }
     >
-      {t("requests.thereWereCallsBeforeChoose")}
+      {t("requests.empty.rangeHelp")}
     </EmptyState>
   );
 }

@@ -30,8 +30,8 @@ export default function RequestsPage() {
   });
   return (
     <PageFrame
-      title={t("requests.requests")}
-      description={t("requests.everyCallWhoMadeIt")}
+      title={t("requests.title")}
+      description={t("requests.description")}
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
@@ -48,7 +48,7 @@ export default function RequestsPage() {
     >
       <RequestFilters />
       <DataTable
-        label={t("requests.requests")}
+        label={t("requests.title")}
         columns={useRequestColumns(workspace.all)}
         rows={useGrouped(rows)}
         rowKey={(group) => group.requestId}

@@ -10,9 +10,8 @@ export function ProviderFilter() {
   return (
     <NameFilter
       name="provider"
-      label={t("requests.provider")}
+      label={t("requests.filters.provider")}
       names={providers.data?.data.map((provider) => provider.id) ?? []}
-      within
     />
   );
 }

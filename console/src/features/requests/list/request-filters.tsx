@@ -10,17 +10,17 @@ import { ModelFilter } from "./model-filter.tsx";
 import { MoreFilters } from "./more-filters.tsx";
 
 const outcomeChoices = [
-  { value: "unsuccessful", label: t("requests.notSucceeded") },
+  { value: "unsuccessful", label: t("requests.outcomes.unsuccessful") },
   ...outcomes.map((outcome) => ({ value: outcome, label: outcomeWords[outcome] })),
 ];
 
 export function RequestFilters() {
   return (
     <FilterBar alsoClears={requestFilters}>
-      <SearchBox label={t("requests.findARequest")} placeholder={t("requests.requestAttemptOrUpstreamId")} />
+      <SearchBox label={t("requests.filters.search")} placeholder={t("requests.filters.searchHint")} />
       <ModelFilter />
       <KeyFilter />
-      <ChoiceFilter name="outcome" label={t("requests.outcome")} choices={outcomeChoices} />
+      <ChoiceFilter name="outcome" label={t("requests.filters.outcome")} choices={outcomeChoices} />
       <MoreFilters />
     </FilterBar>
   );

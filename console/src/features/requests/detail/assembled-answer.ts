@@ -1,0 +1,172 @@
+import { noReply, type Reply, type ToolCall, withChunk } from "../../playground/chat/reply.ts";
+import { eventsOf } from "./captured-events.ts";
+
+/** What a stream said in the end. */
+export interface AssembledAnswer extends Reply {
+  /** The sentence of a failure that an event told. */
+  readonly error: string | null;
+  /** false: it breaks off before its last event. */
+  readonly whole: boolean;
+}
+
+const nothing: AssembledAnswer = { ...noReply, error: null, whole: false };
+
+/**
+ * The answer of a captured stream, put together from its events: chat completions and completions, messages, responses and
+ * Gemini's chunks. Each event tells by its shape what it is, so a stream of one dialect behind another endpoint is read too.
+ * null: the text is no stream, or one of something else than words.
+ */
+export function assembledAnswer(text: string): AssembledAnswer | null {
+  const captured = eventsOf(text);
+  if (captured === null) return null;
+  const known = captured.events.map((event) => [event, readerOf(event)] as const);
+  if (known.every(([, reader]) => reader === null)) return null;
+  const answer = known.reduce((before, [event, read]) => read?.(before, event) ?? before, nothing);
+  return { ...answer, whole: answer.whole || captured.done };
+}
+
+type Reader = (answer: AssembledAnswer, event: unknown) => AssembledAnswer;
+
+function readerOf(event: unknown): Reader | null {
+  if (sentenceIn(event) !== "") return withError;
+  const type = textOf(event, "type");
+  if (type.startsWith("response.")) return withResponseEvent;
+  if (/^(?:message|content_block)_|^ping$/.test(type)) return withMessageEvent;
+  if (member(event, "choices") !== undefined) return withChoice;
+  return member(event, "candidates") === undefined ? null : withCandidate;
+}
+
+function withError(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  return { ...answer, error: sentenceIn(event), whole: true };
+}
+
+function sentenceIn(event: unknown): string {
+  return (
+    textOf(member(event, "error"), "message") || (textOf(event, "type") === "error" ? textOf(event, "message") : "")
+  );
+}
+
+/** OpenAI's chat and its older completions. */
+function withChoice(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  const choice = itemsOf(member(event, "choices"))[0];
+  const reply = withChunk(answer, event);
+  return { ...answer, ...reply, text: reply.text + textOf(choice, "text") };
+}
+
+/** https://docs.anthropic.com/en/api/messages-streaming */
+function withMessageEvent(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  const delta = member(event, "delta");
+  const index = numberOf(event, "index");
+  switch (textOf(event, "type")) {
+    case "content_block_start": {
+      const block = member(event, "content_block");
+      const isTool = /tool_use$/.test(textOf(block, "type"));
+      const begun = { ...answer, text: answer.text + textOf(block, "text") };
+      return isTool ? withTool(begun, index, { id: textOf(block, "id"), name: textOf(block, "name") }) : begun;
+    }
+    case "content_block_delta":
+      return {
+        ...withTool(answer, index, { more: textOf(delta, "partial_json") }),
+        text: answer.text + textOf(delta, "text"),
+        thinking: answer.thinking + textOf(delta, "thinking"),
+      };
+    case "message_delta":
+      return { ...answer, finish: textOf(delta, "stop_reason") || answer.finish };
+    case "message_stop":
+      return { ...answer, whole: true };
+    default:
+      return answer;
+  }
+}
+
+/** https://platform.openai.com/docs/api-reference/responses-streaming */
+function withResponseEvent(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  const delta = textOf(event, "delta");
+  const index = numberOf(event, "output_index");
+  switch (textOf(event, "type")) {
+    case "response.output_text.delta":
+    case "response.refusal.delta":
+      return { ...answer, text: answer.text + delta };
+    case "response.reasoning_summary_text.delta":
+    case "response.reasoning_text.delta":
+      return { ...answer, thinking: answer.thinking + delta };
+    case "response.output_item.added": {
+      const item = member(event, "item");
+      const isCall = /^(?:function|custom_tool)_call$/.test(textOf(item, "type"));
+      return isCall ? withTool(answer, index, { id: textOf(item, "call_id"), name: textOf(item, "name") }) : answer;
+    }
+    case "response.function_call_arguments.delta":
+    case "response.custom_tool_call_input.delta":
+      return withTool(answer, index, { more: delta });
+    case "response.completed":
+    case "response.incomplete":
+    case "response.failed": {
+      const response = member(event, "response");
+      const error = textOf(member(response, "error"), "message");
+      return {
+        ...answer,
+        finish: textOf(response, "status") || answer.finish,
+        error: error || answer.error,
+        whole: true,
+      };
+    }
+    default:
+      return answer;
+  }
+}
+
+/** https://ai.google.dev/api/generate-content: parts of text, thoughts among them, and whole calls of functions. */
+function withCandidate(answer: AssembledAnswer, event: unknown): AssembledAnswer {
+  const candidate = itemsOf(member(event, "candidates"))[0];
+  const finish = textOf(candidate, "finishReason");
+  const ended = finish === "" ? answer : { ...answer, finish, whole: true };
+  return itemsOf(member(member(candidate, "content"), "parts")).reduce<AssembledAnswer>(withPart, ended);
+}
+
+function withPart(answer: AssembledAnswer, part: unknown): AssembledAnswer {
+  const call = member(part, "functionCall");
+  if (call !== undefined) {
+    const more = JSON.stringify(member(call, "args") ?? {});
+    return withTool(answer, answer.toolCalls.length, { id: textOf(call, "id"), name: textOf(call, "name"), more });
+  }
+  const text = textOf(part, "text");
+  return member(part, "thought") === true
+    ? { ...answer, thinking: answer.thinking + text }
+    : { ...answer, text: answer.text + text };
+}
+
+interface ToolPiece {
+  readonly id?: string;
+  readonly name?: string;
+  readonly more?: string;
+}
+
+/** A call is known by the place of its block; arguments of a block that is no call are none. */
+function withTool(answer: AssembledAnswer, index: number, { id, name, more = "" }: ToolPiece): AssembledAnswer {
+  const { toolCalls } = answer;
+  if (name !== undefined) {
+    const begun: ToolCall = { index, id: id ?? "", name, arguments: more };
+    return { ...answer, toolCalls: [...toolCalls, begun] };
+  }
+  if (more === "") return answer;
+  const longer = (call: ToolCall) => (call.index === index ? { ...call, arguments: call.arguments + more } : call);
+  return { ...answer, toolCalls: toolCalls.map(longer) };
+}
+
+function member(value: unknown, name: string): unknown {
+  return value !== null && typeof value === "object" ? Reflect.get(value, name) : undefined;
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = member(value, name);
+  return typeof text === "string" ? text : "";
+}
+
+function numberOf(value: unknown, name: string): number {
+  const number = member(value, name);
+  return typeof number === "number" ? number : 0;
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,22 @@
+import type { AttemptDetail } from "@sluice/contract";
+import { t } from "../../../language/areas/requests.ts";
+import { outcomeWords } from "../outcome.tsx";
+
+type Ended = Pick<AttemptDetail, "outcome" | "http_status" | "upstream_status">;
+
+/** Of an attempt that was repeated the client saw nothing: what counts is what the provider said. */
+export function statusOf(
+  { upstream_status, http_status }: Pick<Ended, "http_status" | "upstream_status">,
+  isLast: boolean,
+): number {
+  return isLast ? http_status : (upstream_status ?? http_status);
+}
+
+/** "Failed 502 (provider: 500)": both statuses, where the client saw another than the provider gave. */
+export function outcomeNote(attempt: Ended, isLast: boolean): string {
+  const { upstream_status: upstream } = attempt;
+  const [outcome, status] = [outcomeWords[attempt.outcome], statusOf(attempt, isLast)];
+  return upstream === null || upstream === status
+    ? t("requests.timing.note", { outcome, status })
+    : t("requests.timing.noteMapped", { outcome, status, upstream });
+}
