@@ -223,8 +223,9 @@ export class Assets implements AssetResolver {
   }
 
   async #work(asset: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
-    if (asset.status !== "Processing") return this.#dependencies.store.updateAsset(asset.id, { dueAt: null });
-    if (asset.platform !== "local") await this.#mirror.poll(asset, signal);
+    if (asset.status !== "Processing") {
+      await this.#dependencies.store.updateAsset(asset.id, { dueAt: null }, { dueAt: leaseUntil });
+    } else if (asset.platform !== "local") await this.#mirror.poll(asset, signal);
     else await workLocally(asset, leaseUntil, { dependencies: this.#dependencies, unused: this.#unused }, signal);
   }
 

@@ -24,8 +24,8 @@ export async function workLocally(
   }
   if (!isRefusal(result)) return activate(row, result, parts);
   // A pass that was stopped has found out nothing: the next process begins again, at once.
-  if (signal.aborted) return dependencies.store.updateAsset(row.id, { dueAt: now });
-  await refuse(row, result, dependencies);
+  if (signal.aborted) await dependencies.store.updateAsset(row.id, { dueAt: now }, { dueAt: leaseUntil });
+  else await refuse(row, result, dependencies);
 }
 
 async function activate(
@@ -33,18 +33,21 @@ async function activate(
   { blob, contentType }: TakenIn,
   { dependencies, unused }: { readonly dependencies: AssetsDependencies; readonly unused: UnusedBlobs },
 ): Promise<void> {
-  const kept = await unused.keep(blob.hash, () =>
-    dependencies.store.updateAsset(row.id, {
-      status: "Active",
-      error: null,
-      blobHash: blob.hash,
-      sizeBytes: blob.size,
-      contentType,
-      updatedAt: dependencies.clock.now(),
-      dueAt: null,
-    }),
-  );
-  if (!kept) await refuse(row, refusedForNow("storage_failed", "The bytes could not be kept."), dependencies);
+  const change = {
+    status: "Active",
+    error: null,
+    blobHash: blob.hash,
+    sizeBytes: blob.size,
+    contentType,
+    updatedAt: dependencies.clock.now(),
+    dueAt: null,
+  } as const;
+  let held = true;
+  const kept = await unused.keep(blob.hash, async () => {
+    held = await dependencies.store.updateAsset(row.id, change, { dueAt: row.dueAt });
+  });
+  if (!held) await unused.drop(blob.hash);
+  else if (!kept) await refuse(row, refusedForNow("storage_failed", "The bytes could not be kept."), dependencies);
 }
 
 /** Tries are not counted but measured by the asset's age, so that a restart neither forgets nor repeats them. */
@@ -54,12 +57,10 @@ async function refuse(row: Asset, refusal: Refusal, dependencies: AssetsDependen
   if (refusal.again && ageMs < bounds.assetGiveUpMs) {
     const waitMs = Math.min(bounds.assetRetryMsMax, Math.max(bounds.assetRetryMs, ageMs));
     const dueAt = now + Math.round(waitMs * (0.75 + dependencies.chance.unit() / 2));
-    return dependencies.store.updateAsset(row.id, { dueAt });
+    await dependencies.store.updateAsset(row.id, { dueAt }, { dueAt: row.dueAt });
+    return;
   }
-  await dependencies.store.updateAsset(row.id, {
-    status: "Failed",
-    error: { code: refusal.code, message: refusal.message },
-    updatedAt: now,
-    dueAt: null,
-  });
+  const error = { code: refusal.code, message: refusal.message };
+  const change = { status: "Failed", error, updatedAt: now, dueAt: null } as const;
+  await dependencies.store.updateAsset(row.id, change, { dueAt: row.dueAt });
 }

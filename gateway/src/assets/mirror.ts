@@ -57,11 +57,11 @@ export class Mirror {
       };
     }
     if (seen === null || seen.status === "Processing") {
-      await store.updateAsset(asset.id, { dueAt: now + this.#waitMs(ageMs, failed) });
+      await store.updateAsset(asset.id, { dueAt: now + this.#waitMs(ageMs, failed) }, { dueAt: asset.dueAt });
       return asset;
     }
     const change = { status: seen.status, error: seen.error, updatedAt: now, dueAt: null };
-    await store.updateAsset(asset.id, change);
+    await store.updateAsset(asset.id, change, { status: "Processing" });
     return { ...asset, ...change };
   }
 

@@ -26,12 +26,14 @@ export interface AssetStore {
     cursor: string | null,
     limit: number,
   ): Promise<{ readonly assets: readonly Asset[]; readonly next: string | null }>;
+  /** Writes only while the asset still has what `still` says; false: it has not, or it is gone. */
   updateAsset(
     id: string,
     change: Partial<Omit<Asset, "id" | "workspaceId" | "groupId" | "platform" | "createdAt">>,
-  ): Promise<void>;
+    still?: Partial<Pick<Asset, "dueAt" | "status">>,
+  ): Promise<boolean>;
   deleteAsset(workspaceId: string, id: string): Promise<boolean>;
-  /** Assets whose work is due, leased by moving their due time to `now + leaseMs`. */
+  /** Assets whose work is due, leased until `now + leaseMs`. That is their `dueAt` then, which later writes check (`still`). */
   dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]>;
   /** How many assets (of any workspace) still use these bytes. */
   blobUses(hash: string): Promise<number>;

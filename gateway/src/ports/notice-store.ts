@@ -18,8 +18,9 @@ export interface Crossing {
   readonly limitUsd: number;
 }
 
-/** A crossing that is to be told, with how often that was tried. */
+/** A crossing that is to be told, with how often that was tried. It is leased until `leasedUntil` (Unix milliseconds). */
 export interface DueNotice extends Crossing {
+  readonly leasedUntil: number;
   readonly at: number;
   readonly tries: number;
 }
@@ -34,11 +35,11 @@ export interface NoticeStore {
   remove(id: string, auditSource: AuditSource): Promise<void>;
   /** Writes down what was crossed, due now; what was written before stays as it is. `silent` ones are never sent. */
   cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void>;
-  /** Takes what is due by moving its due time. */
+  /** Leases what is due. */
   due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]>;
-  /** How a try ended; `dueAt` null: sent, or given up. */
+  /** How a try ended; `dueAt` null: sent, or given up. A failure is written only while the lease holds. */
   tried(
-    notice: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent">,
+    leased: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent" | "leasedUntil">,
     result: {
       readonly tries: number;
       readonly dueAt: number | null;

@@ -134,11 +134,14 @@ export interface TaskStore {
   withUpstreamIds(
     upstreamIds: readonly string[],
   ): Promise<readonly { readonly taskId: string; readonly upstreamId: string; readonly providerId: string | null }[]>;
-  /** Messages that are due, leased by moving their due time. */
+  /** Messages that are due, leased: `dueAt` is when the lease ends. */
   dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]>;
-  /** `dueAt` null: delivered, or given up. */
+  /**
+   * How a try went; `dueAt` null: delivered, or given up. A failure is written only while `leased` still holds: `dueAt` is
+   * what `dueDeliveries` gave. A delivery is always written, once.
+   */
   delivered(
-    id: string,
+    leased: Pick<Delivery, "id" | "dueAt">,
     result: Pick<Delivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
   ): Promise<void>;
   deliveries(taskId: string): Promise<readonly Delivery[]>;

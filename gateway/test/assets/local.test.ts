@@ -188,7 +188,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     // Its process never writes again.
-    const dead = ground.another({ store: { ...ground.gateway.store, updateAsset: async () => {} } });
+    const dead = ground.another({ store: { ...ground.gateway.store, updateAsset: async () => true } });
     dead.start();
     const { id } = await dead.createAsset(assetCall({ groupId, url }));
     await until(() => turn === 1);

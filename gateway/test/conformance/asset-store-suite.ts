@@ -263,6 +263,22 @@ function workTests(make: TaskGroundFactory): void {
     expect((await due(newYear + 101)).map(([id]) => id).toSorted()).toEqual(["as_1", "as_2"]);
   });
 
+  test("a pass that lost its lease writes nothing", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(assetGroup("cast"));
+    await ground.assetStore.createAsset(asset("a", { status: "Processing", dueAt: newYear }));
+    const slow = only(await ground.assetStore.dueAssets(newYear, 100, 9));
+    const quick = only(await ground.assetStore.dueAssets(newYear + 100, 100, 9));
+    const write = (dueAt: number | null) =>
+      ground.assetStore.updateAsset("as_a", { status: "Active", dueAt: null }, { dueAt });
+    expect(await write(slow.dueAt)).toBe(false);
+    expect(await ground.assetStore.findAsset("ws_1", "as_a")).toEqual(quick);
+    expect(await write(quick.dueAt)).toBe(true);
+    expect(await write(quick.dueAt)).toBe(false);
+    expect(await ground.assetStore.updateAsset("as_a", { error: null }, { status: "Processing" })).toBe(false);
+    expect(await ground.assetStore.updateAsset("as_none", { error: null })).toBe(false);
+  });
+
   test("bytes are in use while any asset or any task's result names them, of whatever workspace", async () => {
     await using ground = await make();
     const uses = () => ground.assetStore.blobUses("ab");

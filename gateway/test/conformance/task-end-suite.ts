@@ -232,12 +232,29 @@ function deliveryTests(make: TaskGroundFactory): void {
     const both = await Promise.all([due(newYear + 2), due(newYear + 2)]);
     expect(both.flat().toSorted()).toEqual(["msg_b", "msg_c"]);
     const failed = { tries: 1, dueAt: newYear + 5, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };
-    await ground.taskStore.delivered("msg_a", failed);
-    await ground.taskStore.delivered("msg_b", { ...failed, dueAt: null, lastStatus: 200, deliveredAt: newYear + 3 });
+    const leased = { dueAt: newYear + 2 + minute };
+    await ground.taskStore.delivered({ id: "msg_a", ...leased }, failed);
+    const arrived = { ...failed, dueAt: null, lastStatus: 200, deliveredAt: newYear + 3 };
+    await ground.taskStore.delivered({ id: "msg_b", ...leased }, arrived);
     expect(await due(newYear + 5)).toEqual(["msg_a"]);
     expect(only(await ground.taskStore.deliveries("vt_b"))).toEqual(
       delivery("b", { tries: 1, dueAt: null, lastStatus: 200, lastError: "HTTP 500", deliveredAt: newYear + 3 }),
     );
     expect((await due(newYear + 99 * minute)).toSorted()).toEqual(["msg_a", "msg_c"]);
+  });
+
+  test("a sender that lost its lease changes nothing by a failure; that a message arrived is noted whoever says it", async () => {
+    await using ground = await make();
+    const first = await taken(ground, "a");
+    await ground.taskStore.finish(first, end, taskEntry("a"), delivery("a", { dueAt: newYear }), newYear);
+    const slow = only(await ground.taskStore.dueDeliveries(newYear, minute, 9));
+    const quick = only(await ground.taskStore.dueDeliveries(newYear + minute, minute, 9));
+    const failed = { tries: 1, dueAt: null, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };
+    await ground.taskStore.delivered(slow, failed);
+    expect(only(await ground.taskStore.deliveries("vt_a"))).toEqual(quick);
+    const arrived = { ...failed, lastStatus: 200, lastError: null, deliveredAt: newYear + 3 };
+    await ground.taskStore.delivered(slow, arrived);
+    await ground.taskStore.delivered(quick, failed);
+    expect(only(await ground.taskStore.deliveries("vt_a"))).toMatchObject(arrived);
   });
 }

@@ -147,3 +147,19 @@ const message = {
   noticeName: "n",
   test: true,
 };
+
+test("a process that stood still over a message does not say of one that was sent that it failed", async () => {
+  const { id } = await ground.notice({ percent: [50] });
+  const crossing = { noticeId: id, budget: "b", periodStart: 0, percent: 50, label: "b", usedUsd: 5, limitUsd: 10 };
+  await ground.store.cross([{ ...crossing, silent: false }], 1);
+  const [slow] = await ground.store.due(1, 100, 9);
+  expect(await ground.store.due(1, 100, 9)).toEqual([]);
+  const [quick] = await ground.store.due(101, 100, 9);
+  if (slow === undefined || quick === undefined) throw new Error("nothing was due");
+  const failed = { tries: 1, dueAt: 150, sentAt: null, problem: "The address answered 500." };
+  await ground.store.tried(slow, failed);
+  expect(await ground.store.due(150, 100, 9)).toEqual([]);
+  await ground.store.tried(quick, { tries: 1, dueAt: null, sentAt: 120, problem: null });
+  await ground.store.tried(slow, failed);
+  expect((await ground.store.find(id))?.last).toMatchObject({ ok: true, problem: null });
+});

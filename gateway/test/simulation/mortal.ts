@@ -63,7 +63,7 @@ export class Mortal {
         this.#through(() => store.finish(leased, step, entry, delivery, now)),
       hurry: (id, now) => this.#through(() => store.hurry(id, now)),
       dueDeliveries: (now, leaseMs, limit) => this.#through(() => store.dueDeliveries(now, leaseMs, limit)),
-      delivered: (id, result) => this.#through(() => store.delivered(id, result)),
+      delivered: (leased, result) => this.#through(() => store.delivered(leased, result)),
     };
   }
 

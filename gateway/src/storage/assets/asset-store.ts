@@ -1,6 +1,7 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { AssetStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
+import { underDueLease, updateDue } from "../database/leases.ts";
 import { cursorOf, placeOf } from "../database/page-place.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import { assetChanges, assetOf, assetRow, bindingOf, bindingRow } from "./asset-columns.ts";
@@ -44,10 +45,14 @@ function assets(database: Database): AssetPart {
       return row === undefined ? null : assetOf(row);
     },
     assets: (filter, cursor, limit) => assetPage(database, { filter, cursor, limit }),
-    async updateAsset(id, change) {
+    async updateAsset(id, change, still = {}) {
       const columns = assetChanges(change);
-      if (Object.keys(columns).length === 0) return;
-      await kysely.updateTable("assets").set(columns).where("id", "=", id).execute();
+      if (Object.keys(columns).length === 0) return true;
+      let update = kysely.updateTable("assets").set(columns).where("id", "=", id);
+      if (still.dueAt !== undefined) update = update.where(underDueLease(still.dueAt));
+      if (still.status !== undefined) update = update.where("status", "=", still.status);
+      const { numUpdatedRows } = await update.executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
     async deleteAsset(workspaceId, id) {
       const result = await kysely
@@ -96,19 +101,9 @@ async function leaseAssets(
   database: Database,
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): ReturnType<AssetStore["dueAssets"]> {
-  let due = database.kysely
-    .selectFrom("assets")
-    .select("id")
-    .where("due_at", "<=", now)
-    .orderBy("due_at")
-    .orderBy("id")
-    .limit(Math.max(0, Math.floor(limit)));
-  if (database.flavour.name === "postgres") due = due.forUpdate().skipLocked();
   const rows = await relaxedWrite(database, (connection) =>
-    connection
-      .updateTable("assets")
+    updateDue(database, connection, "assets", { now, limit })
       .set({ due_at: now + leaseMs })
-      .where("id", "in", due)
       .returningAll()
       .execute(),
   );

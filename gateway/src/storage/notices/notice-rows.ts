@@ -45,8 +45,9 @@ export function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined
   };
 }
 
-export function dueOf(row: ToldRow): DueNotice {
+export function dueOf(row: ToldRow, leasedUntil: number): DueNotice {
   return {
+    leasedUntil,
     noticeId: row.notice_id,
     budget: row.budget,
     periodStart: row.period_start,

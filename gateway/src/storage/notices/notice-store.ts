@@ -11,6 +11,7 @@ import type {
 import { insertRows, removeRows, updateRow } from "../changes/audited-rows.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
+import { underDueLease, updateDue } from "../database/leases.ts";
 import { dueOf, noticeObject, noticeOf, noticeRow, type ToldRow } from "./notice-rows.ts";
 
 export interface NoticeStoreOptions {
@@ -46,23 +47,19 @@ export function createNoticeStore(options: NoticeStoreOptions): NoticeStore {
     },
     cross: (crossings, now) => writeCrossings(database.kysely, crossings, now),
     due: async (now, leaseMs, limit) => {
-      return await database.kysely.transaction().execute(async (transaction) => {
-        const rows = await transaction
-          .selectFrom("notices_told")
-          .selectAll()
-          .where("due_at", "<=", now)
-          .orderBy("due_at")
-          .limit(limit)
-          .execute();
-        for (const row of rows)
-          await oneTold(transaction, dueOf(row))
-            .set({ due_at: now + leaseMs })
-            .execute();
-        return rows.map(dueOf);
-      });
+      const leasedUntil = now + leaseMs;
+      const rows = await updateDue(database, database.kysely, "notices_told", { now, limit })
+        .set({ due_at: leasedUntil })
+        .returningAll()
+        .execute();
+      return rows.map((row) => dueOf(row, leasedUntil));
     },
-    tried: async (notice, { tries, dueAt, sentAt, problem }) => {
-      await oneTold(database.kysely, notice).set({ tries, due_at: dueAt, sent_at: sentAt, problem }).execute();
+    tried: async (leased, { tries, dueAt, sentAt, problem }) => {
+      const update = oneTold(database.kysely, leased)
+        .set({ tries, due_at: dueAt, sent_at: sentAt, problem })
+        .where("sent_at", "is", null);
+      // That it was sent is true whoever says it. Who stood still knows only of an older failure.
+      await (sentAt === null ? update.where(underDueLease(leased.leasedUntil)) : update).execute();
     },
   };
 }

@@ -1,30 +1,21 @@
 import type { Delivery } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
+import { underDueLease, updateDue } from "../database/leases.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import type { Row } from "../database/schema.ts";
 
 type DeliveryRow = Row<"webhook_deliveries">;
 
-/** Takes messages that are due by moving their due time: whoever takes one has until then to tell how it went. */
+/** Takes messages that are due: whoever takes one has until its due time to tell how it went. */
 export async function leaseDeliveries(
   database: Database,
   now: number,
   leaseMs: number,
   limit: number,
 ): Promise<readonly Delivery[]> {
-  let due = database.kysely
-    .selectFrom("webhook_deliveries")
-    .select("id")
-    .where("due_at", "<=", now)
-    .orderBy("due_at")
-    .orderBy("id")
-    .limit(Math.max(0, Math.floor(limit)));
-  if (database.flavour.name === "postgres") due = due.forUpdate().skipLocked();
   const rows = await relaxedWrite(database, (connection) =>
-    connection
-      .updateTable("webhook_deliveries")
+    updateDue(database, connection, "webhook_deliveries", { now, limit })
       .set({ due_at: now + leaseMs })
-      .where("id", "in", due)
       .returningAll()
       .execute(),
   );
@@ -33,10 +24,10 @@ export async function leaseDeliveries(
 
 export async function recordDelivery(
   database: Database,
-  id: string,
+  leased: Pick<Delivery, "id" | "dueAt">,
   result: Pick<Delivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
 ): Promise<void> {
-  await database.kysely
+  let update = database.kysely
     .updateTable("webhook_deliveries")
     .set({
       tries: result.tries,
@@ -45,10 +36,11 @@ export async function recordDelivery(
       last_error: result.lastError,
       delivered_at: result.deliveredAt,
     })
-    .where("id", "=", id)
-    // Who stood still while somebody else delivered it knows only of an older failure.
-    .where("delivered_at", "is", null)
-    .execute();
+    .where("id", "=", leased.id)
+    .where("delivered_at", "is", null);
+  // That it arrived is true whoever says it. Who stood still knows only of an older failure.
+  if (result.deliveredAt === null) update = update.where(underDueLease(leased.dueAt));
+  await update.execute();
 }
 
 export async function deliveriesOf(database: Database, taskId: string): Promise<readonly Delivery[]> {

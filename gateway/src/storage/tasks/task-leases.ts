@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { LeasedTask, Vault } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
+import { leaseIsFree, newLeaseToken, updateDue } from "../database/leases.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import { requestOfTask, wholeTask } from "./task-rows.ts";
 
@@ -11,23 +11,11 @@ export async function leaseDue(
   vault: Vault,
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly LeasedTask[]> {
-  const lease = newToken();
+  const lease = newLeaseToken();
   const untilMs = now + leaseMs;
-  let due = database.kysely
-    .selectFrom("tasks")
-    .select("id")
-    .where("due_at", "<=", now)
-    .where((eb) => eb.or([eb("leased_until", "is", null), eb("leased_until", "<=", now)]))
-    .orderBy("due_at")
-    .orderBy("id")
-    .limit(Math.max(0, Math.floor(limit)));
-  // Where several passes write at once, each takes what the others have not locked.
-  if (database.flavour.name === "postgres") due = due.forUpdate().skipLocked();
   const rows = await relaxedWrite(database, (connection) =>
-    connection
-      .updateTable("tasks")
+    updateDue(database, connection, "tasks", { now, limit, only: leaseIsFree(now) })
       .set({ lease, leased_until: untilMs })
-      .where("id", "in", due)
       .where("final", "=", sql.lit(0))
       .returningAll()
       .returning(requestOfTask)
@@ -43,7 +31,7 @@ export async function leaseOne(
   id: string,
   { now, leaseMs }: { readonly now: number; readonly leaseMs: number },
 ): Promise<LeasedTask | null> {
-  const lease = newToken();
+  const lease = newLeaseToken();
   const untilMs = now + leaseMs;
   const row = await relaxedWrite(database, (connection) =>
     connection
@@ -51,7 +39,7 @@ export async function leaseOne(
       .set({ lease, leased_until: untilMs })
       .where("id", "=", id)
       .where("final", "=", sql.lit(0))
-      .where((eb) => eb.or([eb("leased_until", "is", null), eb("leased_until", "<=", now)]))
+      .where(leaseIsFree(now))
       .returningAll()
       .returning(requestOfTask)
       .executeTakeFirst(),
@@ -70,9 +58,4 @@ export async function hurryTask(database: Database, id: string, now: number): Pr
       .where((eb) => eb.or([eb("due_at", "is", null), eb("due_at", ">", now)]))
       .execute(),
   );
-}
-
-/** Not to be guessed, and never given out twice: a pass that lost its lease cannot write with it. */
-function newToken(): string {
-  return randomBytes(16).toString("base64url");
 }

@@ -42,7 +42,7 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     open: () => openTasks(database),
     withUpstreamIds: (upstreamIds) => findByUpstreamIds(database.kysely, upstreamIds),
     dueDeliveries: (now, leaseMs, limit) => leaseDeliveries(database, now, leaseMs, limit),
-    delivered: (id, result) => recordDelivery(database, id, result),
+    delivered: (leased, result) => recordDelivery(database, leased, result),
     deliveries: (taskId) => deliveriesOf(database, taskId),
   };
 }

@@ -65,14 +65,14 @@ export class Deliveries {
     const { status, error } = await this.#send(delivery);
     const now = clock.now();
     if (status !== null && isGood(status)) {
-      await store.delivered(delivery.id, { tries, dueAt: null, lastStatus: status, lastError: null, deliveredAt: now });
+      await store.delivered(delivery, { tries, dueAt: null, lastStatus: status, lastError: null, deliveredAt: now });
       return;
     }
     // 410: the caller's host says that nobody will ever listen there (Standard Webhooks).
     const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
     const givenUp = waitMs === undefined || tries >= bounds.deliveryTriesMax;
     const dueAt = givenUp ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
-    await store.delivered(delivery.id, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
+    await store.delivered(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
     if (givenUp) {
       observer.log("warn", "A message to a caller was given up.", {
         task: delivery.taskId,
