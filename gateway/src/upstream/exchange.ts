@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
 
@@ -23,6 +23,11 @@ export class Exchange {
   #armedMs = Number.POSITIVE_INFINITY;
   #disarm: (() => void) | null = null;
   #onFail: (() => void) | null = null;
+  /**
+   * The timer came late: this process stood still, and what the upstream sent meanwhile has not been read. It is read before
+   * anybody is judged; once, so that a process that never keeps up ends its waits all the same.
+   */
+  #stoodStill = false;
   #over = false;
 
   constructor(clock: Clock, caller: AbortSignal, totalMs: number) {
@@ -110,9 +115,15 @@ export class Exchange {
   }
 
   readonly #look = (): void => {
+    const nowMs = this.#clock.monotonic();
+    const lateMs = nowMs - this.#armedMs;
     this.#disarm = null;
     this.#armedMs = Number.POSITIVE_INFINITY;
-    const nowMs = this.#clock.monotonic();
+    this.#stoodStill = lateMs > bounds.timerLateMs && !this.#stoodStill;
+    if (this.#stoodStill) {
+      this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs));
+      return;
+    }
     if (nowMs >= this.#dueMs) {
       this.fail(timedOut(this.#wait, this.#waitMs));
       return;

@@ -64,6 +64,10 @@ export const upstreamBounds = {
    */
   staleSilenceMs: 1_000,
   staleEndMs: 250,
+  /** A timer that comes later than this tells that the process stood still: what arrived meanwhile is read before it counts. */
+  timerLateMs: 100,
+  /** For reading what arrived while the process stood still. */
+  standstillGraceMs: 1_000,
   /** How long such a trial connection is kept waiting. */
   probeMs: 30_000,
   /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */

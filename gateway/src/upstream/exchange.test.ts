@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import type { Clock } from "#ports/index.ts";
+import { Exchange } from "./exchange.ts";
+
+/** A clock whose timers come when the test says so, however late. */
+function handClock() {
+  let nowMs = 0;
+  let next: { dueMs: number; act: () => void } | null = null;
+  const clock: Clock = {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    after: (ms, act) => {
+      const mine = { dueMs: nowMs + ms, act };
+      next = mine;
+      return () => {
+        if (next === mine) next = null;
+      };
+    },
+  };
+  /** The nearest timer runs, `lateMs` after its time. False: none is set. */
+  const ring = (lateMs: number): boolean => {
+    if (next === null) return false;
+    const { dueMs, act } = next;
+    next = null;
+    nowMs = dueMs + lateMs;
+    act();
+    return true;
+  };
+  return { clock, ring, at: () => nowMs };
+}
+
+const open = () => {
+  const hand = handClock();
+  return { ...hand, exchange: new Exchange(hand.clock, new AbortController().signal, 60_000) };
+};
+
+test("a deadline counts when its timer comes in time", () => {
+  const { exchange, ring } = open();
+  exchange.begin("headers", 5_000);
+  ring(3);
+  expect(exchange.failure?.code).toBe("upstream_timeout");
+});
+
+test("a process that stood still reads what came meanwhile before it judges anybody", () => {
+  const { exchange, ring, at } = open();
+  exchange.begin("headers", 5_000);
+  ring(7_000);
+  expect(exchange.failure).toBeNull();
+  // The answer that had arrived long ago is read now, and its body is waited for.
+  exchange.begin("idle", 5_000);
+  ring(0);
+  expect([exchange.failure, at()]).toEqual([null, 13_000]);
+  ring(0);
+  expect(exchange.failure?.message).toContain("idle");
+});
+
+test("a process that never keeps up ends its waits all the same", () => {
+  const { exchange, ring } = open();
+  exchange.begin("headers", 5_000);
+  ring(7_000);
+  ring(7_000);
+  expect(exchange.failure?.code).toBe("upstream_timeout");
+  expect(ring(0)).toBe(false);
+});
+
+test("so does a check beside the deadline", () => {
+  const { exchange, ring } = open();
+  let checks = 0;
+  exchange.checkAt(1_000, () => checks++);
+  ring(900);
+  expect(checks).toBe(0);
+  ring(0);
+  expect(checks).toBe(1);
+});
