@@ -95,11 +95,14 @@ const deleteAssetGroup = call({
   errors: [400, 404, 429, 502, 504],
 });
 
-const createAsset = creation(
+const fetched = creation(
   {
     operationId: "createAsset",
-    summary: "Take material from a public URL into a group",
-    description: "`Processing` at first; ask again until it is `Active` or `Failed`.",
+    summary: "Add material to a group, by its public URL or as a file",
+    description: [
+      "JSON with a `url`: `Processing` at first; ask again until it is `Active` or `Failed`.",
+      "A form with a `file`, into a group of the platform `local`: judged while it arrives, and `Active` in the answer.",
+    ].join("\n\n"),
     answers: "Asset",
     errors: bodyErrors,
   },
@@ -112,6 +115,17 @@ const createAsset = creation(
     name: "hero",
   },
 );
+
+const createAsset: Operation = {
+  ...fetched,
+  requestBody: {
+    required: true,
+    content: {
+      ...fetched.requestBody?.content,
+      "multipart/form-data": { schema: { $ref: "#/components/schemas/AssetUpload" } },
+    },
+  },
+};
 
 const listAssets = call({
   operationId: "listAssets",

@@ -35,6 +35,14 @@ export const assetRequestSchema = z.looseObject({
   name: z.string().max(64).optional(),
 });
 
+export const assetUploadSchema = z.looseObject({
+  group_id: z.string().describe("Of the platform `local`."),
+  file: z.string().meta({ format: "binary" }).describe("Judged by its first bytes, whatever it is called."),
+  platform: z.literal("local").optional(),
+  asset_type: assetType.optional().describe("Need not be said; where it is, the file must be of it."),
+  name: z.string().max(64).optional().describe("Default: what the file is called, without its ending."),
+});
+
 export const assetSchema = z.looseObject({
   id: z.string().describe("`as_…`; a task refers to it as `asset://<id>`."),
   asset_id: z.string().describe("The same."),
@@ -45,7 +53,10 @@ export const assetSchema = z.looseObject({
   asset_type: assetType,
   url: z
     .string()
-    .describe("A signed, expiring address of the stored bytes where there is one, else where it came from."),
+    .nullable()
+    .describe(
+      "A signed, expiring address of the stored bytes where there is one, else where it came from; null for a file that was uploaded to a gateway without a public address.",
+    ),
   status: assetStatus,
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
   size_bytes: z.int().nullable().describe("Null where the bytes are not kept here."),

@@ -22,6 +22,7 @@ import {
   assetListSchema,
   assetRequestSchema,
   assetSchema,
+  assetUploadSchema,
   deletedSchema,
 } from "./asset-schemas.ts";
 import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
@@ -70,6 +71,7 @@ const named = {
   AssetGroup: assetGroupSchema,
   AssetGroupList: assetGroupListSchema,
   AssetRequest: assetRequestSchema,
+  AssetUpload: assetUploadSchema,
   Asset: assetSchema,
   AssetList: assetListSchema,
   Deleted: deletedSchema,

@@ -19,6 +19,8 @@ export const videoBody: BodyRules = {
   packed: true,
   advice: "give material by URL or as an asset",
 };
+/** A file of the largest kind and the fields beside it. */
+export const assetUploadBody: BodyRules = { bytesMax: bounds.assetUploadBytesMax, packed: false };
 /** From somebody who shows no key. */
 export const callbackBody: BodyRules = { bytesMax: bounds.callbackBodyBytesMax, packed: false };
 

@@ -1,10 +1,12 @@
 import { Failure } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
-import { modelBody, tooLarge } from "./body-rules.ts";
+import { type BodyRules, modelBody, tooLarge } from "./body-rules.ts";
 
 export interface SpoolReading {
   readonly deadlines: BodyDeadlines;
+  /** modelBody unless said. */
+  readonly rules?: BodyRules;
   /** Hears each piece before it is written. May throw Failure. */
   readonly onPiece?: (piece: Uint8Array) => void;
   /** All has come. May throw Failure. */
@@ -16,11 +18,12 @@ export interface SpoolReading {
  * 503, with nothing kept.
  */
 export async function spoolBody(request: Request, spool: Spool, reading: SpoolReading): Promise<Spooled> {
+  const { rules = modelBody } = reading;
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
+  if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
   const writer = spool.open();
   const pieces = request.body?.getReader() ?? null;
-  const writing = write(pieces, writer, reading);
+  const writing = write(pieces, writer, { ...reading, rules });
   try {
     return await reading.deadlines.within(writing);
   } catch (thrown) {
@@ -35,12 +38,12 @@ export async function spoolBody(request: Request, spool: Spool, reading: SpoolRe
 async function write(
   pieces: PieceReader | null,
   writer: SpoolWriter,
-  { onPiece, onEnd }: SpoolReading,
+  { rules, onPiece, onEnd }: Required<Pick<SpoolReading, "rules">> & SpoolReading,
 ): Promise<Spooled> {
   let size = 0;
   for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
     size += piece.length;
-    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
+    if (size > rules.bytesMax) throw tooLarge(rules);
     onPiece?.(piece);
     const taken = writer.write(piece);
     if (taken instanceof Promise) await taken;

@@ -1,4 +1,5 @@
 import { type AssetType, bounds, Failure, type PlatformId, platformIds } from "#core/index.ts";
+import type { MediaType } from "./media-type.ts";
 import { addressProblem, fetchProblem } from "./web-address.ts";
 
 /** As the caller sent it: any value may stand anywhere. */
@@ -37,6 +38,21 @@ export interface NewAssetRequest {
   readonly name: string;
 }
 
+/** A file and what was written beside it. */
+export interface UploadCall {
+  readonly workspaceId: string;
+  readonly platform: string | null;
+  readonly groupId: string | null;
+  readonly type: string | null;
+  readonly name: string | null;
+  readonly signal: AbortSignal;
+}
+
+export interface UploadRequest {
+  readonly groupId: string;
+  readonly name: string;
+}
+
 const names = { least: 1, most: bounds.assetNameCharactersMax, forbidden: /\p{Cc}/u };
 /** Of a description: line breaks and tabs may stand in it. */
 const texts = { least: 0, most: bounds.assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
@@ -53,16 +69,36 @@ export function readGroupCall(call: GroupCall): NewGroupRequest {
 export function readAssetCall(call: AssetCall): NewAssetRequest {
   const platform = readPlatform(call.platform);
   const groupId = readText(required(call.groupId, "group_id"), "group_id", names);
-  const type = required(call.type, "asset_type");
-  if (type !== "Image" && type !== "Video" && type !== "Audio") {
-    throw invalid("asset_type", "asset_type must be Image, Video or Audio, written like that.");
-  }
+  const type = readType(required(call.type, "asset_type"));
   const url = required(call.url, "url");
   if (typeof url !== "string") throw invalid("url", "url must be a text.");
   // What an upstream's library fetches is for the library to judge.
   const problem = platform === "local" ? fetchProblem(url) : addressProblem(url);
   if (problem !== null) throw invalid("url", `url ${problem}.`);
   return { platform, groupId, type, url, name: readText(call.name ?? "", "name", { ...names, least: 0 }) };
+}
+
+/** `media`: what the file is. It need not be said, and must be right where it is. */
+export function readUploadCall(call: UploadCall, media: MediaType): UploadRequest {
+  const platform = readPlatform(call.platform || "local");
+  if (platform !== "local") {
+    throw invalid(
+      "platform",
+      `A file can be uploaded to the platform local only; to ${platform} material is given by url.`,
+    );
+  }
+  const groupId = readText(required(call.groupId, "group_id"), "group_id", names);
+  if (!absent(call.type)) {
+    const type = readType(call.type);
+    if (type !== media.type)
+      throw invalid("asset_type", `asset_type is ${type}, but the file is ${media.contentType}.`);
+  }
+  return { groupId, name: readText(call.name ?? "", "name", { ...names, least: 0 }) };
+}
+
+function readType(value: unknown): AssetType {
+  if (value === "Image" || value === "Video" || value === "Audio") return value;
+  throw invalid("asset_type", "asset_type must be Image, Video or Audio, written like that.");
 }
 
 /** Throws missing_required_parameter when there is none, not_found when nothing is called so. */

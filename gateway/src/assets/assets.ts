@@ -15,6 +15,8 @@ import {
   readGroupCall,
   readPlatform,
   readPlatformOfPoll,
+  readUploadCall,
+  type UploadCall,
 } from "./asset-calls.ts";
 import { Bindings } from "./bindings.ts";
 import { type BlobAnswer, blobAnswer } from "./blob-answer.ts";
@@ -27,6 +29,7 @@ import { workLocally } from "./local-work.ts";
 import { Mirror } from "./mirror.ts";
 import { Resolver } from "./resolver.ts";
 import { UnusedBlobs } from "./unused-blobs.ts";
+import { keepUpload, type UploadedFile } from "./upload.ts";
 
 /** Which assets a list shows, as the caller wrote it; null: all. */
 export interface AssetListOptions {
@@ -153,6 +156,14 @@ export class Assets implements AssetResolver {
     return asset;
   }
 
+  /** Of our own platform, and Active at once. Throws invalid_request for a file that no asset may be. */
+  async upload(call: UploadCall, file: UploadedFile): Promise<Asset> {
+    const asked = readUploadCall(call, file.media);
+    checkPresent(call.signal);
+    const group = await this.#groupOn(call.workspaceId, asked.groupId, "local");
+    return keepUpload(asked, file, group, { dependencies: this.#dependencies, unused: this.#unused }, call.signal);
+  }
+
   /** One that an upstream's library is processing is looked at there, unless that was a moment ago. */
   async asset(workspaceId: string, id: string, platform: string | null): Promise<Asset> {
     const wanted = readPlatformOfPoll(platform);
@@ -196,9 +207,9 @@ export class Assets implements AssetResolver {
     return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
 
-  /** The address to show: a signed one of ours for what is in our store, else the one that it came from. */
-  urlOf(asset: Asset): string {
-    return (asset.status === "Active" ? this.blobUrl(asset, bounds.blobUrlMs) : null) ?? asset.sourceUrl;
+  /** The address to show: a signed one of ours for what is in our store, else the one that it came from. null: it was uploaded. */
+  urlOf(asset: Asset): string | null {
+    return (asset.status === "Active" ? this.blobUrl(asset, bounds.blobUrlMs) : null) ?? (asset.sourceUrl || null);
   }
 
   readBlob(hash: string, query: URLSearchParams, range: string | null): Promise<BlobAnswer> {

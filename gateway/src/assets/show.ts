@@ -15,8 +15,8 @@ export function groupAnswer(group: AssetGroup): Record<string, unknown> {
   };
 }
 
-/** An asset as callers see it; `url` is where its bytes can be had now. */
-export function assetAnswer(asset: Asset, url: string): Record<string, unknown> {
+/** An asset as callers see it; `url` is where its bytes can be had now, null when nowhere. */
+export function assetAnswer(asset: Asset, url: string | null): Record<string, unknown> {
   return {
     id: asset.id,
     asset_id: asset.id,

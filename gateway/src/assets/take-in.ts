@@ -1,6 +1,7 @@
 import { type Asset, type AssetType, asFailure, bounds } from "#core/index.ts";
 import type { AnswerBody, BlobInfo } from "#ports/index.ts";
 import { isRefusal, type Refusal, refused, refusedForNow } from "./asset-refusal.ts";
+import { assetBytesMax, tooLargeFor } from "./asset-sizes.ts";
 import { BlobView } from "./blob-view.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { measureProblem } from "./measure.ts";
@@ -27,7 +28,7 @@ export async function takeIn(
   const { body } = answer;
   try {
     const declared = Number(answer.headers.get("content-length") ?? 0);
-    if (declared > bytesMax[asset.type]) return tooLarge(asset.type);
+    if (declared > assetBytesMax[asset.type]) return tooLarge(asset.type);
     const opening = await readOpening(body);
     if (isRefusal(opening)) return opening;
     const media = mediaTypeOf(opening.begin);
@@ -46,14 +47,8 @@ export async function takeIn(
   }
 }
 
-const bytesMax: Readonly<Record<AssetType, number>> = {
-  Image: bounds.assetImageBytesMax,
-  Video: bounds.assetVideoBytesMax,
-  Audio: bounds.assetAudioBytesMax,
-};
-
 function tooLarge(type: AssetType): Refusal {
-  return refused("too_large", `Larger than ${bytesMax[type] / (1024 * 1024)} MiB, the most for asset_type ${type}.`);
+  return refused("too_large", tooLargeFor(type));
 }
 
 /** What was read to see the type. `unsent` is let go of when it is stored: it may be a megabyte. */
@@ -108,7 +103,7 @@ async function store(
     { highWaterMark: 0 },
   );
   try {
-    return await dependencies.blobs.put(bytes, bytesMax[type], signal);
+    return await dependencies.blobs.put(bytes, assetBytesMax[type], signal);
   } catch (thrown) {
     if (hostFailed !== null) return broken(hostFailed);
     if (asFailure(thrown).code === "request_too_large") return tooLarge(type);

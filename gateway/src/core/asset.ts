@@ -29,7 +29,7 @@ export interface Asset {
   readonly platform: PlatformId;
   readonly name: string;
   readonly type: AssetType;
-  /** Where the caller said it is. */
+  /** Where the caller said it is; empty for a file that was uploaded. */
   readonly sourceUrl: string;
   readonly status: AssetStatus;
   readonly error: { readonly code: string; readonly message: string } | null;

@@ -53,6 +53,7 @@ export {
 } from "./embeddings/index.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
+export { FormReader } from "./form-reader.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
 export { type Governing, governBody, type MemberRules } from "./govern-body.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";

@@ -2,6 +2,7 @@ import { assetAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
+import { isJsonType } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { readControlObject } from "../json-object.ts";
 
@@ -9,11 +10,20 @@ import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
 import { requirePlatform } from "./asset-groups.ts";
+import { uploadAsset } from "./upload-asset.ts";
 
 export const assetsPath = "/v1/assets";
 
-/** POST /v1/assets: takes material from a public URL into a group. Its status is polled until Active or Failed. */
-export const createAsset: Endpoint = async (dependencies, exchange) => {
+/**
+ * POST /v1/assets: takes material into a group, from a public URL in JSON, or from a file in a form. One that is fetched is polled
+ * until Active or Failed; a file that was uploaded is Active.
+ */
+export const createAsset: Endpoint = (dependencies, exchange) => {
+  const isJson = isJsonType(exchange.request.headers.get("content-type"));
+  return isJson ? fetchAsset(dependencies, exchange) : uploadAsset(dependencies, exchange);
+};
+
+const fetchAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   return admitted(dependencies, principal, async () => {
     const value = await readControlObject(dependencies, exchange);

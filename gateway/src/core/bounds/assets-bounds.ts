@@ -16,6 +16,8 @@ export const assetsBounds = {
   assetImageBytesMax: 30 * 1024 * 1024,
   assetVideoBytesMax: 50 * 1024 * 1024,
   assetAudioBytesMax: 15 * 1024 * 1024,
+  /** A form with one of them in it. */
+  assetUploadBytesMax: 51 * 1024 * 1024,
   assetSidePixelsMin: 300,
   assetSidePixelsMax: 6_000,
   assetRatioMin: 0.4,

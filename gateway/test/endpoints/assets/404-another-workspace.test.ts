@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { settledTask, strangerKey, videoGateway } from "../video-tasks/video-gateway.ts";
+import { png, uploadForm } from "./upload-form.ts";
 
 let gateway: StartedGateway;
 let group: string;
@@ -107,4 +108,11 @@ describe("another workspace's id looks like one that does not exist, and no libr
       expect((await gateway.get(path)).status).toBe(200);
     }
   });
+});
+
+test("a file does not go into another workspace's group", async () => {
+  const body = uploadForm({ group_id: local }, png(300, 300));
+  const headers = { authorization: `Bearer ${strangerKey}` };
+  const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
+  expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
 });

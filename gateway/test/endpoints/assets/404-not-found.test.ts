@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { videoGateway } from "../video-tasks/video-gateway.ts";
+import { png, uploadForm } from "./upload-form.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -37,4 +38,19 @@ test("a group of one platform takes no material of another", async () => {
   const told = await errorOf(await gateway.post("/v1/assets", { ...asset, name: "anna" }));
   expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
   expect(gateway.simulator.simulator.truth.list().total).toBe(0);
+});
+
+test("a file goes into a group of our own platform that is there", async () => {
+  const made = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  const { id } = (await made.json()) as { id: string };
+  for (const group of [id, "ag_01M7YK1MQB0000F97S3E9P36EE", "as_1", "../x"]) {
+    const body = uploadForm({ group_id: group }, png(300, 300));
+    const headers = { authorization: `Bearer ${aliceKey}` };
+    const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
+    expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
+  }
+  const unknown = uploadForm({ group_id: id, platform: "mars" }, png(300, 300));
+  const headers = { authorization: `Bearer ${aliceKey}` };
+  const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body: unknown }));
+  expect(told).toMatchObject({ status: 404, code: "not_found", param: "platform" });
 });

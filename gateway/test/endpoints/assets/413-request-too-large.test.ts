@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { bounds } from "#core/index.ts";
-import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { uploadForm, wav } from "./upload-form.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -28,3 +29,15 @@ test.each(["/v1/assets", "/v1/asset-groups", "/v1/video/tasks"])(
     expect(await errorOf(await gateway.post(path, values))).toMatchObject(tooLarge);
   },
 );
+
+test("a file is refused that is larger than its type may be, and a form larger than any file", async () => {
+  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "sounds" });
+  const { id } = (await made.json()) as { id: string };
+  const headers = { authorization: `Bearer ${aliceKey}` };
+  const upload = async (bytes: number) => {
+    const body = uploadForm({ group_id: id }, wav(bytes), "a.wav");
+    return errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
+  };
+  expect(await upload(bounds.assetAudioBytesMax + 1)).toMatchObject({ ...tooLarge, param: "file" });
+  expect(await upload(bounds.assetUploadBytesMax)).toMatchObject(tooLarge);
+});

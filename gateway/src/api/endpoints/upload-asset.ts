@@ -1,0 +1,130 @@
+import { assetAnswer, FileJudge } from "#assets/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import type { Spooled } from "#ports/index.ts";
+import { type FormEvent, FormReader, MultipartScanner, readMultipartType } from "#protocols/index.ts";
+import { admitted } from "../admitted.ts";
+import { authenticated } from "../authenticated.ts";
+import { assetUploadBody } from "../body-rules.ts";
+import type { Endpoint, Exchange } from "../dependencies.ts";
+import { requirePlain } from "../form-body-reader.ts";
+import { jsonOrForm } from "../form-call.ts";
+import { json } from "../respond.ts";
+import { spoolBody } from "../spool-body.ts";
+
+/** POST /v1/assets with a form: the file goes into the spool as it arrives, is judged on the way, and is Active in the answer. */
+export const uploadAsset: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  const { request } = exchange;
+  const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
+  requirePlain(request.headers);
+  exchange.patient();
+  return admitted(dependencies, principal, async () => {
+    const form = new UploadForm();
+    const spooled = await spooledForm(dependencies.spool, exchange, boundary, form);
+    try {
+      const call = { ...form.call(), workspaceId: principal.workspace.id, signal: request.signal };
+      const asset = await dependencies.assets.upload(call, form.file(spooled));
+      return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
+    } finally {
+      spooled.discard();
+    }
+  });
+};
+
+function spooledForm(
+  spool: Parameters<typeof spoolBody>[1],
+  { request, bodies }: Pick<Exchange, "request" | "bodies">,
+  boundary: string,
+  form: UploadForm,
+): Promise<Spooled> {
+  const scanner = new MultipartScanner(boundary);
+  return spoolBody(request, spool, {
+    deadlines: bodies,
+    rules: assetUploadBody,
+    onPiece: (piece) => {
+      for (const event of scanner.push(piece)) form.take(event);
+    },
+    onEnd: () => {
+      scanner.end();
+      form.end();
+    },
+  });
+}
+
+/** One file, and what is written beside it. */
+class UploadForm {
+  readonly #fields = new FormReader({
+    platform: fieldBytesMax,
+    group_id: fieldBytesMax,
+    asset_type: fieldBytesMax,
+    name: fieldBytesMax,
+  });
+  readonly #judge = new FileJudge();
+  #filename = "";
+  #span: { readonly start: number; end: number } | null = null;
+  #inFile = false;
+
+  take(event: FormEvent): void {
+    this.#fields.take(event);
+    if (event.kind === "part-start") this.#begin(event.head, event.start);
+    if (event.kind === "part-data" && this.#inFile) this.#judge.take(event.bytes);
+    if (event.kind === "part-end" && this.#inFile && this.#span !== null) this.#span.end = event.end;
+    if (event.kind === "part-end") this.#inFile = false;
+  }
+
+  /** All has come. Throws Failure for a form without a file in it, or with one that no asset may be. */
+  end(): void {
+    const { start, end } = this.#whole();
+    if (start === end) throw invalid("The file is empty.");
+    this.#judge.media();
+  }
+
+  call(): { platform: string | null; groupId: string | null; type: string | null; name: string | null } {
+    const text = (name: string) => {
+      const value = this.#fields.text(name);
+      if (value === null && this.#fields.sizeOf(name) > 0) throw invalid(`${name} is too long.`, name);
+      return value;
+    };
+    return {
+      platform: text("platform"),
+      groupId: text("group_id"),
+      type: text("asset_type"),
+      name: text("name") ?? nameOf(this.#filename),
+    };
+  }
+
+  file(spooled: Spooled) {
+    const { start, end } = this.#whole();
+    return { media: this.#judge.media(), read: () => spooled.read(start, end) };
+  }
+
+  #begin({ name, filename }: { readonly name: string; readonly filename: string | null }, start: number): void {
+    if (name === "url") throw invalid("A form carries a file; url goes into a JSON body.", "url");
+    if (filename === null && name !== "file") return;
+    if (name !== "file") throw invalid(`The file must be called file, not ${JSON.stringify(name)}.`);
+    if (filename === null) throw invalid("file must be a file of the form, not a field.");
+    if (this.#span !== null) throw invalid("There can be only one file in a form.");
+    this.#filename = filename;
+    this.#span = { start, end: start };
+    this.#inFile = true;
+  }
+
+  #whole(): { readonly start: number; readonly end: number } {
+    if (this.#span !== null) return this.#span;
+    throw new Failure("missing_required_parameter", "file is missing.", { param: "file" });
+  }
+}
+
+/** More than any of them has: a name of 64 characters, each of four bytes. */
+const fieldBytesMax = bounds.assetNameCharactersMax * 4;
+
+/** What the file is called where it comes from, without its folders and its ending, and no longer than names are. */
+function nameOf(filename: string): string {
+  const own = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
+  const bare = own.replace(/\.[A-Za-z0-9]{1,8}$/, "").replace(/\p{Cc}/gu, " ");
+  return [...bare.slice(0, bounds.assetNameCharactersMax * 2)].slice(0, bounds.assetNameCharactersMax).join("").trim();
+}
+
+function invalid(message: string, param = "file"): Failure {
+  return new Failure("invalid_request", message, { param });
+}
