@@ -144,6 +144,8 @@ export interface Wire extends Listener {
    * where the caller did not. None: it is sent as it is.
    */
   requestEdits(body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[];
+  /** The smallest request, which costs hardly anything: an account is tried with it. Absent: what is asked for is no JSON, or dear. */
+  smallestRequest?(model: string): object;
   /** Its edits are looked for in the whole body, not found at places that are known already. */
   readonly scansForEdits?: true;
 }

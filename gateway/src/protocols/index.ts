@@ -65,6 +65,7 @@ export { MediaRoom } from "./media-room.ts";
 export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
+export { smallestRequest } from "./native-wires.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export { CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {

@@ -1,4 +1,4 @@
-import type { NativeDialectId, NativeEndpointId } from "#core/index.ts";
+import { type NativeDialectId, type NativeEndpointId, nativeDialects, type WireDialectId } from "#core/index.ts";
 import type { Wire } from "./dialect.ts";
 import { completionsWire } from "./openai-completions/index.ts";
 import { embeddingsWire } from "./openai-embeddings/index.ts";
@@ -7,18 +7,7 @@ import { speechWire } from "./openai-speech/index.ts";
 import { transcriptionsWire } from "./openai-transcriptions/index.ts";
 import { rerankWire } from "./rerank/index.ts";
 
-/** The endpoints whose calls are only ever passed, never translated, and how each is listened to. */
-export const nativeWires: Readonly<Record<NativeEndpointId, Wire>> = {
-  completions: completionsWire,
-  embeddings: embeddingsWire,
-  rerank: rerankWire,
-  moderations: moderationsWire,
-  transcriptions: transcriptionsWire,
-  translations: transcriptionsWire,
-  speech: speechWire,
-};
-
-/** The same by the dialect that their upstreams speak; endpoints that share one are listened to alike. */
+/** How the dialects that are only ever passed, never translated, are listened to. */
 export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-completions": completionsWire,
   "openai-embeddings": embeddingsWire,
@@ -27,3 +16,14 @@ export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-transcriptions": transcriptionsWire,
   "openai-speech": speechWire,
 };
+
+/** The same by endpoint; endpoints that speak one dialect are listened to alike. */
+export const nativeWires = Object.fromEntries(
+  Object.entries(nativeDialects).map(([endpoint, dialect]) => [endpoint, nativeDialectWires[dialect]]),
+) as Readonly<Record<NativeEndpointId, Wire>>;
+
+/** The smallest request of such a dialect; null for the others, and where there is none. */
+export function smallestRequest(dialect: WireDialectId, model: string): object | null {
+  const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
+  return wires[dialect]?.smallestRequest?.(model) ?? null;
+}

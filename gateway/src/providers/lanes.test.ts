@@ -108,12 +108,12 @@ describe("settings", () => {
       "completions",
       "embeddings",
       "rerank",
-      "images",
-      "image-edits",
       "moderations",
       "transcriptions",
       "translations",
       "speech",
+      "images",
+      "image-edits",
     ]);
     expect(offered(["messages", "chat"])).toEqual(["chat", "messages"]);
     expect(settingsProblem(kind, providerOf(kind.id, { settings: { endpoints: ["chats"] } }))).toContain("endpoints");

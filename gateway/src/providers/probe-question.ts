@@ -1,4 +1,6 @@
+import { type ModelEndpointId, type ModelEndpointRow, modelEndpoints } from "@sluice/contract/words";
 import type { EndpointId, ModelType, Provider, WireDialectId } from "#core/index.ts";
+import { smallestRequest } from "#protocols/index.ts";
 import type { Lane, OutboundDraft, ProviderKind } from "./kind.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
 import { smallFormBoundary, smallSoundForm } from "./small-sound-form.ts";
@@ -18,22 +20,24 @@ export function listQuestion(provider: Provider, kind: ProviderKind, page: strin
 /** The lane an account is tried by: chat completions where it has them, else the first that generates text. */
 export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: string, type: ModelType): Lane | null {
   const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
-  for (const endpoint of asked[type]) {
+  for (const endpoint of endpointsToTry(type)) {
     const lane = lanes.find((one) => one.endpoint === endpoint);
     if (lane !== undefined) return lane;
   }
   return null;
 }
 
-/** Where models of a type are asked. Pictures and videos cost too much for a try. */
-const asked: Readonly<Record<ModelType, readonly EndpointId[]>> = {
+/** Where models of a type are asked: where they are called, but for what is too dear or too odd to be tried. */
+function endpointsToTry(type: ModelType): readonly EndpointId[] {
+  const chosen = toTry[type];
+  if (chosen !== undefined) return chosen;
+  const endpoints = Object.entries(modelEndpoints) as [ModelEndpointId, ModelEndpointRow][];
+  return endpoints.filter(([, { types }]) => types.includes(type)).map(([endpoint]) => endpoint);
+}
+
+/** Pictures and videos cost too much for a try. */
+const toTry: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
   chat: ["chat", "messages", "responses", "generate"],
-  completion: ["completions"],
-  embedding: ["embeddings", "embed-content", "batch-embed-contents"],
-  rerank: ["rerank"],
-  moderation: ["moderations"],
-  transcription: ["transcriptions", "translations"],
-  speech: ["speech"],
   image: [],
   video: [],
 };
@@ -70,16 +74,8 @@ function bodyIn(dialect: WireDialectId, model: string): object {
       return { model, messages, max_tokens: 16 };
     case "openai-responses":
       return { model, input: question };
-    case "openai-completions":
     case "mistral-fim":
       return { model, prompt: "ok", max_tokens: 1 };
-    case "openai-embeddings":
-    case "openai-moderations":
-      return { model, input: "ok" };
-    case "rerank":
-      return { model, query: "ok", documents: ["ok"] };
-    case "openai-speech":
-      return { model, input: "ok", voice: "alloy" };
     case "gemini-embed-content":
       return { content: { parts: [{ text: "ok" }] } };
     case "gemini-batch-embed":
@@ -95,7 +91,7 @@ function bodyIn(dialect: WireDialectId, model: string): object {
     case "bedrock-converse":
       return { messages: [{ role: "user", content: [{ text: question }] }] };
     default:
-      return { model, messages };
+      return smallestRequest(dialect, model) ?? { model, messages };
   }
 }
 

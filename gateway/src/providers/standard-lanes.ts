@@ -1,3 +1,5 @@
+import { modelEndpoints } from "@sluice/contract/words";
+import { type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import type { DialectTraits } from "#protocols/index.ts";
 import type { Lane, OutboundDraft } from "./kind.ts";
 
@@ -14,35 +16,27 @@ export const inputTokens: Lane = {
   dialect: "openai-responses",
   path: "/responses/input_tokens",
 };
-export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embeddings", path: "/embeddings" };
-export const completions: Lane = { endpoint: "completions", dialect: "openai-completions", path: "/completions" };
-export const rerank: Lane = { endpoint: "rerank", dialect: "rerank", path: "/rerank" };
-export const moderations: Lane = { endpoint: "moderations", dialect: "openai-moderations", path: "/moderations" };
-export const speech: Lane = { endpoint: "speech", dialect: "openai-speech", path: "/audio/speech" };
-export const transcriptions: Lane = {
-  endpoint: "transcriptions",
-  dialect: "openai-transcriptions",
-  path: "/audio/transcriptions",
-};
-export const translations: Lane = {
-  endpoint: "translations",
-  dialect: "openai-transcriptions",
-  path: "/audio/translations",
-};
+
+/** Of the endpoints whose calls are passed as they are: asked at the upstream as here, below its own version. */
+function nativeLane(endpoint: NativeEndpointId): Lane {
+  return { endpoint, dialect: nativeDialects[endpoint], path: modelEndpoints[endpoint].path.replace(/^\/v1/, "") };
+}
+
+export const embeddings = nativeLane("embeddings");
+export const completions = nativeLane("completions");
+export const rerank = nativeLane("rerank");
+export const moderations = nativeLane("moderations");
+export const speech = nativeLane("speech");
+export const transcriptions = nativeLane("transcriptions");
+export const translations = nativeLane("translations");
 export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
 export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
 
-/** What a vendor of everything has beside conversations. A lane for a new endpoint that is passed as it is belongs here. */
+/** What stands beside conversations where a server may have everything. A new endpoint that is passed as it is, is in it by itself. */
 export const besideChat: readonly Lane[] = [
-  completions,
-  embeddings,
-  rerank,
+  ...(Object.keys(nativeDialects) as NativeEndpointId[]).map(nativeLane),
   images,
   imageEdits,
-  moderations,
-  transcriptions,
-  translations,
-  speech,
 ];
 
 export const messages: Lane = {

@@ -77,7 +77,7 @@ async function askStep(
   const answer = await trials.ask(provider, kind, model, signal);
   // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
   const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
-  if (answer !== null && !otherVoice) return stepOf(`${verbs[type]} with ${upstreamModel}`, answer);
+  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, answer);
   const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
   if (task !== null) return stepOf("look for a video task", task);
   if (listing === null || listing.models === null) return nothingToAsk;
@@ -92,7 +92,8 @@ async function askStep(
   };
 }
 
-const verbs: Readonly<Record<ModelType, string>> = {
+/** Those of other types are called. */
+const verbs: Readonly<Partial<Record<ModelType, string>>> = {
   chat: "chat",
   completion: "complete",
   embedding: "embed",

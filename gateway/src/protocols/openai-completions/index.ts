@@ -11,6 +11,7 @@ import { readCompletionsRequest } from "./request.ts";
 export const completionsWire: Wire = {
   readRequest: readCompletionsRequest,
   requestEdits: chatEdits,
+  smallestRequest: (model) => ({ model, prompt: "ok", max_tokens: 1 }),
   readReply: readChatReply,
   tapStream: (hideUsage) => new ChatStreamTap(hideUsage, textMarks),
 };

@@ -13,6 +13,7 @@ export const embeddingsWire: Wire = {
     return passedFacts(body, members, { inputEstimate: textOrTokens(body, members.get("input"), "input").tokens });
   },
   requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok" }),
   readReply: replyReader(["data"], ["usage"], (member) => promptUsage(member("usage"))),
   tapStream: refuseStream("embeddings"),
 };

@@ -20,6 +20,7 @@ export const moderationsWire: Wire = {
     return passedFacts(body, members, { inputEstimate: Math.ceil((input.end - input.start) / 4), ...named });
   },
   requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok" }),
   readReply: replyReader(["results"], ["usage"], (member) => promptUsage(member("usage"))),
   tapStream: refuseStream("moderations"),
 };

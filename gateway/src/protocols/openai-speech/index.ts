@@ -32,6 +32,7 @@ export const speechWire: Wire = {
     return { ...facts, choosing: choosing?.length === 0 ? undefined : choosing };
   },
   requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok", voice: "alloy" }),
   readReply: replyReader(["audio", "data"], ["usage"], (member) => speechUsage(member("usage"))),
   tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
   tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),

@@ -10,6 +10,7 @@ import { rerankUsage } from "./usage.ts";
 export const rerankWire: Wire = {
   readRequest: readRerankRequest,
   requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, query: "ok", documents: ["ok"] }),
   readReply: replyReader(["results", "data"], ["usage", "meta"], rerankUsage),
   tapStream: refuseStream("ranks"),
 };
