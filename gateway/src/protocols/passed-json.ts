@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Edit } from "./bytes.ts";
 import { choosingIn } from "./choosing-members.ts";
 import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "./dialect.ts";
@@ -6,6 +6,7 @@ import type { Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { missing, wrong } from "./json-value.ts";
 import { errorText } from "./openai-chat/reply.ts";
+import { rawUsage } from "./raw-usage.ts";
 import { readLabel, readModel, requireArray } from "./request-members.ts";
 
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
@@ -67,7 +68,9 @@ export function replyReader(
     const reading = usageOf((name) => skimValue(body, members.get(name)));
     return {
       usage:
-        reading === null ? null : { ...reading, raw: rawText(usageIn, (name) => skimValue(body, members.get(name))) },
+        reading === null
+          ? null
+          : { ...reading, raw: rawUsageIn(usageIn, (name) => skimValue(body, members.get(name))) },
       errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
       outputEstimate: 0,
       id: null,
@@ -76,13 +79,13 @@ export function replyReader(
 }
 
 /** What was reported, as it was: the one member, or all that usage may stand in. */
-function rawText(usageIn: readonly string[], member: (name: string) => unknown): string {
+function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknown): string {
   const told = usageIn.flatMap((name) => {
     const value = member(name);
     return value === null ? [] : [[name, value] as const];
   });
-  const raw = JSON.stringify(told.length === 1 && told[0] !== undefined ? told[0][1] : Object.fromEntries(told));
-  return raw.length <= bounds.rawUsageBytesMax ? raw : "{}";
+  const [only] = told;
+  return rawUsage(told.length === 1 && only !== undefined ? only[1] : Object.fromEntries(told));
 }
 
 /** Nobody asks for a stream of these, so an upstream that sends one did not understand the call. */

@@ -52,3 +52,18 @@ test("every limit says whose it is and in which workspace, widest first, and not
     ["key other/theirs", "rpm", { id: other.id, slug: "other" }],
   ]);
 });
+
+test("a part of a name is looked for as it stands: `_` and `%` stand for themselves", async () => {
+  await using ground = await openLimits();
+  const params = { workspace: "acme" };
+  for (const name of ["build_ci", "build-ci", "half 50%"]) {
+    await ground.call("member", "keys.create", { params, body: { name, limits: { rpm: 1 } } });
+  }
+  const found = async (search: string) =>
+    (await ground.call("viewer", "limits.list", { params, query: { search } })).body.data.map(
+      ({ label }: { label: string }) => label,
+    );
+  expect(await found("D_C")).toEqual(["key acme/build_ci"]);
+  expect(await found("0%")).toEqual(["key acme/half 50%"]);
+  expect(await found("%")).toEqual(["key acme/half 50%"]);
+});

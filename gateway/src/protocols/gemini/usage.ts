@@ -1,6 +1,7 @@
-import { bounds, noUsage, type Usage } from "#core/index.ts";
+import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, type JsonObject, objectOf } from "../json-value.ts";
+import { rawUsage } from "../raw-usage.ts";
 import { untoldOf } from "../untold-usage.ts";
 
 /**
@@ -27,7 +28,7 @@ export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReadin
       imageOutput: output.image,
       webSearches,
     },
-    raw: rawText(objectOf(reported)),
+    raw: rawUsage(objectOf(reported)),
     ...untoldOf(prompt, candidates),
   };
 }
@@ -115,9 +116,4 @@ function details(name: string, text: number, audio: number, image: number): Json
     { modality: "IMAGE", tokenCount: image },
   ];
   return { [name]: rows.filter((row) => row.tokenCount > 0) };
-}
-
-function rawText(reported: JsonObject): string {
-  const text = JSON.stringify(reported);
-  return text.length <= bounds.rawUsageBytesMax ? text : "{}";
 }

@@ -1,6 +1,7 @@
-import { bounds, noUsage } from "#core/index.ts";
+import { noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
+import { rawUsage } from "../raw-usage.ts";
 
 /**
  * What was used for `images` pictures, as far as `reported` says. OpenAI counts tokens of text and of pictures; Ark
@@ -24,7 +25,7 @@ export function imagesUsage(reported: unknown, svg: unknown, images: number): Us
       imageOutput: output.image,
       images,
     },
-    raw: rawText(isObject(svg) ? { ...reported, svg_usage: svg } : reported),
+    raw: rawUsage(isObject(svg) ? { ...reported, svg_usage: svg } : reported),
   };
 }
 
@@ -49,9 +50,4 @@ function outputOf(reported: JsonObject): Split {
   const total = countOf(reported["output_tokens"]) ?? text + (countOf(details["image_tokens"]) ?? 0);
   const ofText = Math.min(text, total);
   return { text: ofText, image: total - ofText };
-}
-
-function rawText(reported: object): string {
-  const text = JSON.stringify(reported);
-  return text.length <= bounds.rawUsageBytesMax ? text : "{}";
 }

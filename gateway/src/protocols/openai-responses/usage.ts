@@ -1,6 +1,7 @@
-import { bounds, noUsage, type Usage } from "#core/index.ts";
+import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, objectOf } from "../json-value.ts";
+import { rawUsage } from "../raw-usage.ts";
 import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../server-tools.ts";
 import { untoldOf } from "../untold-usage.ts";
 
@@ -32,7 +33,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       reasoning: Math.min(countOf(outputDetails["reasoning_tokens"]) ?? 0, outputTotal),
       ...toolUse,
     },
-    raw: rawText(told),
+    raw: rawUsage(told),
     ...untoldOf(input, output),
   };
 }
@@ -59,9 +60,4 @@ export function writeResponsesUsage(usage: Usage): object {
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: input + output,
   };
-}
-
-function rawText(reported: object): string {
-  const text = JSON.stringify(reported);
-  return text.length <= bounds.rawUsageBytesMax ? text : "{}";
 }

@@ -1,7 +1,6 @@
-import { bounds } from "#core/index.ts";
 import type { AssetStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { cursorOf, placeOf } from "../database/page-place.ts";
+import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
 import { groupOf, groupRow } from "./asset-columns.ts";
 
 type GroupStore = Pick<AssetStore, "createGroup" | "findGroup" | "groups" | "updateGroup" | "deleteGroup">;
@@ -21,7 +20,7 @@ export function assetGroups({ kysely }: Database): GroupStore {
       return row === undefined ? null : groupOf(row);
     },
     async groups(filter, cursor, limit) {
-      const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+      const size = pageSize(limit);
       const after = cursor === null ? null : placeOf(cursor);
       let query = kysely
         .selectFrom("asset_groups")
@@ -32,13 +31,11 @@ export function assetGroups({ kysely }: Database): GroupStore {
         .limit(size + 1);
       if (filter.platform !== undefined) query = query.where("platform", "=", filter.platform);
       if (after !== null) {
-        query = query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.at, after.id)));
+        query = query.where(isBehind(["created_at", "id"], after));
       }
       const rows = await query.execute();
-      const groups = rows.slice(0, size).map(groupOf);
-      const last = groups.at(-1);
-      const more = rows.length > size && last !== undefined;
-      return { groups, next: more ? cursorOf({ at: last.createdAt, id: last.id }) : null };
+      const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.created_at, id: last.id }));
+      return { groups: page.map(groupOf), next };
     },
     async updateGroup(id, change) {
       const columns = {

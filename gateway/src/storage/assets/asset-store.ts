@@ -1,8 +1,8 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { AssetStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { underDueLease, updateDue } from "../database/leases.ts";
-import { cursorOf, placeOf } from "../database/page-place.ts";
+import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import { assetChanges, assetOf, assetRow, bindingOf, bindingRow } from "./asset-columns.ts";
 import { assetGroups } from "./asset-groups.ts";
@@ -75,7 +75,7 @@ type AssetQuery = {
 
 async function assetPage({ kysely }: Database, query: AssetQuery): ReturnType<AssetStore["assets"]> {
   const { filter, cursor, limit } = query;
-  const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+  const size = pageSize(limit);
   const after = cursor === null ? null : placeOf(cursor);
   let wanted = kysely
     .selectFrom("assets")
@@ -88,13 +88,11 @@ async function assetPage({ kysely }: Database, query: AssetQuery): ReturnType<As
   if (filter.groupId !== undefined) wanted = wanted.where("group_id", "=", filter.groupId);
   if (filter.status !== undefined) wanted = wanted.where("status", "=", filter.status);
   if (after !== null) {
-    wanted = wanted.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.at, after.id)));
+    wanted = wanted.where(isBehind(["created_at", "id"], after));
   }
   const rows = await wanted.execute();
-  const found = rows.slice(0, size).map(assetOf);
-  const last = found.at(-1);
-  const more = rows.length > size && last !== undefined;
-  return { assets: found, next: more ? cursorOf({ at: last.createdAt, id: last.id }) : null };
+  const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.created_at, id: last.id }));
+  return { assets: page.map(assetOf), next };
 }
 
 async function leaseAssets(

@@ -17,7 +17,7 @@ import { type Connection, type Database, inSnapshot } from "../database/database
 import { priceOf } from "../database/price-rows.ts";
 import type { Row } from "../database/schema.ts";
 import { limitScope, patternsOf } from "../database/scope-columns.ts";
-import { sealId } from "../vault/sealed-columns.ts";
+import { openedSettings, sealId } from "../vault/sealed-columns.ts";
 import { readSettings, type StoredSettings } from "./config-file/apply-settings.ts";
 
 /** Everything of one moment, with provider secrets opened. */
@@ -81,10 +81,6 @@ async function readProviders(
 function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings): Provider {
   const timeouts: Partial<Omit<Timeouts, "wholeHeadersMs">> = JSON.parse(row.timeouts);
   const wholeHeadersMs = timeouts.headersMs ?? defaultTimeouts.wholeHeadersMs;
-  const settings: Record<string, unknown> =
-    row.sealed_settings === null
-      ? {}
-      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
   return Object.freeze({
     id: row.id,
     kind: row.kind,
@@ -93,7 +89,7 @@ function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings)
     allowPrivateNetwork: row.allow_private_network === 1,
     timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts, wholeHeadersMs }),
     disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : stored.disconnectDefault,
-    settings: Object.freeze(settings),
+    settings: Object.freeze(openedSettings(row, vault)),
     enabled: row.enabled === 1,
   });
 }

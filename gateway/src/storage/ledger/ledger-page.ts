@@ -1,8 +1,7 @@
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from "kysely";
-import { bounds } from "#core/index.ts";
 import type { LedgerFilter, LedgerPage } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { cursorOf, placeOf } from "../database/page-place.ts";
+import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { entryOf, ledgerColumns } from "./ledger-columns.ts";
 
@@ -13,7 +12,7 @@ export async function ledgerPage(
   cursor: string | null,
   limit: number,
 ): Promise<LedgerPage> {
-  const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+  const size = pageSize(limit);
   const after = cursor === null ? null : placeOf(cursor);
   let query = database.kysely
     .selectFrom("ledger_entries")
@@ -24,15 +23,11 @@ export async function ledgerPage(
     // One more than asked for tells whether there is a following page.
     .limit(size + 1);
   if (after !== null) {
-    query = query.where((eb) => eb(eb.refTuple("at", "attempt_id"), "<", eb.tuple(after.at, after.id)));
+    query = query.where(isBehind(["at", "attempt_id"], after));
   }
   const rows = await query.execute();
-  const entries = rows.slice(0, size).map(entryOf);
-  const last = entries.at(-1);
-  return {
-    entries,
-    next: rows.length > size && last !== undefined ? cursorOf({ at: last.at, id: last.attemptId }) : null,
-  };
+  const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
+  return { entries: page.map(entryOf), next };
 }
 
 export function matches(

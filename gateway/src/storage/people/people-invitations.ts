@@ -7,7 +7,7 @@ import type { Connection } from "../database/database.ts";
 import { makeAdministrator } from "./people-administrators.ts";
 import { putMember, roleOf } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
-import { grantColumns, grantPlace } from "./people-rows.ts";
+import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
 
 interface NewInvitation {
   readonly email: string;
@@ -126,12 +126,6 @@ function openAt(connection: Connection) {
 }
 
 type OpenInvitation = Awaited<ReturnType<ReturnType<typeof openAt>["executeTakeFirstOrThrow"]>>;
-
-function grantOf(row: OpenInvitation): Grant {
-  return row.workspace_id === null || row.role === null
-    ? { administrator: true }
-    : { administrator: false, workspaceId: row.workspace_id, role: row.role };
-}
 
 async function labelOf(connection: Connection, grant: Grant, email: string): Promise<string> {
   return `invitation ${await grantPlace(connection, grant)}/${email}`;

@@ -1,4 +1,4 @@
-import type { Person } from "@sluice/contract/console";
+import type { Person, WorkspaceRole } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
@@ -66,6 +66,13 @@ export function grantColumns(grant: Grant) {
   return grant.administrator
     ? { administrator: 1, workspace_id: null, role: null }
     : { administrator: 0, workspace_id: grant.workspaceId, role: grant.role };
+}
+
+/** Columns as a grant. */
+export function grantOf(row: { readonly workspace_id: string | null; readonly role: WorkspaceRole | null }): Grant {
+  return row.workspace_id === null || row.role === null
+    ? { administrator: true }
+    : { administrator: false, workspaceId: row.workspace_id, role: row.role };
 }
 
 /** Where a grant counts, as audit rows name it: a workspace's slug, or all of it. */

@@ -3,10 +3,10 @@ import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#
 import type { AuditSource, Paged } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
-import { cursorOf, placeOf } from "../database/page-place.ts";
+import { cursorOf, cutPage, isBehind, placeOf } from "../database/pages.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import type { PeopleContext } from "./people-options.ts";
-import { grantColumns, grantPlace, userRow } from "./people-rows.ts";
+import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
 
 interface NewToken {
   readonly name: string;
@@ -60,19 +60,11 @@ export async function listTokens(
     .limit(limit + 1);
   if (ownerId !== null) query = query.where("admin_tokens.owner_id", "=", ownerId);
   if (cursor !== null) {
-    const place = placeOf(cursor);
-    query = query.where((eb) =>
-      eb.or([
-        eb("admin_tokens.created_at", "<", place.at),
-        eb.and([eb("admin_tokens.created_at", "=", place.at), eb("admin_tokens.id", "<", place.id)]),
-      ]),
-    );
+    query = query.where(isBehind(["admin_tokens.created_at", "admin_tokens.id"], placeOf(cursor)));
   }
   const rows = await query.execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { data: page.map(tokenOf), next: more ? cursorOf({ at: Number(last.created_at), id: last.id }) : null };
+  const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: Number(last.created_at), id: last.id }));
+  return { data: page.map(tokenOf), next };
 }
 
 export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
@@ -134,12 +126,6 @@ function tokenRows(connection: Connection) {
 }
 
 type TokenRow = Awaited<ReturnType<ReturnType<typeof tokenRows>["executeTakeFirstOrThrow"]>>;
-
-function grantOf(row: TokenRow): Grant {
-  return row.workspace_id === null || row.role === null
-    ? { administrator: true }
-    : { administrator: false, workspaceId: row.workspace_id, role: row.role };
-}
 
 function tokenOf(row: TokenRow): AdminToken {
   return {

@@ -1,10 +1,11 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
 import { isConsoleLanguage } from "@sluice/contract/words";
-import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
+import { cutPage } from "../database/pages.ts";
+import { contains } from "../database/text-search.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
@@ -24,18 +25,10 @@ export async function listUsers(
     .limit(limit + 1);
   if (cursor !== null) query = query.where("email", ">", nameOfCursor(cursor));
   if (search !== null) {
-    const part = `%${search.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-    query = query.where((eb) =>
-      eb.or([
-        sql<boolean>`${eb.ref("email")} like ${part} escape '\\'`,
-        sql<boolean>`lower(${eb.ref("name")}) like ${part} escape '\\'`,
-      ]),
-    );
+    query = query.where((eb) => eb.or([contains(eb.ref("email"), search), contains(eb.ref("name"), search)]));
   }
   const rows = await query.execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const next = rows.length > limit && last !== undefined ? nameCursor(last.email) : null;
+  const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.email));
   return { data: await consoleUsers(database.kysely, page), next };
 }
 

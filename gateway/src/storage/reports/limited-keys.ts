@@ -2,6 +2,7 @@ import type { ApiKey } from "#core/index.ts";
 import type { LimitedKeyFilter } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import { scopeColumns } from "../database/scope-columns.ts";
+import { contains } from "../database/text-search.ts";
 import { keyOf, namedKeys } from "../keys/key-rows.ts";
 
 const noLimits = scopeColumns(undefined, null).limits;
@@ -22,12 +23,7 @@ export async function limitedKeys(
   if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
   const { search } = filter;
   if (search !== undefined && search !== "") {
-    query = query.where((eb) => eb(eb.fn<string>("lower", ["api_keys.name"]), "like", containing(search)));
+    query = query.where((eb) => contains(eb.ref("api_keys.name"), search));
   }
   return (await query.execute()).map(keyOf);
-}
-
-/** Of the databases' `like`, whose own wildcards in the text count as themselves nowhere else: they are left out. */
-function containing(search: string): string {
-  return `%${search.toLowerCase().replaceAll(/[%_]/g, "")}%`;
 }

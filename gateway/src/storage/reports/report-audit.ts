@@ -2,9 +2,9 @@ import type { AuditRow } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
 import type { Row } from "../database/schema.ts";
+import { contains } from "../database/text-search.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { slicedPage } from "./report-slices.ts";
-import { contains } from "./report-terms.ts";
 
 /** The audit log, newest first. */
 export async function auditPage(

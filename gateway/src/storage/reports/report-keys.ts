@@ -2,10 +2,12 @@ import type { ConsoleKey } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { KeyFilter, Paged } from "#ports/index.ts";
+import { cutPage } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
+import { beginsWith, contains, endsWith } from "../database/text-search.ts";
 import { consoleKeyOf, consoleKeys } from "../keys/console-keys.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { beginsWith, contains, endsWith, equalsWithoutIndex } from "./report-terms.ts";
+import { equalsWithoutIndex } from "./report-terms.ts";
 
 type Terms = ExpressionBuilder<Tables, "api_keys">;
 type Condition = Expression<SqlBool>;
@@ -31,16 +33,11 @@ export async function keyPage(
     const after = keyPlaceOf(cursor);
     query = query.where((eb) => eb(eb.refTuple("name", "id"), ">", eb.tuple(after.name, after.id)));
   }
-  const found = await query.execute();
-  const page = found.slice(0, limit);
+  const { page, next } = cutPage(await query.execute(), limit, keyCursorOf);
   const ids = page.map(({ id }) => id);
   const rows = ids.length === 0 ? [] : await consoleKeys(connection).where("api_keys.id", "in", ids).execute();
   const keys = new Map(rows.map((row) => [row.id, consoleKeyOf(row, filter.now)]));
-  const last = page.at(-1);
-  return {
-    data: ids.flatMap((id) => keys.get(id) ?? []),
-    next: found.length > limit && last !== undefined ? keyCursorOf(last) : null,
-  };
+  return { data: ids.flatMap((id) => keys.get(id) ?? []), next };
 }
 
 interface KeyPlace {

@@ -2,14 +2,15 @@ import type { RequestRow } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { nanoToUsd } from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";
-import { cursorOf, type Place, placeOf } from "../database/page-place.ts";
+import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
+import { beginsWith } from "../database/text-search.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { idsBeginningWith } from "./report-search.ts";
 import { slicedPage } from "./report-slices.ts";
-import { beginsWith, equalsWithoutIndex } from "./report-terms.ts";
+import { equalsWithoutIndex } from "./report-terms.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger_entries">;
 type Condition = Expression<SqlBool>;
@@ -61,7 +62,7 @@ export async function requestPage(
     connection
       .selectFrom("ledger_entries")
       .where((eb) => eb.and([...indexed(eb, filter, ids), ...unindexed(eb, filter, ids)]))
-      .where((eb) => eb(eb.refTuple("at", "attempt_id"), "<", eb.tuple(after.at, after.id)))
+      .where(isBehind(["at", "attempt_id"], after))
       .orderBy("at", "desc")
       .orderBy("attempt_id", "desc");
   const { rows, next } = await slicedPage<Place, RequestColumns>(

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import { bounds, type Task, type TaskState } from "#core/index.ts";
 import type { TaskFilter, TaskPage, TaskPlace, Vault } from "#ports/index.ts";
 import type { Connection, Database } from "../database/database.ts";
-import { cursorOf, type Place, placeOf } from "../database/page-place.ts";
+import { cursorOf, cutPage, isBehind, type Place, pageSize, placeOf } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { type TaskRow, taskOf } from "./task-columns.ts";
 
@@ -18,14 +18,13 @@ export async function taskPage(
   vault: Vault,
   { filter, cursor, limit }: PageAsked,
 ): Promise<TaskPage> {
-  const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+  const size = pageSize(limit);
   const after = typeof cursor === "string" ? placeOf(cursor) : cursor === null ? null : placeOfTask(cursor);
   if (filter.states?.length === 0) return { tasks: [], next: null };
   // One more than asked for tells whether there is a following page.
   const rows = await firstOf(database.kysely, filter, after, size + 1).execute();
-  const tasks = rows.slice(0, size).map((row) => taskOf(row, "", vault));
-  const last = tasks.at(-1);
-  return { tasks, next: rows.length > size && last !== undefined ? cursorOf(placeOfTask(last)) : null };
+  const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.created_at, id: last.id }));
+  return { tasks: page.map((row) => taskOf(row, "", vault)), next };
 }
 
 /** Reads pages of what is not final, so that neither a long list nor a long read is held. */
@@ -94,9 +93,8 @@ function matching(connection: Connection, filter: TaskFilter, after: Place | nul
     .orderBy("id", orderOf(filter));
   if (state !== null) query = query.where("state", "=", state);
   if (after === null) return query;
-  return query.where((eb) =>
-    eb(eb.refTuple("created_at", "id"), filter.oldestFirst === true ? ">" : "<", eb.tuple(after.at, after.id)),
-  );
+  const order = filter.oldestFirst === true ? "oldest first" : "newest first";
+  return query.where(isBehind(["created_at", "id"], after, order));
 }
 
 function narrowed(rows: Rows, filter: TaskFilter): Rows {

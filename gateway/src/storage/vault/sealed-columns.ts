@@ -12,6 +12,15 @@ export function sealedAgain(vault: Vault, rowId: string, before: string | null, 
   return before !== null && opened(vault, before, rowId) === wanted ? before : vault.seal(new Secret(wanted), rowId);
 }
 
+/** The settings of a provider, opened. */
+export function openedSettings(
+  row: { readonly id: string; readonly sealed_settings: string | null },
+  vault: Vault,
+): Record<string, unknown> {
+  if (row.sealed_settings === null) return {};
+  return JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
+}
+
 function opened(vault: Vault, sealed: string, rowId: string): string | null {
   try {
     return vault.open(sealed, rowId).reveal();

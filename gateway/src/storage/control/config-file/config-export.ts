@@ -1,19 +1,18 @@
 import type {
-  BudgetConfig,
   ConfigFile,
   GroupConfig,
   KeyConfig,
-  LimitsConfig,
   ModelConfig,
   ProviderConfig,
   WorkspaceConfig,
 } from "@sluice/contract/config-file";
-import { nanoToUsd, priceConfigOf } from "#core/index.ts";
-import type { ConfigExport, ManagedNames, Vault } from "#ports/index.ts";
+import { priceConfigOf } from "#core/index.ts";
+import type { ConfigExport, ManagedNames, ProviderRecord, Vault } from "#ports/index.ts";
 import { type Database, inSnapshot } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
-import { sealId } from "../../vault/sealed-columns.ts";
+import { budgetOf, limitsOf, type ScopeColumns } from "../../database/scope-columns.ts";
 import { modelRecords } from "../providers/model-rows.ts";
+import { providerRecord } from "../providers/provider-rows.ts";
 
 /** Keys beyond this are left out of an export, and it says so. */
 const keysMax = 10_000;
@@ -41,7 +40,7 @@ export async function exportConfig(
       .execute();
     const settings = await snapshot.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
     const config: ConfigFile = {
-      providers: providers.map((row) => providerConfig(row, vault, isSecret)),
+      providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
       models: models.map(modelConfig),
       workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
       settings: settingsConfig(settings),
@@ -67,35 +66,23 @@ function ofFile<Item extends { readonly managed_by: string }>(
 }
 
 function providerConfig(
-  row: Row<"providers">,
-  vault: Vault,
+  provider: ProviderRecord,
   isSecret: (kind: string, setting: string) => boolean,
 ): ProviderConfig {
-  const stored: Record<string, unknown> =
-    row.sealed_settings === null
-      ? {}
-      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
-  const settings = Object.entries(stored).map(([name, value]) => [
+  const { id, kind } = provider;
+  const settings = Object.entries(provider.settings).map(([name, value]) => [
     name,
-    isSecret(row.kind, name) ? variable(`${row.id}_${name}`) : value,
+    isSecret(kind, name) ? variable(`${id}_${name}`) : value,
   ]);
-  const timeouts: Readonly<Record<string, number>> = JSON.parse(row.timeouts);
-  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
   return said({
-    id: row.id,
-    kind: row.kind,
-    base_url: row.base_url,
-    api_key: row.sealed_secret === null ? undefined : variable(`${row.id}_api_key`),
-    allow_private_network: row.allow_private_network === 1 ? true : undefined,
-    timeouts: orNothing({
-      connect_ms: connectMs,
-      headers_ms: headersMs,
-      first_event_ms: firstEventMs,
-      idle_ms: idleMs,
-      total_ms: totalMs,
-    }),
-    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : undefined,
-    enabled: row.enabled === 1 ? undefined : false,
+    id,
+    kind,
+    base_url: provider.baseUrl,
+    api_key: provider.hasApiKey ? variable(`${id}_api_key`) : undefined,
+    allow_private_network: provider.allowPrivateNetwork ? true : undefined,
+    timeouts: orNothing(provider.timeouts),
+    disconnect: provider.disconnect ?? undefined,
+    enabled: provider.enabled ? undefined : false,
     settings: settings.length === 0 ? undefined : Object.fromEntries(settings),
   });
 }
@@ -180,18 +167,9 @@ function granted(text: string, known: ReadonlySet<string>): string[] | undefined
   return names.length === 0 ? undefined : names;
 }
 
-function scopeConfig(row: { readonly limits: string; readonly budget: string | null }) {
-  const limits: LimitsConfig = JSON.parse(row.limits);
-  const budget: {
-    readonly nanoUsd: number;
-    readonly period: BudgetConfig["period"];
-    readonly fail?: "open" | "closed";
-  } | null = row.budget === null ? null : JSON.parse(row.budget);
-  return {
-    limits: orNothing(limits),
-    budget:
-      budget === null ? undefined : said({ usd: nanoToUsd(budget.nanoUsd), period: budget.period, fail: budget.fail }),
-  };
+function scopeConfig(row: ScopeColumns) {
+  const budget = budgetOf(row);
+  return { limits: orNothing(limitsOf(row)), budget: budget ?? undefined };
 }
 
 /** `ledger.durability` and the like, back to where they stand in the file. */

@@ -1,8 +1,10 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
+import type { Timeouts } from "#core/index.ts";
+import type { ProviderRecord, Vault } from "#ports/index.ts";
 import type { AuditedObject } from "../../changes/audited-rows.ts";
 import type { Row } from "../../database/schema.ts";
-import { sealedAgain, sealId } from "../../vault/sealed-columns.ts";
+import { openedSettings, sealedAgain, sealId } from "../../vault/sealed-columns.ts";
 import type { ApplyContext, KindDefaults } from "../control-options.ts";
 
 export type ProviderRow = Row<"providers">;
@@ -105,4 +107,29 @@ function providerView(row: ProviderRow, before: ProviderRow | null) {
 function sealedView(sealed: string | null, before: string | null | undefined): string | null {
   if (sealed === null) return null;
   return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
+}
+
+/** A provider as it is stored, in the words of the config file. */
+export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
+  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
+  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
+  return {
+    id: row.id,
+    kind: row.kind,
+    baseUrl: row.base_url,
+    hasApiKey: row.sealed_secret !== null,
+    allowPrivateNetwork: row.allow_private_network === 1,
+    timeouts: {
+      ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
+      ...(headersMs === undefined ? {} : { headers_ms: headersMs }),
+      ...(firstEventMs === undefined ? {} : { first_event_ms: firstEventMs }),
+      ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
+      ...(totalMs === undefined ? {} : { total_ms: totalMs }),
+    },
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
+    enabled: row.enabled === 1,
+    settings: openedSettings(row, vault),
+    managedBy: row.managed_by,
+    createdAt: row.created_at,
+  };
 }

@@ -1,14 +1,13 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
-import { Failure, type Timeouts } from "#core/index.ts";
-import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord } from "#ports/index.ts";
 import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { sealId } from "../../vault/sealed-columns.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { refuseDraft, refuseFileOwned } from "../refusals.ts";
-import { kindConflicts, type ProviderRow, providerObject, providerRow } from "./provider-rows.ts";
+import { kindConflicts, type ProviderRow, providerObject, providerRecord, providerRow } from "./provider-rows.ts";
 
 type ProviderWrites = Pick<
   CatalogStore,
@@ -20,11 +19,11 @@ export function providerWrites(options: ControlOptions): ProviderWrites {
   return {
     async listProviders() {
       const rows = await kysely.selectFrom("providers").selectAll().orderBy("id").execute();
-      return rows.map((row) => recordOf(row, options.vault));
+      return rows.map((row) => providerRecord(row, options.vault));
     },
     async provider(id) {
       const row = await rowOf(kysely, id);
-      return row === undefined ? null : recordOf(row, options.vault);
+      return row === undefined ? null : providerRecord(row, options.vault);
     },
     createProvider: (draft, auditSource) => createProvider(options, draft, auditSource),
     updateProvider: (id, change, auditSource) => updateProvider(options, id, change, auditSource),
@@ -43,7 +42,7 @@ async function createProvider(
     }
     const row = rowFrom(context, draft, undefined);
     await insertRows(context, providerObject, [row]);
-    return recordOf(row, options.vault);
+    return providerRecord(row, options.vault);
   });
 }
 
@@ -55,9 +54,9 @@ async function updateProvider(
 ): Promise<ProviderRecord> {
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, id);
-    const after = rowFrom(context, change(recordOf(before, options.vault)), before);
+    const after = rowFrom(context, change(providerRecord(before, options.vault)), before);
     await updateRow(context, providerObject, { before, after });
-    return recordOf(after, options.vault);
+    return providerRecord(after, options.vault);
   });
 }
 
@@ -102,32 +101,4 @@ function rowFrom(context: ApplyContext, draft: ProviderDraft, before: ProviderRo
   refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
   const row = providerRow(context, config, before);
   return api_key === null ? { ...row, sealed_secret: null } : row;
-}
-
-function recordOf(row: ProviderRow, vault: Vault): ProviderRecord {
-  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
-  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
-  const settings: Record<string, unknown> =
-    row.sealed_settings === null
-      ? {}
-      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
-  return {
-    id: row.id,
-    kind: row.kind,
-    baseUrl: row.base_url,
-    hasApiKey: row.sealed_secret !== null,
-    allowPrivateNetwork: row.allow_private_network === 1,
-    timeouts: {
-      ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
-      ...(headersMs === undefined ? {} : { headers_ms: headersMs }),
-      ...(firstEventMs === undefined ? {} : { first_event_ms: firstEventMs }),
-      ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
-      ...(totalMs === undefined ? {} : { total_ms: totalMs }),
-    },
-    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
-    enabled: row.enabled === 1,
-    settings,
-    managedBy: row.managed_by,
-    createdAt: row.created_at,
-  };
 }

@@ -1,5 +1,4 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
-import { type RawBuilder, sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { StoredWorkspace } from "#ports/index.ts";
 import type { AuditedObject } from "../../changes/audited-rows.ts";
@@ -127,10 +126,4 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
     .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
     .executeTakeFirst();
   return row ?? null;
-}
-
-/** Whether a column holds the text, whatever the case; `%` and `_` stand for themselves. */
-export function holdsText(column: string, text: string): RawBuilder<boolean> {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
-  return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
 }

@@ -12,7 +12,9 @@ import type {
 import { insertRows, updateRow } from "../../changes/audited-rows.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
+import { cutPage } from "../../database/pages.ts";
 import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import { contains } from "../../database/text-search.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { refuseFileOwned } from "../refusals.ts";
 import { refuseUnknownProviders } from "./grant-rules.ts";
@@ -21,7 +23,6 @@ import {
   everyModel,
   type GroupRow,
   groupObject,
-  holdsText,
   noProvider,
   storedWorkspace,
   type WorkspaceRow,
@@ -64,13 +65,14 @@ async function workspacePage(
   if (filter.ids !== null) query = query.where("workspaces.id", "in", filter.ids);
   const { search } = filter;
   if (search !== undefined && search !== "") {
-    query = query.where((eb) => eb.or([holdsText("workspaces.slug", search), holdsText("workspaces.name", search)]));
+    query = query.where((eb) =>
+      eb.or([contains(eb.ref("workspaces.slug"), search), contains(eb.ref("workspaces.name"), search)]),
+    );
   }
   if (page.cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(page.cursor));
   const rows = await query.execute();
-  const data = rows.slice(0, page.limit).map(storedWorkspace);
-  const last = data.at(-1);
-  return { data, next: rows.length > page.limit && last !== undefined ? nameCursor(last.slug) : null };
+  const { page: found, next } = cutPage(rows, page.limit, (last) => nameCursor(last.slug));
+  return { data: found.map(storedWorkspace), next };
 }
 
 async function addWorkspace(

@@ -1,0 +1,49 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { bounds, Failure } from "#core/index.ts";
+
+/** The last row of a page: a list goes on behind it, whatever is added meanwhile. */
+export interface Place {
+  readonly at: number;
+  readonly id: string;
+}
+
+export function cursorOf(place: Place): string {
+  return Buffer.from(`${place.at}.${place.id}`, "utf8").toString("base64url");
+}
+
+/** Throws Failure invalid_request for a cursor that no list gave out. */
+export function placeOf(cursor: string): Place {
+  const found = /^(\d{1,16})\.(.{1,128})$/.exec(Buffer.from(cursor, "base64url").toString("utf8"));
+  const [, at, id] = found ?? [];
+  if (at === undefined || id === undefined) {
+    throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
+  }
+  return { at: Number(at), id };
+}
+
+/** How many rows of a list one page has at most. */
+export function pageSize(limit: number): number {
+  return Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+}
+
+/** That a row stands behind a place in a list that goes by these two columns, newest first or oldest first. */
+export function isBehind(
+  [at, id]: readonly [string, string],
+  place: Place,
+  order: "newest first" | "oldest first" = "newest first",
+): RawBuilder<SqlBool> {
+  const columns = sql`(${sql.ref(at)}, ${sql.ref(id)})`;
+  const values = sql`(${place.at}, ${place.id})`;
+  return order === "newest first" ? sql<SqlBool>`${columns} < ${values}` : sql<SqlBool>`${columns} > ${values}`;
+}
+
+/** A page and the cursor of the one that follows. `rows`: one more than the page has, where there are as many. */
+export function cutPage<Item>(
+  rows: readonly Item[],
+  size: number,
+  cursorOfLast: (last: Item) => string,
+): { readonly page: readonly Item[]; readonly next: string | null } {
+  const page = rows.slice(0, size);
+  const last = page.at(-1);
+  return { page, next: rows.length > size && last !== undefined ? cursorOfLast(last) : null };
+}
