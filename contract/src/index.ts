@@ -7,6 +7,7 @@ export * from "./config-json-schema.ts";
 export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";
+export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";
 export * from "./model-type.ts";
 export * from "./names.ts";

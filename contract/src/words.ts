@@ -9,6 +9,7 @@ export * from "./console/paths.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";
 export * from "./error-codes.ts";
+export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";
 export * from "./names.ts";
 export * from "./usage-classes.ts";

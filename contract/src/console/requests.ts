@@ -1,66 +1,27 @@
 import { z } from "zod";
+import { ledgerFields } from "./ledger-fields.ts";
 import { route } from "./route.ts";
 import { outcomes } from "./states.ts";
-import { at, count, id, ms, pageOf, pageQuery, usd } from "./words.ts";
+import { at, count, id, pageOf, pageQuery, usd } from "./words.ts";
 
 /** One attempt as lists show it. Attempts of one request share `request_id` and stand together. */
 export const requestRowSchema = z.object({
-  attempt_id: id,
-  request_id: id,
-  at,
+  ...ledgerFields("list"),
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
   group: z.object({ id, name: z.string() }),
-  model: z.string(),
-  requested_model: z.string(),
-  provider: z.string().describe("Empty: refused before one was chosen."),
-  endpoint: z.string(),
-  operation: z
-    .string()
-    .nullable()
-    .describe("Of a call that was passed through: its method and what kind of path it had, such as `GET /files/{id}`."),
-  stream: z.boolean(),
-  calls: z
-    .int()
-    .min(1)
-    .describe("How many calls the row stands for: refusals of one key in one second that are alike are one."),
-  retry_index: count,
-  outcome: z.enum(outcomes),
-  http_status: z.int(),
-  error_code: z.string().nullable(),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
-  total_ms: ms,
-  first_token_ms: ms.nullable(),
 });
 export type RequestRow = z.infer<typeof requestRowSchema>;
 
 export const attemptSchema = requestRowSchema.extend({
-  ended_at: at,
-  deployment: z.string(),
-  upstream_model: z.string(),
-  caller_dialect: z.string(),
-  upstream_dialect: z.string(),
-  usage: z.record(z.string(), z.number()).describe("By class; they do not overlap, but `reasoning` is inside output."),
-  usage_source: z.enum(["upstream", "estimated", "none"]),
-  raw_usage: z.string().nullable(),
-  price_version: z.string().nullable(),
+  ...ledgerFields("detail"),
   cost_lines: z
     .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
     .describe("How the cost came about at the price version of the attempt."),
   reserved_usd: usd,
-  started_after_ms: ms
-    .nullable()
-    .describe("How long the caller had waited when the attempt began; its own times come on top. null: not noted."),
-  upstream_status: z.int().nullable().describe("What the upstream answered; `http_status` is what its caller was."),
-  warnings: z.array(z.string()).describe("What could not be carried between the protocols of caller and upstream."),
-  upstream_ms: ms.nullable(),
-  first_byte_ms: ms.nullable(),
-  overhead_ms: ms.nullable(),
-  user_agent: z.string(),
-  tags: z.record(z.string(), z.string()),
-  upstream_id: z.string().nullable(),
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;
 

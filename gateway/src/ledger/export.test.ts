@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { LedgerRow } from "@sluice/contract";
+import { ledgerTable, usageTable } from "@sluice/contract/words";
 import type { LedgerEntry } from "#core/index.ts";
 import type { LedgerPage } from "#ports/index.ts";
 import { entryOf } from "../../test/ledger/history.ts";
@@ -47,6 +49,18 @@ test("every member of an entry is exported", async () => {
   const row: object = JSON.parse(line);
   expect(Object.keys(row)).toEqual(expect.arrayContaining(worked));
   expect(Object.keys(row).length).toBe(Object.keys(others).length + Object.keys(usage).length + worked.length);
+});
+
+test("a column of the ledger is exported, or says why not", async () => {
+  const [header = ""] = await exported("csv");
+  const columns = header.trimEnd().split(",");
+  const rows: readonly LedgerRow[] = ledgerTable;
+  const own = rows.flatMap(({ exported, kind, column }) => {
+    if (exported !== true) return [];
+    return kind === "usage" ? usageTable.map((each) => each.column) : [column];
+  });
+  expect(columns.filter((column) => !column.startsWith("call_"))).toEqual(own);
+  for (const { exported } of rows) if (exported !== true) expect(exported.no).toMatch(/\w{3}/);
 });
 
 test("CSV begins with its columns and keeps each entry in one record", async () => {

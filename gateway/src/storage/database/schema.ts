@@ -1,4 +1,4 @@
-import type { UsageColumnName } from "@sluice/contract/words";
+import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
@@ -134,50 +134,8 @@ interface PriceTable {
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
-/** One row per attempt. `at` is when it began; lists and hours go by it. */
-interface LedgerTable extends UsageColumns {
-  attempt_id: string;
-  request_id: string;
-  at: number;
-  ended_at: number;
-  workspace_id: string;
-  group_id: string;
-  key_id: string;
-  model: string;
-  requested_model: string;
-  provider: string;
-  deployment: string;
-  upstream_model: string;
-  endpoint: string;
-  caller_dialect: string;
-  upstream_dialect: string;
-  stream: number;
-  retry_index: number;
-  price_version: string | null;
-  input_estimate: number;
-  reserved_nano_usd: number;
-  user_agent: string;
-  tags: string;
-  outcome: string;
-  http_status: number;
-  error_code: string | null;
-  usage_source: string;
-  raw_usage: string | null;
-  total_ms: number;
-  first_byte_ms: number | null;
-  first_token_ms: number | null;
-  upstream_ms: number | null;
-  /** How long the caller had waited when the attempt began. */
-  started_after_ms: number | null;
-  upstream_status: number | null;
-  /** A JSON array of texts; null: none. */
-  warnings: string | null;
-  /** Of a call that was passed through: its method and kind of path. */
-  operation: string | null;
-  overhead_ms: number | null;
-  upstream_id: string | null;
-  calls: number;
-}
+/** One row per attempt, as the contract's table of the ledger says it. `at` is when it began; lists and hours go by it. */
+interface LedgerTable extends UsageColumns, Omit<StoredLedgerColumns, "cost_nano_usd"> {}
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
 interface RollupTable extends UsageColumns, RollupLatencies {

@@ -70,6 +70,30 @@ test("what a call will be charged for beside tokens is in its intent; older inte
   expect(parseRecord(short, 0, short.length - 1)).toEqual({ type: "settle", value: settlementOf(4) });
 });
 
+test("each member stands where files of earlier versions have it", () => {
+  const intent = JSON.parse(encodeIntent(intentOf(1, { operation: "GET /files", counted: { audioSeconds: 8 } })));
+  const { usage, ...settlement } = settlementOf(1);
+  const settled = JSON.parse(encodeSettlement({ ...settlement, usage, warnings: ["w"] }));
+  const entry: Readonly<Record<string, unknown>> = { ...intentOf(1), ...settlement, operation: "GET /files" };
+  const members = (names: string) => names.split(" ").map((name) => entry[name]);
+  expect(intent.toSpliced(22, 1)).toEqual(
+    members(
+      "attemptId requestId at workspaceId groupId keyId model requestedModel provider deployment upstreamModel endpoint " +
+        "callerDialect upstreamDialect stream retryIndex priceVersion inputEstimate reservedNanoUsd userAgent tags " +
+        "startedAfterMs operation",
+    ),
+  );
+  expect(intent[22]).toEqual({ audioSeconds: 8 });
+  expect(settled.toSpliced(5, 1)).toEqual([
+    ...members(
+      "attemptId endedAt outcome httpStatus errorCode usageSource rawUsage costNanoUsd totalMs firstByteMs firstTokenMs " +
+        "upstreamMs overheadMs upstreamId upstreamStatus",
+    ),
+    ["w"],
+  ]);
+  expect(settled[5]).toEqual(Object.values(usage));
+});
+
 test("whatever text a caller sends, its record is one line and comes back the same", () => {
   const text = fc.string({ unit: "binary", maxLength: 300 });
   fc.assert(

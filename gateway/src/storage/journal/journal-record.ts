@@ -1,3 +1,4 @@
+import { type LedgerRow, ledgerTable } from "@sluice/contract/words";
 import {
   type Checkpoint,
   type Intent,
@@ -14,9 +15,9 @@ import type { JournalRecord } from "#ports/index.ts";
  * letter (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything after its space, without the line
  * feed. JSON never holds a raw line feed, so a line feed always ends a record.
  *
- * i (intent)     the members of Intent in the order of `encodeIntent`
+ * i (intent)     the members of Intent at the places that the contract's table of the ledger gives them
  * c (checkpoint) the members of Checkpoint, usage as an array
- * s (settle)     the members of Settlement, usage as an array
+ * s (settle)     the members of Settlement at their places in that table, usage as an array
  * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several alike
  *
  * New members are added at the end of an array, so that files of an older version stay readable.
@@ -69,13 +70,13 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
   const row: unknown = JSON.parse(bytes.toString("utf8", start + recordHeadBytes, end));
   switch (letter) {
     case recordLetters.intent:
-      return { type: "intent", value: toIntent(row as IntentRow) };
+      return { type: "intent", value: toIntent(row as JournalRow) };
     case recordLetters.checkpoint:
       return { type: "checkpoint", value: toCheckpoint(row as CheckpointRow) };
     case recordLetters.settle:
-      return { type: "settle", value: toSettlement(row as SettlementRow) };
+      return { type: "settle", value: toSettlement(row as JournalRow) };
     case recordLetters.refuse: {
-      const [intent, settlement, calls] = row as [IntentRow, SettlementRow, number?];
+      const [intent, settlement, calls] = row as [JournalRow, JournalRow, number?];
       const repeated = calls === undefined ? {} : { calls };
       return { type: "refuse", value: { ...toIntent(intent), ...toSettlement(settlement), ...repeated } };
     }
@@ -94,8 +95,7 @@ function hexValue(byte: number): number {
 /*
  * The rows below are read as what was written: the CRC has vouched for the bytes, and only this file writes them.
  */
-type IntentRow = ReturnType<typeof intentRow>;
-type SettlementRow = ReturnType<typeof settlementRow>;
+type JournalRow = readonly unknown[];
 type CheckpointRow = readonly [
   string,
   number,
@@ -118,63 +118,62 @@ function toUsage(row: readonly number[]): Usage {
   return usage;
 }
 
-function intentRow(intent: Intent) {
-  return [
-    intent.attemptId,
-    intent.requestId,
-    intent.at,
-    intent.workspaceId,
-    intent.groupId,
-    intent.keyId,
-    intent.model,
-    intent.requestedModel,
-    intent.provider,
-    intent.deployment,
-    intent.upstreamModel,
-    intent.endpoint,
-    intent.callerDialect,
-    intent.upstreamDialect,
-    intent.stream,
-    intent.retryIndex,
-    intent.priceVersion,
-    intent.inputEstimate,
-    intent.reservedNanoUsd,
-    intent.userAgent,
-    intent.tags,
-    intent.startedAfterMs,
-    intent.counted ?? null,
-    intent.operation ?? null,
-  ] as const;
+interface Place {
+  readonly member: string;
+  /** An entry may leave it out; files then hold null. */
+  readonly optional: boolean;
 }
 
-function toIntent(row: IntentRow): Intent {
-  return {
-    attemptId: row[0],
-    requestId: row[1],
-    at: row[2],
-    workspaceId: row[3],
-    groupId: row[4],
-    keyId: row[5],
-    model: row[6],
-    requestedModel: row[7],
-    provider: row[8],
-    deployment: row[9],
-    upstreamModel: row[10],
-    endpoint: row[11],
-    callerDialect: row[12],
-    upstreamDialect: row[13],
-    stream: row[14],
-    retryIndex: row[15],
-    priceVersion: row[16],
-    inputEstimate: row[17],
-    reservedNanoUsd: row[18],
-    userAgent: row[19],
-    tags: row[20],
+/** What is not in the ledger's table: it is in journals only. */
+const intentPlaces = placesOf("intent", { 22: { member: "counted", optional: true } });
+const settlementPlaces = placesOf("settle", {});
+
+function placesOf(record: "intent" | "settle", more: Readonly<Record<number, Place>>): readonly Place[] {
+  const places: Record<number, Place> = { ...more };
+  const rows: readonly LedgerRow[] = ledgerTable;
+  for (const { member, absent, journal } of rows) {
+    const place = journal[record];
+    if (place !== undefined) places[place] = { member, optional: absent !== undefined };
+  }
+  return Array.from({ length: Object.keys(places).length }, (_, place) => {
+    const known = places[place];
+    if (known === undefined) throw new Error(`No member stands at place ${place} of the journal's ${record} records.`);
+    return known;
+  });
+}
+
+function rowOf(places: readonly Place[], value: Intent | Settlement): JournalRow {
+  const members = value as unknown as Readonly<Record<string, unknown>>;
+  return places.map(({ member }) =>
+    member === "usage" ? usageRow(members[member] as Usage) : (members[member] ?? null),
+  );
+}
+
+function membersOf(places: readonly Place[], row: JournalRow): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  for (const [place, { member, optional }] of places.entries()) {
     // Not in files of a version that did not know it.
-    startedAfterMs: row[21] ?? null,
-    ...(row[22] == null ? {} : { counted: row[22] }),
-    ...(row[23] == null ? {} : { operation: row[23] }),
-  };
+    const written = row[place] ?? null;
+    if (written === null && optional) continue;
+    value[member] = member === "usage" ? toUsage(written as readonly number[]) : written;
+  }
+  return value;
+}
+
+function intentRow(intent: Intent): JournalRow {
+  return rowOf(intentPlaces, intent);
+}
+
+function toIntent(row: JournalRow): Intent {
+  return membersOf(intentPlaces, row) as unknown as Intent;
+}
+
+function settlementRow(settlement: Settlement): JournalRow {
+  return rowOf(settlementPlaces, settlement);
+}
+
+function toSettlement(row: JournalRow): Settlement {
+  return membersOf(settlementPlaces, row) as unknown as Settlement;
 }
 
 function toCheckpoint(row: CheckpointRow): Checkpoint {
@@ -187,50 +186,5 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     firstTokenMs: row[5],
     // Not in files of a version that did not know it.
     upstreamId: row[6] ?? null,
-  };
-}
-
-function settlementRow(settlement: Settlement) {
-  return [
-    settlement.attemptId,
-    settlement.endedAt,
-    settlement.outcome,
-    settlement.httpStatus,
-    settlement.errorCode,
-    usageRow(settlement.usage),
-    settlement.usageSource,
-    settlement.rawUsage,
-    settlement.costNanoUsd,
-    settlement.totalMs,
-    settlement.firstByteMs,
-    settlement.firstTokenMs,
-    settlement.upstreamMs,
-    settlement.overheadMs,
-    settlement.upstreamId,
-    settlement.upstreamStatus,
-    settlement.warnings ?? null,
-  ] as const;
-}
-
-function toSettlement(row: SettlementRow): Settlement {
-  return {
-    attemptId: row[0],
-    endedAt: row[1],
-    outcome: row[2],
-    httpStatus: row[3],
-    errorCode: row[4],
-    usage: toUsage(row[5]),
-    usageSource: row[6],
-    rawUsage: row[7],
-    costNanoUsd: row[8],
-    totalMs: row[9],
-    firstByteMs: row[10],
-    firstTokenMs: row[11],
-    upstreamMs: row[12],
-    overheadMs: row[13],
-    // Not in files of a version that did not know it.
-    upstreamId: row[14] ?? null,
-    upstreamStatus: row[15] ?? null,
-    ...(row[16] == null ? {} : { warnings: row[16] }),
   };
 }

@@ -1,113 +1,108 @@
-import { type UsageColumnName, usageTable } from "@sluice/contract/words";
-import {
-  type DialectId,
-  type EndpointId,
-  type LedgerEntry,
-  noUsage,
-  type Outcome,
-  type Usage,
-  type UsageSource,
-} from "#core/index.ts";
+import type { AttemptDetail } from "@sluice/contract/console";
+import { type LedgerColumn, ledgerTable, type UsageColumnName, usageTable } from "@sluice/contract/words";
+import { type LedgerEntry, noUsage, type Usage } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
 
 type LedgerRow = Row<"ledger_entries">;
+type Listed = (typeof ledgerTable)[number];
 
-/** How each column of `ledger_entries` comes from an entry: the one list both directions and every statement use. */
-const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => LedgerRow[Column] } = {
-  attempt_id: (e) => e.attemptId,
-  request_id: (e) => e.requestId,
-  at: (e) => e.at,
-  ended_at: (e) => e.endedAt,
-  workspace_id: (e) => e.workspaceId,
-  group_id: (e) => e.groupId,
-  key_id: (e) => e.keyId,
-  model: (e) => e.model,
-  requested_model: (e) => e.requestedModel,
-  provider: (e) => e.provider,
-  deployment: (e) => e.deployment,
-  upstream_model: (e) => e.upstreamModel,
-  endpoint: (e) => e.endpoint,
-  caller_dialect: (e) => e.callerDialect,
-  upstream_dialect: (e) => e.upstreamDialect,
-  stream: (e) => (e.stream ? 1 : 0),
-  retry_index: (e) => e.retryIndex,
-  price_version: (e) => e.priceVersion,
-  input_estimate: (e) => e.inputEstimate,
-  reserved_nano_usd: (e) => e.reservedNanoUsd,
-  user_agent: (e) => e.userAgent,
-  tags: (e) => tagsText(e.tags),
-  outcome: (e) => e.outcome,
-  http_status: (e) => e.httpStatus,
-  error_code: (e) => e.errorCode,
-  ...usageReaders(),
-  usage_source: (e) => e.usageSource,
-  raw_usage: (e) => e.rawUsage,
-  cost_nano_usd: (e) => e.costNanoUsd,
-  total_ms: (e) => e.totalMs,
-  first_byte_ms: (e) => e.firstByteMs,
-  first_token_ms: (e) => e.firstTokenMs,
-  upstream_ms: (e) => e.upstreamMs,
-  overhead_ms: (e) => e.overheadMs,
-  upstream_id: (e) => e.upstreamId,
-  calls: (e) => e.calls ?? 1,
-  started_after_ms: (e) => e.startedAfterMs,
-  upstream_status: (e) => e.upstreamStatus,
-  warnings: (e) => (e.warnings === undefined ? null : JSON.stringify(e.warnings)),
-  operation: (e) => e.operation ?? null,
-};
+const columns = ledgerTable.filter((row): row is LedgerColumn => row.kind !== "usage");
 
-export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
+/** The columns of `ledger_entries`: the one list that both directions and every statement use. */
+export const ledgerColumns: readonly (keyof LedgerRow)[] = [
+  ...columns.map(({ column }) => column),
+  ...usageTable.map(({ column }) => column),
+];
 
-const valueReaders = Object.values(readers);
+/** What a member of an entry is, by the kind of its column. */
+type Member<Of extends Listed> =
+  | Members[Of["kind"]]
+  | (Of extends { readonly nullable: true } ? null : never)
+  | (Of extends { readonly absent: unknown } ? undefined : never);
 
-/** Appends the entry's values in the order of `ledgerColumns`. */
+interface Members extends Record<"id" | "text" | "outcome" | "source", string> {
+  readonly time: number;
+  readonly ms: number;
+  readonly count: number;
+  readonly calls: number;
+  readonly status: number;
+  readonly nanoUsd: number;
+  readonly flag: boolean;
+  readonly tags: LedgerEntry["tags"];
+  readonly texts: readonly string[];
+  readonly usage: Usage;
+}
+
+type ListedMembers = { readonly [Of in Listed as Of["member"]]?: Member<Of> };
+/** Of a member that the table lacks, nothing is a value: see `bindEntry`. */
+type Unlisted = { readonly [Member in Exclude<keyof LedgerEntry, keyof ListedMembers>]: never };
+
+type Bind = (entry: ListedMembers) => unknown;
+
+const binds: readonly Bind[] = [
+  ...columns.map(bindOf),
+  ...usageTable.map(
+    ({ name }): Bind =>
+      (e) =>
+        e.usage?.[name],
+  ),
+];
+
+/** Appends the entry's values in the order of `ledgerColumns`. Does not compile while an entry has members that the table lacks. */
 export function bindEntry(entry: LedgerEntry, into: unknown[]): void {
-  for (const read of valueReaders) into.push(read(entry));
+  const members: ListedMembers & Unlisted = entry;
+  for (const bind of binds) into.push(bind(members));
+}
+
+function bindOf(row: LedgerColumn): Bind {
+  const { member } = row;
+  if (row.kind === "flag") return (entry) => (entry[member] === true ? 1 : 0);
+  if (row.kind === "tags") return ({ tags }) => tagsText(tags ?? {});
+  if (row.kind === "texts") return (entry) => (entry[member] === undefined ? null : JSON.stringify(entry[member]));
+  if (!("absent" in row)) return (entry) => entry[member];
+  const { absent } = row;
+  return (entry) => entry[member] ?? absent;
 }
 
 export function entryOf(row: LedgerRow): LedgerEntry {
-  return {
-    attemptId: row.attempt_id,
-    requestId: row.request_id,
-    at: row.at,
-    endedAt: row.ended_at,
-    workspaceId: row.workspace_id,
-    groupId: row.group_id,
-    keyId: row.key_id,
-    model: row.model,
-    requestedModel: row.requested_model,
-    provider: row.provider,
-    deployment: row.deployment,
-    upstreamModel: row.upstream_model,
-    endpoint: row.endpoint as EndpointId,
-    callerDialect: row.caller_dialect as DialectId,
-    upstreamDialect: row.upstream_dialect as DialectId,
-    stream: row.stream === 1,
-    retryIndex: row.retry_index,
-    priceVersion: row.price_version,
-    inputEstimate: row.input_estimate,
-    reservedNanoUsd: row.reserved_nano_usd,
-    userAgent: row.user_agent,
-    tags: row.tags === noTags ? {} : JSON.parse(row.tags),
-    outcome: row.outcome as Outcome,
-    httpStatus: row.http_status,
-    errorCode: row.error_code,
-    usage: usageOf(row),
-    usageSource: row.usage_source as UsageSource,
-    rawUsage: row.raw_usage,
-    costNanoUsd: row.cost_nano_usd,
-    totalMs: row.total_ms,
-    firstByteMs: row.first_byte_ms,
-    firstTokenMs: row.first_token_ms,
-    upstreamMs: row.upstream_ms,
-    overheadMs: row.overhead_ms,
-    upstreamId: row.upstream_id,
-    ...(row.calls === 1 ? {} : { calls: row.calls }),
-    startedAfterMs: row.started_after_ms,
-    upstreamStatus: row.upstream_status,
-    ...(row.warnings === null ? {} : { warnings: JSON.parse(row.warnings) }),
-    ...(row.operation === null ? {} : { operation: row.operation }),
-  };
+  const entry: Record<string, unknown> = { usage: usageOf(row) };
+  for (const column of columns) {
+    const stored = row[column.column];
+    if ("absent" in column && stored === column.absent) continue;
+    entry[column.member] = shownValue(column, stored);
+  }
+  return entry as unknown as LedgerEntry;
+}
+
+/** As entries and the admin API have it. */
+function shownValue({ kind }: Pick<LedgerColumn, "kind">, stored: string | number | null): unknown {
+  if (kind === "flag") return stored === 1;
+  if (kind === "tags") return stored === noTags ? {} : JSON.parse(String(stored));
+  if (kind === "texts") return stored === null ? [] : JSON.parse(String(stored));
+  return stored;
+}
+
+interface ShownColumns {
+  readonly list: Extract<LedgerColumn, { readonly shown: "list" }>["column"];
+  readonly detail: Extract<LedgerColumn, { readonly shown: "detail" }>["column"];
+}
+
+/** The columns that the admin API shows as they are: with each attempt of a list, or with those of one request. */
+export const shownColumns = { list: columnsShown("list"), detail: columnsShown("detail") } as const;
+
+function columnsShown<Where extends keyof ShownColumns>(where: Where): readonly ShownColumns[Where][] {
+  const shown = columns.filter((row) => row.shown === where);
+  return shown.map(({ column }) => column) as readonly LedgerColumn["column"][] as readonly ShownColumns[Where][];
+}
+
+export function shownFields<Where extends keyof ShownColumns>(
+  where: Where,
+  row: Pick<LedgerRow, ShownColumns[Where]>,
+): Pick<AttemptDetail, ShownColumns[Where]> {
+  const stored: Readonly<Record<string, string | number | null>> = row;
+  const shown = columns.filter((column) => column.shown === where);
+  const fields = shown.map((each) => [each.column, shownValue(each, stored[each.column] ?? null)]);
+  return Object.fromEntries(fields) as Pick<AttemptDetail, ShownColumns[Where]>;
 }
 
 /** The column each class of usage lives in, in ledger and rollups alike. */
@@ -123,11 +118,6 @@ export function usageOf(row: Pick<LedgerRow, UsageColumn>): Usage {
   const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
   for (const { name, column } of usageTable) usage[name] = row[column];
   return usage;
-}
-
-function usageReaders() {
-  const entries = usageTable.map(({ name, column }) => [column, (e: LedgerEntry): number => e.usage[name]]);
-  return Object.fromEntries(entries) as Record<UsageColumn, (entry: LedgerEntry) => number>;
 }
 
 const noTags = "{}";

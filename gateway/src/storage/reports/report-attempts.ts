@@ -9,7 +9,7 @@ import {
   usageClasses,
 } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
-import { entryOf, ledgerColumns, usageColumnOf, usageOf } from "../ledger/ledger-columns.ts";
+import { ledgerColumns, shownFields, usageColumnOf, usageOf } from "../ledger/ledger-columns.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { namesOf } from "./report-names.ts";
 import { requestRowOf } from "./report-requests.ts";
@@ -42,27 +42,11 @@ export async function attemptsOf(
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
 
 function detailOf(row: Row<"ledger_entries">): Detail {
-  const { tags, usage, usageSource, warnings = [] } = entryOf(row);
+  const usage = usageOf(row);
   return {
-    ended_at: row.ended_at,
-    deployment: row.deployment,
-    upstream_model: row.upstream_model,
-    caller_dialect: row.caller_dialect,
-    upstream_dialect: row.upstream_dialect,
+    ...shownFields("detail", row),
     usage: Object.fromEntries(used(usage).map((name) => [usageColumnOf[name], usage[name]])),
-    usage_source: usageSource,
-    raw_usage: row.raw_usage,
-    price_version: row.price_version,
     reserved_usd: nanoToUsd(row.reserved_nano_usd),
-    started_after_ms: row.started_after_ms,
-    upstream_status: row.upstream_status,
-    warnings: [...warnings],
-    upstream_ms: row.upstream_ms,
-    first_byte_ms: row.first_byte_ms,
-    overhead_ms: row.overhead_ms,
-    user_agent: row.user_agent,
-    tags,
-    upstream_id: row.upstream_id,
   };
 }
 

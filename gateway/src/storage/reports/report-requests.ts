@@ -5,6 +5,7 @@ import type { Paged, RequestFilter } from "#ports/index.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { beginsWith } from "../database/text-search.ts";
+import { shownColumns, shownFields } from "../ledger/ledger-columns.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { type Names, namesOf } from "./report-names.ts";
@@ -16,26 +17,11 @@ type Terms = ExpressionBuilder<Tables, "ledger_entries">;
 type Condition = Expression<SqlBool>;
 
 const rowColumns = [
-  "attempt_id",
-  "request_id",
-  "at",
+  ...shownColumns.list,
   "workspace_id",
   "group_id",
   "key_id",
-  "model",
-  "requested_model",
-  "provider",
-  "endpoint",
-  "operation",
-  "stream",
-  "retry_index",
-  "calls",
-  "outcome",
-  "http_status",
-  "error_code",
   "cost_nano_usd",
-  "total_ms",
-  "first_token_ms",
   ...inputColumns,
   ...outputColumns,
 ] as const;
@@ -98,28 +84,13 @@ export async function requestPage(
 
 export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
   return {
-    attempt_id: row.attempt_id,
-    request_id: row.request_id,
-    at: row.at,
+    ...shownFields("list", row),
     workspace: names.workspace(row.workspace_id),
     key: names.key(row.key_id),
     group: names.group(row.group_id),
-    model: row.model,
-    requested_model: row.requested_model,
-    provider: row.provider,
-    endpoint: row.endpoint,
-    operation: row.operation,
-    stream: row.stream === 1,
-    retry_index: row.retry_index,
-    calls: row.calls,
-    outcome: row.outcome as RequestRow["outcome"],
-    http_status: row.http_status,
-    error_code: row.error_code,
     input_tokens: inputColumns.reduce((sum, column) => sum + row[column], 0),
     output_tokens: outputColumns.reduce((sum, column) => sum + row[column], 0),
     cost_usd: nanoToUsd(row.cost_nano_usd),
-    total_ms: row.total_ms,
-    first_token_ms: row.first_token_ms,
   };
 }
 
