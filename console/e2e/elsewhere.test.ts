@@ -53,14 +53,14 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
   test("an account elsewhere with the administrator's address opens nothing until the administrator connects it", async () => {
     const page = await browser.page({ bypassCSP: true });
     await comeFromElsewhere(page);
-    await page.getByRole("alert").getByText("There is an account with this e-mail address").waitFor();
+    await page.getByRole("alert").getByText("An account with this email address exists").waitFor();
     expect(await barriers(page)).toEqual([]);
-    await page.getByRole("textbox", { name: "E-mail address" }).fill(administrator);
+    await page.getByRole("textbox", { name: "Email address" }).fill(administrator);
     await page.getByRole("textbox", { name: "Password" }).fill(password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await page.goto("/console/profile");
-    await page.getByText("Nothing is connected").waitFor();
+    await page.getByText("No accounts connected").waitFor();
     await page.getByRole("button", { name: "Connect Corp" }).click();
     await page.getByRole("status").getByText("Corp is connected").waitFor();
     await page.getByRole("row", { name: new RegExp(issuer.url) }).waitFor();
@@ -114,7 +114,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect((await post("verify-totp", { code: oneTimeCode(key) })).status).toBe(200);
     const page = await browser.page({ bypassCSP: true });
     await comeFromElsewhere(page);
-    await page.getByText("Give the six digits").waitFor();
+    await page.getByText("Enter the six-digit code").waitFor();
     expect(await barriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Use a backup code" }).click();
     await page.getByRole("textbox", { name: "Backup code" }).fill(backup_codes[0] ?? "");
@@ -122,7 +122,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await page.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
     await page.getByRole("button", { name: "Disconnect" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
-    await page.getByText("Nothing is connected").waitFor();
+    await page.getByText("No accounts connected").waitFor();
     expect(faults()).toEqual([]);
   });
 });

@@ -25,9 +25,9 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
   test("from the set-up link to the first streamed answer and its explanation", async () => {
     const page = await browser.page();
     await page.goto(gateway.consoleLink);
-    await page.getByLabel("E-mail address").fill("ada@example.com");
+    await page.getByLabel("Email address").fill("ada@example.com");
     await page.getByLabel("Password", { exact: true }).fill(password);
-    await page.getByLabel("Password again").fill(password);
+    await page.getByLabel("Repeat password").fill(password);
     await page.getByRole("button", { name: "Create administrator" }).click();
     const navigation = page.getByRole("navigation", { name: "Pages" });
 

@@ -49,7 +49,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
       await page.getByLabel("Your name").fill(`The ${role}`);
       expect(page.url()).not.toContain("invite=");
       await page.getByLabel("Password", { exact: true }).fill(password);
-      await page.getByLabel("Password again").fill(password);
+      await page.getByLabel("Repeat password").fill(password);
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await browser.leave(page);
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     expect(await page.getByText("made by ada").count()).toBe(0);
     const next = new URL(page.url()).searchParams.get("next") ?? "";
     expect(["/keys", "/workspaces"]).toContain(next);
-    await page.getByRole("textbox", { name: "E-mail address" }).fill(emailOf("owner"));
+    await page.getByRole("textbox", { name: "Email address" }).fill(emailOf("owner"));
     await page.getByRole("textbox", { name: "Password" }).fill(password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     const heading = next === "/keys" ? "API keys" : "Workspaces";

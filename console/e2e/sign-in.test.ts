@@ -28,7 +28,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   });
 
   async function givePassword(page: Page, given = password): Promise<void> {
-    await page.getByRole("textbox", { name: "E-mail address" }).fill(email);
+    await page.getByRole("textbox", { name: "Email address" }).fill(email);
     await page.getByRole("textbox", { name: "Password" }).fill(given);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
   }
@@ -49,20 +49,20 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   test("the set-up link makes the first administrator and signs them in; its token leaves the address bar at once", async () => {
     const page = await browser.page();
     await page.goto(gateway.consoleLink);
-    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Email address").fill(email);
     expect(page.url()).not.toContain("setup=");
     await page.getByLabel("Password", { exact: true }).fill("too short");
-    await page.getByLabel("Password again").fill("too short");
+    await page.getByLabel("Repeat password").fill("too short");
     await page.getByRole("button", { name: "Create administrator" }).click();
     await page.getByText("3 more characters are needed.").waitFor();
     await page.getByLabel("Password", { exact: true }).fill(password);
-    await page.getByLabel("Password again").fill(password);
+    await page.getByLabel("Repeat password").fill(password);
     await page.getByRole("button", { name: "Create administrator" }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await page.goto("about:blank");
     await page.goto(gateway.consoleLink);
-    await page.getByRole("heading", { name: "Set-up is already done" }).waitFor();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("heading", { name: "Setup is already complete" }).waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
   });
 
@@ -90,19 +90,19 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("button", { name: "Set up" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Password" }).fill("wrong password here");
-    await dialog.getByRole("button", { name: "Go on" }).click();
-    await dialog.getByText("The password is wrong.").waitFor();
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await dialog.getByText("The password is wrong.", { exact: true }).waitFor();
     await dialog.getByRole("textbox", { name: "Password" }).fill(password);
-    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("button", { name: "Continue" }).click();
     await dialog.getByRole("img", { name: /QR code/ }).waitFor();
     key = (await dialog.locator("code").first().textContent()) ?? "";
-    await dialog.getByLabel("Code that the app shows now").fill(oneTimeCode(key));
-    await dialog.getByRole("button", { name: "Switch on" }).click();
+    await dialog.getByLabel("Code shown by the app").fill(oneTimeCode(key));
+    await dialog.getByRole("button", { name: "Enable" }).click();
     const codes = await dialog.locator("pre").textContent();
     backupCodes = (codes ?? "").split("\n");
     expect(backupCodes.length).toBe(10);
     expect(await dialog.getByRole("button", { name: "Done" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("I have stored them").check();
+    await dialog.getByLabel("I have saved them").check();
     await dialog.getByRole("button", { name: "Done" }).click();
     await page.getByRole("button", { name: "New backup codes" }).waitFor();
   });
@@ -154,18 +154,18 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("button", { name: "Use a backup code" }).click();
     await page.getByLabel("Backup code").fill(backupCodes[1] ?? "");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("button", { name: "Add passkey" }).click();
     await page.getByRole("button", { name: "Rename Linux" }).click();
-    await page.getByLabel("Name of the passkey").fill("Test device");
+    await page.getByLabel("Passkey name").fill("Test device");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Rename Test device" }).waitFor();
     await signOut(page);
-    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("button", { name: "Continue with a passkey" }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await page.goto("/console/profile");
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("No passkey yet").waitFor();
+    await page.getByText("No passkeys yet").waitFor();
   });
 
   test("at 360 pixels, light or dark, nothing sticks out sideways", async () => {

@@ -16,18 +16,22 @@ const notYet = [
   "features/models/",
   "features/overview/",
   "features/people/",
-  "features/profile/",
   "features/providers/",
   "features/settings/",
-  "features/sign-in/",
   "features/workspaces/",
-  "session/",
-  "shell/",
 ];
 
 /** What looks like words and is none: programs, samples of bodies, names. Each says what it is. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   "client/problem.ts": ["Problem"],
+  // Names of browsers and of systems.
+  "features/profile/browser-name.ts": ["Edge", "Opera", "Firefox", "Chrome", "Safari", "Android", "Windows", "Linux"],
+  "features/profile/passkeys-section.tsx": ["Android", "Mac", "Windows", "Linux"],
+  // Keys as they are printed on keyboards, and the ending of an error's name.
+  "session/sign-in-calls.ts": ["Error"],
+  "shell/shortcut-help.tsx": ["Esc"],
+  "shell/top-bar.tsx": ["K"],
+  "shell/use-shortcuts.ts": ["Ctrl"],
   // How the gateway begins its note of a deployment that it left out.
   "features/requests/detail/plan-rows.ts": ["left out"],
   // Programs in other languages, and the names of programs.

@@ -1,6 +1,7 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { ProblemAlert } from "../components/problem-alert.tsx";
+import { FormProblem } from "../components/form-problem.tsx";
+import { wrongField } from "../components/wrong-field.ts";
 import { t } from "../language/areas/session.ts";
 import { giveBackupCode, giveCode } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";
@@ -33,10 +34,10 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">{backup ? t("session.giveOneOfTheBackup") : t("session.giveTheSixDigitsThat")}</Text>
+        <Text size="sm">{backup ? t("session.code.backupHelp") : t("session.code.help")}</Text>
         <TextInput
           key={backup ? "backup" : "code"}
-          label={backup ? t("session.backupCode") : t("session.code")}
+          label={backup ? t("session.code.backup") : t("session.code.label")}
           autoComplete={backup ? "off" : "one-time-code"}
           inputMode={backup ? "text" : "numeric"}
           spellCheck={false}
@@ -44,13 +45,14 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
           required
           withAsterisk={false}
           maxLength={32}
+          error={wrongField(problem, "code")}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />
-        {problem !== null && <ProblemAlert problem={problem} />}
+        <FormProblem problem={problem} />
         {over ? (
           <Button size="sm" onClick={onBack}>
-            {t("session.beginAgain")}
+            {t("session.code.restart")}
           </Button>
         ) : (
           <Button type="submit" size="sm" loading={doing}>
@@ -59,10 +61,10 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
         )}
         <Group justify="space-between">
           <Anchor component="button" type="button" size="sm" onClick={other}>
-            {backup ? t("session.useTheAppInstead") : t("session.useABackupCode")}
+            {backup ? t("session.code.useApp") : t("session.code.useBackup")}
           </Anchor>
           <Anchor component="button" type="button" size="sm" onClick={onBack}>
-            {t("session.beginAgain")}
+            {t("session.code.restart")}
           </Anchor>
         </Group>
       </Stack>

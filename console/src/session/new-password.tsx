@@ -24,30 +24,30 @@ export function passwordReady({ password, again }: NewPasswordValue): boolean {
 }
 
 /** A new password, twice. */
-export function NewPassword({ value, onChange, tried, label = t("session.password") }: NewPasswordProps) {
+export function NewPassword({ value, onChange, tried, label = t("session.password.label") }: NewPasswordProps) {
   const missing = passwordLengthMin - value.password.length;
   const differs = missing <= 0 && value.password !== value.again;
   return (
     <>
       <PasswordInput
         label={label}
-        description={t("session.atLeastCharactersAFew", { passwordLengthMin })}
+        description={t("session.password.help", { min: passwordLengthMin })}
         autoComplete="new-password"
         required
         withAsterisk={false}
         maxLength={passwordLengthMax}
         value={value.password}
-        error={tried && missing > 0 ? t("session.moreCharactersAreNeeded", { missing }) : null}
+        error={tried && missing > 0 ? t("session.password.short", { missing }) : null}
         onChange={(event) => onChange({ ...value, password: event.currentTarget.value })}
       />
       <PasswordInput
-        label={t("session.again", { label })}
+        label={t("session.password.repeat")}
         autoComplete="new-password"
         required
         withAsterisk={false}
         maxLength={passwordLengthMax}
         value={value.again}
-        error={tried && differs ? t("session.theTwoPasswordsDiffer") : null}
+        error={tried && differs ? t("session.password.differ") : null}
         onChange={(event) => onChange({ ...value, again: event.currentTarget.value })}
       />
     </>

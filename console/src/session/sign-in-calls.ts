@@ -54,7 +54,7 @@ export async function signInElsewhere(provider: string, page: string): Promise<v
 export function goElsewhere(url: string): void {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
-    throw new Problem("unexpected", t("session.theSignInPageOf"));
+    throw new Problem("unexpected", t("session.problem.noAddress"));
   }
   location.assign(target.href);
 }
@@ -62,16 +62,16 @@ export function goElsewhere(url: string): void {
 /** What the browser says about a passkey that did not work, in words that help. */
 export function passkeyProblem(thrown: unknown): unknown {
   if (thrown instanceof WebAuthnError && thrown.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
-    return new Problem("passkey_known", t("session.thisDeviceOrPasswordManager"));
+    return new Problem("passkey_known", t("session.problem.passkeyKnown"));
   }
   if (thrown instanceof Error && (thrown.name === "NotAllowedError" || thrown.name === "AbortError")) {
-    return new Problem("passkey_dismissed", t("session.noPasskeyWasUsedThe"));
+    return new Problem("passkey_dismissed", t("session.problem.passkeyDismissed"));
   }
   if (thrown instanceof Error && thrown.name === "SecurityError") {
-    return new Problem("passkey_address", t("session.passkeysWorkOnlyWhereThe"));
+    return new Problem("passkey_address", t("session.problem.passkeyAddress"));
   }
-  if (thrown instanceof Error && thrown.name.endsWith(t("session.error")) && !(thrown instanceof Problem)) {
-    return new Problem("passkey_failed", t("session.theBrowserCouldNotUse", { message: thrown.message }));
+  if (thrown instanceof Error && thrown.name.endsWith("Error") && !(thrown instanceof Problem)) {
+    return new Problem("passkey_failed", t("session.problem.passkeyFailed", { message: thrown.message }));
   }
   return thrown;
 }

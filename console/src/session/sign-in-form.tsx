@@ -41,7 +41,7 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
             if (await other.run(signInWithPasskey)) onDone();
           }}
         >
-          {t("session.useAPasskey")}
+          {t("session.passkey")}
         </Button>
       )}
       {methods.oidc.map((account) => (
@@ -55,7 +55,7 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
           {t("session.continueWith", { name: account.name })}
         </Button>
       ))}
-      {!methods.password && !elsewhere && <Text size="sm">{t("session.thisBrowserKnowsNoneOf")}</Text>}
+      {!methods.password && !elsewhere && <Text size="sm">{t("session.noMethod")}</Text>}
     </Stack>
   );
 }
@@ -87,7 +87,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         <TextInput
-          label={t("session.eMailAddress")}
+          label={t("session.email")}
           type="email"
           name="email"
           autoComplete="username"
@@ -101,7 +101,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
         />
         <PasswordInput
           ref={field}
-          label={t("session.password")}
+          label={t("session.password.label")}
           name="password"
           autoComplete="current-password"
           required

@@ -55,15 +55,15 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
       centered={false}
       padding={0}
       size="lg"
-      aria-label={t("shell.findAnything")}
+      aria-label={t("shell.palette.label")}
     >
       <TextInput
         data-autofocus
         className="palette-input"
         variant="unstyled"
         size="md"
-        placeholder={t("shell.findAPageKeyModel")}
-        aria-label={t("shell.findAPageKeyModel")}
+        placeholder={t("shell.palette.placeholder")}
+        aria-label={t("shell.palette.placeholder")}
         role="combobox"
         aria-expanded
         aria-controls={id}
@@ -72,7 +72,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         spellCheck={false}
         maxLength={256}
         leftSection={<IconSearch size={17} aria-hidden />}
-        rightSection={loading ? <Loader size="xs" aria-label={t("shell.looking")} /> : null}
+        rightSection={loading ? <Loader size="xs" aria-label={t("shell.palette.searching")} /> : null}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -84,7 +84,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         }}
         onKeyDown={onKeyDown}
       />
-      <div id={id} ref={list} role="listbox" aria-label={t("shell.results")} className="palette-list">
+      <div id={id} ref={list} role="listbox" aria-label={t("shell.palette.results")} className="palette-list">
         {commands.map((command, index) => (
           <Choice
             key={command.id}
@@ -96,7 +96,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
             onRun={() => run(command)}
           />
         ))}
-        {commands.length === 0 && <div className="palette-none">{t("shell.nothingIsCalledLikeThat")}</div>}
+        {commands.length === 0 && <div className="palette-none">{t("shell.palette.none")}</div>}
       </div>
     </Modal>
   );

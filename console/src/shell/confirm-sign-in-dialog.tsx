@@ -25,12 +25,10 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
     void queries.invalidateQueries({ queryKey: ["session.show"] });
   };
   return (
-    <Modal opened onClose={leave} title={t("shell.signInAgain")} size="sm">
+    <Modal opened onClose={leave} title={t("shell.confirm.title")} size="sm">
       <Stack gap="md">
         <Text size="sm">
-          This needs a sign-in from the last few minutes.
-          {answer.methods.oidc.length > 0 &&
-            " After signing in elsewhere you come back to this page; then do it again."}
+          {t(answer.methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}
         </Text>
         <SignInForm
           methods={answer.methods}

@@ -7,7 +7,7 @@ import { visibleGroups } from "./page-list.ts";
 export function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { may } = useWorkspace();
   return (
-    <nav aria-label={t("shell.pages")} className="navigation">
+    <nav aria-label={t("shell.groups.pages")} className="navigation">
       {visibleGroups(may).map((group) => (
         <div key={group.label ?? "first"} className="navigation-group">
           {group.label !== null && <div className="navigation-label">{group.label}</div>}

@@ -48,34 +48,40 @@ export const pageGroups: readonly PageGroup[] = [
   {
     label: null,
     pages: [
-      { to: "/", label: t("shell.overview"), icon: IconHome, needs: "signed-in", letter: "h" },
-      { to: "/playground", label: t("shell.playground"), icon: IconMessages, needs: "member", letter: "p" },
+      { to: "/", label: t("shell.pages.overview"), icon: IconHome, needs: "signed-in", letter: "h" },
+      { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", letter: "p" },
     ],
   },
   {
-    label: t("shell.use"),
+    label: t("shell.groups.usage"),
     pages: [
-      { to: "/keys", label: t("shell.apiKeys"), icon: IconKey, needs: "viewer", letter: "k" },
-      { to: "/requests", label: t("shell.requests"), icon: IconActivity, needs: "viewer", letter: "r" },
-      { to: "/tasks", label: t("shell.videoTasks"), icon: IconMovie, needs: "viewer", letter: "v" },
-      { to: "/assets", label: t("shell.assets"), icon: IconLibraryPhoto, needs: "viewer", letter: "a" },
-      { to: "/limits", label: t("shell.limits"), icon: IconGauge, needs: "viewer", letter: "l" },
+      { to: "/keys", label: t("shell.pages.keys"), icon: IconKey, needs: "viewer", letter: "k" },
+      { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", letter: "r" },
+      { to: "/tasks", label: t("shell.pages.tasks"), icon: IconMovie, needs: "viewer", letter: "v" },
+      { to: "/assets", label: t("shell.pages.assets"), icon: IconLibraryPhoto, needs: "viewer", letter: "a" },
+      { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", letter: "l" },
     ],
   },
   {
-    label: t("shell.serve"),
+    label: t("shell.groups.serving"),
     pages: [
-      { to: "/models", label: t("shell.models"), icon: IconBox, needs: "viewer", letter: "m" },
-      { to: "/providers", label: t("shell.providers"), icon: IconPlugConnected, needs: "administrator", letter: "o" },
+      { to: "/models", label: t("shell.pages.models"), icon: IconBox, needs: "viewer", letter: "m" },
+      {
+        to: "/providers",
+        label: t("shell.pages.providers"),
+        icon: IconPlugConnected,
+        needs: "administrator",
+        letter: "o",
+      },
     ],
   },
   {
-    label: t("shell.manage"),
+    label: t("shell.groups.manage"),
     pages: [
-      { to: "/workspaces", label: t("shell.workspaces"), icon: IconBuilding, needs: "viewer", letter: "w" },
-      { to: "/audit", label: t("shell.auditLog"), icon: IconHistory, needs: "admin", letter: "u" },
+      { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", letter: "w" },
+      { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", letter: "u" },
       // Whoever is no administrator has their admin tokens there.
-      { to: "/settings", label: t("shell.settings"), icon: IconSettings, needs: "viewer", letter: "s" },
+      { to: "/settings", label: t("shell.pages.settings"), icon: IconSettings, needs: "viewer", letter: "s" },
     ],
   },
 ];
@@ -89,11 +95,11 @@ export function visibleGroups(may: (need: Need) => boolean): readonly PageGroup[
 
 /** The tabs of the settings page, by what stands behind `?tab=`. Whoever is no administrator has only the tokens. */
 export const settingsTabs = [
-  { id: "general", label: t("shell.general") },
-  { id: "sign-in", label: "Sign-in" },
-  { id: "users", label: t("shell.users") },
-  { id: "tokens", label: t("shell.adminTokens") },
-  { id: "config", label: t("shell.configFile") },
-  { id: "backup", label: t("shell.backup") },
-  { id: "system", label: t("shell.system") },
+  { id: "general", label: t("shell.tabs.general") },
+  { id: "sign-in", label: t("shell.tabs.signIn") },
+  { id: "users", label: t("shell.tabs.users") },
+  { id: "tokens", label: t("shell.tabs.tokens") },
+  { id: "config", label: t("shell.tabs.config") },
+  { id: "backup", label: t("shell.tabs.backup") },
+  { id: "system", label: t("shell.tabs.system") },
 ] as const;

@@ -7,13 +7,13 @@ import { t } from "../language/areas/shell.ts";
 
 export function PageMissing() {
   return (
-    <PageFrame title={t("shell.noSuchPage")}>
+    <PageFrame title={t("shell.missing.title")}>
       <EmptyState
         icon={<IconMapQuestion />}
-        title={t("shell.thereIsNothingAtThis")}
-        action={<Button renderRoot={(props) => <Link to="/" {...props} />}>{t("shell.goToTheFirstPage")}</Button>}
+        title={t("shell.missing.what")}
+        action={<Button renderRoot={(props) => <Link to="/" {...props} />}>{t("shell.missing.home")}</Button>}
       >
-        {t("shell.theAddressMayBeMistyped")}
+        {t("shell.missing.help")}
       </EmptyState>
     </PageFrame>
   );

@@ -28,7 +28,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <div className="shell">
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
-        {t("shell.skipToContent")}
+        {t("shell.skip")}
       </button>
       <aside className="side-bar">
         <Brand />
@@ -58,7 +58,7 @@ function Brand() {
   return (
     <Link to="/" className="brand">
       <img src={mark} alt="" width={26} height={26} />
-      <span className="brand-name">{t("shell.sluice")}</span>
+      <span className="brand-name">{t("shell.brand")}</span>
       <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
       <span className="brand-version">{answer.version}</span>
     </Link>

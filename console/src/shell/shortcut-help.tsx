@@ -7,17 +7,17 @@ import { commandKey } from "./use-shortcuts.ts";
 export default function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const { may } = useWorkspace();
   const general: readonly (readonly [readonly string[], string])[] = [
-    [[commandKey(), "K"], t("shell.findAPageKeyModel2")],
-    [["/"], t("shell.goToTheSearchOf")],
-    [["↑", "↓"], t("shell.goFromRowToRow")],
-    [[t("shell.esc")], t("shell.closeWhatIsOpen")],
-    [["?"], t("shell.showThis")],
+    [[commandKey(), "K"], t("shell.palette.short")],
+    [["/"], t("shell.shortcuts.search")],
+    [["↑", "↓"], t("shell.shortcuts.rows")],
+    [["Esc"], t("shell.shortcuts.close")],
+    [["?"], t("shell.shortcuts.help")],
   ];
   const jumps = visibleGroups(may)
     .flatMap((group) => group.pages)
-    .map((page) => [["g", page.letter], t("shell.goTo", { label: page.label })] as const);
+    .map((page) => [["g", page.letter], t("shell.shortcuts.goTo", { label: page.label })] as const);
   return (
-    <Modal opened onClose={onClose} title={t("shell.keyboardShortcuts")} size="md">
+    <Modal opened onClose={onClose} title={t("shell.shortcuts.title")} size="md">
       <Table>
         <Table.Tbody>
           {[...general, ...jumps].map(([keys, words]) => (

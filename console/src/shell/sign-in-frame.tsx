@@ -10,7 +10,7 @@ export function SignInFrame({ children }: { readonly children: ReactNode }) {
     <div className="sign-in-frame">
       <header className="sign-in-brand">
         <img src={mark} alt="" width={36} height={36} />
-        <span>{t("shell.sluice")}</span>
+        <span>{t("shell.brand")}</span>
       </header>
       <main id="content" className="sign-in-main">
         {children}

@@ -20,20 +20,20 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
         size="lg"
         className="narrow-only"
         onClick={onMenu}
-        aria-label={t("shell.openTheMenu")}
+        aria-label={t("shell.menu")}
       >
         <IconMenu2 size={20} />
       </ActionIcon>
       <WorkspaceSwitcher />
       <UnstyledButton className="palette-button" onClick={onPalette}>
         <IconSearch size={15} aria-hidden />
-        <span className="palette-words">{t("shell.findAPageKeyModel2")}</span>
+        <span className="palette-words">{t("shell.palette.short")}</span>
         <Kbd size="xs" className="palette-keys" aria-hidden>
           {commandKey()} K
         </Kbd>
       </UnstyledButton>
       <div className="top-bar-end">
-        <Tooltip label={t("shell.apiReference")}>
+        <Tooltip label={t("shell.pages.reference")}>
           <ActionIcon
             component="a"
             href="/docs"
@@ -42,19 +42,19 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
             variant="subtle"
             color="gray"
             size="lg"
-            aria-label={t("shell.apiReference")}
+            aria-label={t("shell.pages.reference")}
             className="wide-only"
           >
             <IconBook size={18} stroke={1.6} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label={t("shell.keyboardShortcuts2")}>
+        <Tooltip label={t("shell.shortcuts.hint")}>
           <ActionIcon
             variant="subtle"
             color="gray"
             size="lg"
             onClick={onHelp}
-            aria-label={t("shell.keyboardShortcuts")}
+            aria-label={t("shell.shortcuts.title")}
             className="wide-only"
           >
             <IconHelp size={18} stroke={1.6} />

@@ -54,7 +54,7 @@ export function useCommands(
     const keysFound = ((worth ? keys.data?.data : null) ?? []).map(
       (key): Command => ({
         id: `key-${key.id}`,
-        group: t("shell.apiKeys"),
+        group: t("shell.pages.keys"),
         label: key.name,
         detail: `${key.workspace.slug} · …${key.last_four}`,
         icon: IconKey,
@@ -64,7 +64,7 @@ export function useCommands(
     const modelsFound = ((worth ? models.data?.data : null) ?? []).map(
       (model): Command => ({
         id: `model-${model.name}`,
-        group: t("shell.models"),
+        group: t("shell.pages.models"),
         label: model.name,
         detail: model.type,
         icon: IconBox,
@@ -74,7 +74,7 @@ export function useCommands(
     const providersFound = ((worth ? providers.data?.data : null) ?? []).map(
       (provider): Command => ({
         id: `provider-${provider.id}`,
-        group: t("shell.providers"),
+        group: t("shell.pages.providers"),
         label: provider.id,
         detail: provider.kind,
         icon: IconPlugConnected,
@@ -84,7 +84,7 @@ export function useCommands(
     const workspacesFound = workspaces.map(
       (each): Command => ({
         id: `workspace-${each.id}`,
-        group: t("shell.switchWorkspace"),
+        group: t("shell.palette.switchWorkspace"),
         label: each.name,
         detail: each.slug,
         icon: IconBuilding,
@@ -107,7 +107,7 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
     return [
       ...pages.map(({ to, label, icon }) => ({
         id: to,
-        group: t("shell.pages"),
+        group: t("shell.groups.pages"),
         label,
         detail: null,
         icon,
@@ -116,16 +116,16 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
       ...settingsPages(workspace.may("administrator")),
       {
         id: "/profile",
-        group: t("shell.pages"),
-        label: t("shell.profileAndSignIn"),
+        group: t("shell.groups.pages"),
+        label: t("shell.pages.profile"),
         detail: null,
         icon: IconUser,
         link: { to: "/profile" },
       },
       {
         id: "docs",
-        group: t("shell.pages"),
-        label: t("shell.apiReference"),
+        group: t("shell.groups.pages"),
+        label: t("shell.pages.reference"),
         detail: null,
         icon: IconBook,
         link: {},
@@ -133,8 +133,8 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
       },
       {
         id: "scheme",
-        group: t("shell.do"),
-        label: t("shell.useColours", { other }),
+        group: t("shell.palette.actions"),
+        label: t(other === "dark" ? "shell.palette.darkMode" : "shell.palette.lightMode"),
         detail: null,
         icon: other === "dark" ? IconMoon : IconSun,
         link: {},
@@ -146,20 +146,25 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
 
 /** A request's id leads to it; an attempt's is looked for in the list. */
 function requestCommands(text: string): readonly Command[] {
-  const entry = { group: t("shell.requests"), detail: text, icon: IconActivity };
+  const entry = { group: t("shell.pages.requests"), detail: text, icon: IconActivity };
   if (/^req_\w{8,}$/.test(text)) {
     return [
       {
         ...entry,
         id: "request",
-        label: t("shell.openRequest"),
+        label: t("shell.palette.openRequest"),
         link: { to: "/requests/$request", params: { request: text } },
       },
     ];
   }
   if (/^att_\w{4,}$/.test(text)) {
     return [
-      { ...entry, id: "attempt", label: t("shell.findAttempt"), link: { to: "/requests", search: { search: text } } },
+      {
+        ...entry,
+        id: "attempt",
+        label: t("shell.palette.findAttempt"),
+        link: { to: "/requests", search: { search: text } },
+      },
     ];
   }
   return [];
@@ -170,8 +175,8 @@ function settingsPages(administrator: boolean): readonly Command[] {
     .filter(({ id }) => administrator || id === "tokens")
     .map(({ id, label }) => ({
       id: `settings-${id}`,
-      group: t("shell.settings"),
-      label: t("shell.settings2", { label }),
+      group: t("shell.pages.settings"),
+      label: t("shell.palette.settingsTab", { label }),
       detail: null,
       icon: IconSettings,
       link: { to: "/settings", search: { tab: id } } as LinkProps,

@@ -1,6 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { t } from "../language/areas/shell.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { pageGroups } from "./page-list.ts";
 
@@ -13,7 +12,7 @@ interface Shortcuts {
 const jumpMs = 1_200;
 
 export function commandKey(): string {
-  return /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? "⌘" : t("shell.ctrl");
+  return /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 }
 
 /** The keys that work everywhere: the palette, help, the page's search, and jumps. Never while somebody types. */

@@ -9,9 +9,9 @@ import { useChooseLanguage } from "../session/use-language.ts";
 import { useSignOut } from "../session/use-sign-out.ts";
 
 const schemes = [
-  { value: "light", label: t("shell.light") },
-  { value: "dark", label: t("shell.dark") },
-  { value: "auto", label: t("shell.auto") },
+  { value: "light", label: t("shell.scheme.light") },
+  { value: "dark", label: t("shell.scheme.dark") },
+  { value: "auto", label: t("shell.scheme.auto") },
 ] as const;
 
 export function UserMenu() {
@@ -24,7 +24,7 @@ export function UserMenu() {
       <Menu.Target>
         <UnstyledButton className="user-button">
           <Avatar size={28} radius="xl" name={user.name} color="cyan" variant="light" />
-          <span className="unseen">{t("shell.accountOf", { name: user.name })}</span>
+          <span className="unseen">{t("shell.user.account", { name: user.name })}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
@@ -37,21 +37,21 @@ export function UserMenu() {
           </Text>
           {user.administrator && (
             <Text size="xs" c="dimmed">
-              {t("shell.administrator")}
+              {t("shell.user.administrator")}
             </Text>
           )}
         </div>
         <Menu.Divider />
         <Menu.Item leftSection={<IconUser size={15} />} renderRoot={(props) => <Link to="/profile" {...props} />}>
-          {t("shell.profileAndSignIn")}
+          {t("shell.pages.profile")}
         </Menu.Item>
         <Menu.Item leftSection={<IconBook size={15} />} component="a" href="/docs" target="_blank" rel="noreferrer">
-          {t("shell.apiReference")}
+          {t("shell.pages.reference")}
         </Menu.Item>
         <div className="user-scheme">
           <SegmentedControl
             fullWidth
-            aria-label={t("shell.colours")}
+            aria-label={t("shell.scheme.label")}
             data={[...schemes]}
             value={colorScheme}
             onChange={(scheme) => {
@@ -73,7 +73,7 @@ export function UserMenu() {
         </div>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void signOut()}>
-          {t("shell.signOut")}
+          {t("shell.user.signOut")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

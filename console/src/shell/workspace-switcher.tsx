@@ -27,7 +27,7 @@ export function WorkspaceSwitcher() {
   });
   const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(asked.toLowerCase()));
   const name = choices.find((each) => each.slug === workspace.slug)?.name ?? workspace.slug;
-  const label = workspace.none ? t("shell.noWorkspace") : (name ?? t("shell.allWorkspaces"));
+  const label = workspace.none ? t("shell.workspace.none") : (name ?? t("shell.workspace.all"));
   if (workspace.none || (!user.administrator && choices.length <= 1)) {
     return (
       <div className="workspace-name">
@@ -52,7 +52,7 @@ export function WorkspaceSwitcher() {
           type="button"
           pointer
           className="workspace-switcher"
-          aria-label={t("shell.workspace", { label })}
+          aria-label={t("shell.workspace.label", { label })}
           leftSection={<IconBuilding size={15} aria-hidden />}
           rightSection={<IconSelector size={14} aria-hidden />}
           rightSectionPointerEvents="none"
@@ -66,8 +66,8 @@ export function WorkspaceSwitcher() {
           <Combobox.Search
             value={search}
             onChange={(event) => setSearch(event.currentTarget.value)}
-            placeholder={t("shell.findAWorkspace")}
-            aria-label={t("shell.findAWorkspace")}
+            placeholder={t("shell.workspace.find")}
+            aria-label={t("shell.workspace.find")}
           />
         )}
         <Combobox.Options>
@@ -84,7 +84,7 @@ export function WorkspaceSwitcher() {
                 chosen={each.slug === workspace.slug}
               />
             ))}
-            {shown.length === 0 && <Combobox.Empty>{t("shell.noWorkspaceIsCalledLike")}</Combobox.Empty>}
+            {shown.length === 0 && <Combobox.Empty>{t("shell.workspace.notFound")}</Combobox.Empty>}
           </ScrollArea.Autosize>
         </Combobox.Options>
       </Combobox.Dropdown>
@@ -104,7 +104,7 @@ function Choice({ value, name, slug, chosen }: ChoiceProps) {
     <Combobox.Option value={value} active={chosen} className="workspace-choice">
       <span className="cut">{name}</span>
       {slug !== undefined && slug !== name && <code>{slug}</code>}
-      {chosen && <IconCheck size={14} aria-label={t("shell.chosen")} />}
+      {chosen && <IconCheck size={14} aria-label={t("shell.workspace.selected")} />}
     </Combobox.Option>
   );
 }

@@ -15,15 +15,15 @@ export function BackupCodes({ codes, onClose }: BackupCodesProps) {
   const text = codes.join("\n");
   return (
     <Stack gap="sm">
-      <Text size="sm">{t("profile.whenTheAppIsNot")}</Text>
-      <CodeBlock code={text} label={t("profile.backupCodes")} />
+      <Text size="sm">{t("profile.backup.help")}</Text>
+      <CodeBlock code={text} label={t("profile.backup.label")} />
       <Checkbox
-        label={t("profile.iHaveStoredThem")}
+        label={t("profile.backup.stored")}
         checked={stored}
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <CopyButton value={text} label={t("profile.copyCodes")} wide />
+        <CopyButton value={text} label={t("profile.backup.copy")} wide />
         <Button disabled={!stored} onClick={onClose}>
           {t("profile.done")}
         </Button>

@@ -25,24 +25,24 @@ export function ConnectionsSection({ connections }: { readonly connections: read
   return (
     <Section
       flush
-      title={t("profile.accountsElsewhere")}
-      description={t("profile.signInWithAnAccount")}
+      title={t("profile.connections.title")}
+      description={t("profile.connections.help")}
       actions={methods.oidc.map(({ id, name }) => (
         <Button key={id} variant="default" loading={doing} onClick={() => connect(id)}>
-          {t("profile.connect", { name })}
+          {t("profile.connections.connect", { name })}
         </Button>
       ))}
     >
       <CameBack />
       {problem !== null && <ProblemAlert problem={problem} />}
       <DataTable
-        label={t("profile.accountsElsewhere")}
+        label={t("profile.connections.title")}
         columns={columns}
         rows={rowsOf(connections)}
         rowKey={(connection) => connection.id}
         empty={
-          <EmptyState icon={<IconPlugConnected />} title={t("profile.nothingIsConnected")}>
-            {t("profile.onceConnectedAnAccount")}
+          <EmptyState icon={<IconPlugConnected />} title={t("profile.connections.noneTitle")}>
+            {t("profile.connections.noneHelp")}
           </EmptyState>
         }
       />
@@ -68,7 +68,7 @@ function CameBack() {
   const [error, forgetError] = useUrlText("error");
   const { methods } = useSessionAnswer();
   if (connected === "" && error === "") return null;
-  const name = methods.oidc.find(({ id }) => id === connected)?.name ?? t("profile.it");
+  const name = methods.oidc.find(({ id }) => id === connected)?.name ?? t("profile.connections.it");
   return error === "" ? (
     <Alert
       variant="light"
@@ -79,14 +79,14 @@ function CameBack() {
       onClose={() => forgetConnected("")}
       m="md"
     >
-      {t("profile.isConnectedItSignsYou", { name })}
+      {t("profile.connections.connected", { name })}
     </Alert>
   ) : (
     <Alert
       variant="light"
       color="red"
       role="alert"
-      title={t("profile.nothingWasConnected")}
+      title={t("profile.connections.failed")}
       withCloseButton
       closeButtonLabel={t("profile.hide")}
       onClose={() => forgetError("")}
@@ -100,15 +100,15 @@ function CameBack() {
 const columns: readonly Column<AuthConnection>[] = [
   {
     id: "name",
-    header: t("profile.account"),
+    header: t("profile.connections.account"),
     cell: (connection) => (
       <span className="key-name">
         {connection.name ?? connection.provider}
-        <small>{connection.name === null ? t("profile.noLongerTakenByThis") : connection.issuer}</small>
+        <small>{connection.name === null ? t("profile.connections.unavailable") : connection.issuer}</small>
       </span>
     ),
   },
-  { id: "made", header: t("profile.connected"), cell: (connection) => <When at={connection.connected_at} /> },
+  { id: "made", header: t("profile.connections.since"), cell: (connection) => <When at={connection.connected_at} /> },
   {
     id: "do",
     header: t("profile.actions"),
@@ -119,17 +119,17 @@ const columns: readonly Column<AuthConnection>[] = [
 ];
 
 function Disconnect({ connection }: { readonly connection: AuthConnection }) {
-  const disconnect = useAuthAct<{ id: string }>("/oidc/disconnect", { done: t("profile.disconnected") });
+  const disconnect = useAuthAct<{ id: string }>("/oidc/disconnect", { done: t("profile.connections.disconnected") });
   const name = connection.name ?? connection.provider;
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={t("profile.disconnect", { name })}
-        verb={t("profile.disconnect2")}
+        title={t("profile.connections.disconnectTitle", { name })}
+        verb={t("profile.connections.disconnect")}
         onConfirm={() => disconnect.mutateAsync({ id: connection.id })}
       >
-        {t("profile.itNoLongerSignsYou")}
+        {t("profile.connections.disconnectHelp")}
       </ConfirmButton>
     </Group>
   );

@@ -15,7 +15,7 @@ import { YouSection } from "./you-section.tsx";
 export default function ProfilePage() {
   const account = useAuthGet<AuthAccount>("/account");
   return (
-    <PageFrame title={t("profile.profileAndSignIn")} description={t("profile.yourNameWhatYouSign")}>
+    <PageFrame title={t("profile.title")} description={t("profile.description")}>
       {account.isPending && <PageWaiting />}
       {account.error !== null && <ProblemAlert problem={account.error} onRetry={() => void account.refetch()} />}
       {account.data !== undefined && (

@@ -9,7 +9,7 @@ import { t } from "../../language/areas/profile.ts";
 export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
   const [name, setName] = useState<string | null>(null);
   const rename = useAuthAct<{ id: string; name: string }>("/passkey/update-passkey", { onDone: () => setName(null) });
-  const shown = passkey.name ?? t("profile.passkey");
+  const shown = passkey.name ?? t("profile.passkeys.one");
   if (name === null) {
     return (
       <Group gap={4} wrap="nowrap">
@@ -18,7 +18,7 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={t("profile.rename", { shown })}
+          aria-label={t("profile.passkeys.rename", { name: shown })}
           onClick={() => setName(shown)}
         >
           <IconPencil size={14} />
@@ -35,7 +35,7 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
       <Group gap={4} wrap="nowrap">
         <TextInput
           size="xs"
-          aria-label={t("profile.nameOfThePasskey")}
+          aria-label={t("profile.passkeys.nameLabel")}
           autoFocus
           maxLength={128}
           value={name}
@@ -44,7 +44,12 @@ export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
             if (event.key === "Escape") setName(null);
           }}
         />
-        <ActionIcon type="submit" variant="light" aria-label={t("profile.saveTheName")} loading={rename.isPending}>
+        <ActionIcon
+          type="submit"
+          variant="light"
+          aria-label={t("profile.passkeys.saveName")}
+          loading={rename.isPending}
+        >
           <IconCheck size={14} />
         </ActionIcon>
       </Group>

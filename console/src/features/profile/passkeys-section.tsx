@@ -28,30 +28,30 @@ export function PasskeysSection() {
   return (
     <Section
       flush
-      title={t("profile.passkeys")}
-      description={t("profile.signInWithAFingerprint")}
+      title={t("profile.passkeys.title")}
+      description={t("profile.passkeys.help")}
       actions={
         <Button
           variant="default"
           leftSection={<IconFingerprint size={15} stroke={1.6} />}
           disabled={!works}
-          title={works ? undefined : t("profile.passkeysNeedABrowserThat")}
+          title={works ? undefined : t("profile.passkeys.unsupported")}
           loading={doing}
           onClick={add}
         >
-          {t("profile.addAPasskey")}
+          {t("profile.passkeys.add")}
         </Button>
       }
     >
       {problem !== null && <ProblemAlert problem={problem} />}
       <DataTable
-        label={t("profile.passkeys")}
+        label={t("profile.passkeys.title")}
         columns={columns}
         rows={rowsIn(passkeys, (answer) => answer.data)}
         rowKey={(passkey) => passkey.id}
         empty={
-          <EmptyState icon={<IconFingerprint />} title={t("profile.noPasskeyYet")}>
-            {t("profile.addOneOnThisDevice")}
+          <EmptyState icon={<IconFingerprint />} title={t("profile.passkeys.noneTitle")}>
+            {t("profile.passkeys.noneHelp")}
           </EmptyState>
         }
       />
@@ -72,7 +72,7 @@ function useAddPasskey() {
       });
       const body = JSON.stringify({ response, name: deviceName(navigator.userAgent) });
       await ask("/api/auth/passkey/verify-registration", { method: "POST", body, signal: null });
-      noticeDone(t("profile.passkeyAdded"));
+      noticeDone(t("profile.passkeys.added"));
       await queries.invalidateQueries({ queryKey: ["auth"] });
     });
   return { add, doing, problem };
@@ -83,26 +83,26 @@ function deviceName(userAgent: string): string {
   const systems = [
     ["iPhone", /iPhone/],
     ["iPad", /iPad/],
-    [t("profile.android"), /Android/],
-    [t("profile.mac"), /Macintosh/],
-    [t("profile.windows"), /Windows/],
+    ["Android", /Android/],
+    ["Mac", /Macintosh/],
+    ["Windows", /Windows/],
     ["ChromeOS", /CrOS/],
-    [t("profile.linux"), /Linux/],
+    ["Linux", /Linux/],
   ] as const;
-  return systems.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? t("profile.passkey");
+  return systems.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? t("profile.passkeys.one");
 }
 
 const columns: readonly Column<AuthPasskey>[] = [
   { id: "name", header: t("profile.name"), cell: (passkey) => <PasskeyName passkey={passkey} /> },
   {
     id: "kept",
-    header: t("profile.kept"),
-    cell: (passkey) => (passkey.synced ? t("profile.inAPasswordManagerOr") : t("profile.onOneDevice")),
+    header: t("profile.passkeys.storage"),
+    cell: (passkey) => (passkey.synced ? t("profile.passkeys.synced") : t("profile.passkeys.device")),
   },
   {
     id: "made",
-    header: t("profile.added"),
-    cell: (passkey) => <When at={passkey.created_at} missing={t("profile.unknown2")} />,
+    header: t("profile.passkeys.addedAt"),
+    cell: (passkey) => <When at={passkey.created_at} missing={t("profile.passkeys.unknown")} />,
   },
   {
     id: "do",
@@ -114,17 +114,16 @@ const columns: readonly Column<AuthPasskey>[] = [
 ];
 
 function Remove({ passkey }: { readonly passkey: AuthPasskey }) {
-  const remove = useAuthAct<{ id: string }>("/passkey/delete-passkey", { done: t("profile.passkeyRemoved") });
+  const remove = useAuthAct<{ id: string }>("/passkey/delete-passkey", { done: t("profile.passkeys.removed") });
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={t("profile.removeThisPasskey")}
-        verb={t("profile.remove")}
+        title={t("profile.passkeys.removeTitle")}
+        verb={t("profile.passkeys.remove")}
         onConfirm={() => remove.mutateAsync({ id: passkey.id })}
       >
-        {passkey.name ?? t("profile.it")} no longer signs you in. The device or password manager keeps a key that opens
-        nothing; delete it there too.
+        {t("profile.passkeys.removeHelp", { name: passkey.name ?? t("profile.passkeys.one") })}
       </ConfirmButton>
     </Group>
   );

@@ -1,7 +1,8 @@
 import { Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Problem } from "../../client/problem.ts";
-import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
+import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 
 interface PasswordAskedProps {
@@ -16,7 +17,6 @@ interface PasswordAskedProps {
 /** The password once more, before the second factor is touched. */
 export function PasswordAsked({ children, verb, doing, problem, onPassword }: PasswordAskedProps) {
   const [password, setPassword] = useState("");
-  const wrong = problem?.param === "password" ? problem.message : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onPassword(password);
@@ -27,17 +27,17 @@ export function PasswordAsked({ children, verb, doing, problem, onPassword }: Pa
       <Stack gap="sm">
         <Text size="sm">{children}</Text>
         <PasswordInput
-          label={t("profile.password")}
+          label={t("profile.password.title")}
           autoComplete="current-password"
           required
           withAsterisk={false}
           data-autofocus
           maxLength={256}
-          error={wrong}
+          error={wrongField(problem, "password")}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        {problem !== null && wrong === null && <ProblemAlert problem={problem} />}
+        <FormProblem problem={problem} />
         <Group justify="flex-end">
           <Button type="submit" size="sm" loading={doing}>
             {verb}

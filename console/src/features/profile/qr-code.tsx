@@ -1,6 +1,5 @@
 import { useMemo } from "react";
 import { encode } from "uqr";
-import { t } from "../../language/areas/profile.ts";
 
 interface QrCodeProps {
   readonly text: string;
@@ -18,7 +17,7 @@ export function QrCode({ text, label }: QrCodeProps) {
       viewBox={`0 0 ${size} ${size}`}
       width={196}
       height={196}
-      shapeRendering={t("profile.crispedges")}
+      shapeRendering="crispEdges"
     >
       <rect width={size} height={size} fill="#ffffff" />
       <path d={path} fill="#000000" />

@@ -13,27 +13,27 @@ import { browserName } from "./browser-name.ts";
 /** Where one is signed in, and how to end it there. */
 export function SessionsSection() {
   const sessions = useAuthGet<AuthList<AuthSession>>("/sessions");
-  const endOthers = useAuthAct<object>("/sessions/end-others", { done: t("profile.signedOutEverywhereElse") });
+  const endOthers = useAuthAct<object>("/sessions/end-others", { done: t("profile.sessions.endedOthers") });
   const others = (sessions.data?.data.length ?? 0) > 1;
   return (
     <Section
       flush
-      title={t("profile.whereYouAreSignedIn")}
-      description={t("profile.endWhatYouDoNot")}
+      title={t("profile.sessions.title")}
+      description={t("profile.sessions.help")}
       actions={
         others && (
           <ConfirmButton
-            title={t("profile.signOutEverywhereElse")}
-            verb={t("profile.signOutEverywhereElse2")}
+            title={t("profile.sessions.endOthersTitle")}
+            verb={t("profile.sessions.endOthers")}
             onConfirm={() => endOthers.mutateAsync({})}
           >
-            {t("profile.everySessionButThisOne")}
+            {t("profile.sessions.endOthersHelp")}
           </ConfirmButton>
         )
       }
     >
       <DataTable
-        label={t("profile.sessions")}
+        label={t("profile.sessions.label")}
         columns={columns}
         rows={rowsIn(sessions, (answer) => answer.data)}
         rowKey={(session) => session.id}
@@ -47,42 +47,42 @@ export function SessionsSection() {
 const columns: readonly Column<AuthSession>[] = [
   {
     id: "browser",
-    header: t("profile.browser"),
+    header: t("profile.sessions.browser"),
     cell: (session) => (
       <Group gap="xs">
         <span title={session.user_agent ?? undefined}>{browserName(session.user_agent)}</span>
-        {session.current && <StatusBadge status="this one" tone="good" />}
+        {session.current && <StatusBadge status="this_session" tone="good" />}
       </Group>
     ),
   },
   {
     id: "ip",
-    header: t("profile.address"),
+    header: t("profile.sessions.address"),
     cell: (session) => (session.ip === null ? <Nothing /> : <code>{session.ip}</code>),
   },
-  { id: "made", header: t("profile.signedIn"), cell: (session) => <When at={session.created_at} /> },
+  { id: "made", header: t("profile.sessions.signedIn"), cell: (session) => <When at={session.created_at} /> },
   {
     id: "seen",
-    header: t("profile.lastSeen"),
+    header: t("profile.sessions.lastSeen"),
     cell: (session) => <When at={session.seen_at} />,
     sortBy: (session) => session.seen_at,
   },
-  { id: "ends", header: t("profile.ends"), cell: (session) => <When at={session.ends_at} /> },
+  { id: "ends", header: t("profile.sessions.ends"), cell: (session) => <When at={session.ends_at} /> },
   { id: "do", header: t("profile.actions"), quiet: true, align: "right", cell: (session) => <End session={session} /> },
 ];
 
 function End({ session }: { readonly session: AuthSession }) {
-  const end = useAuthAct<{ id: string }>("/sessions/end", { done: t("profile.sessionEnded") });
+  const end = useAuthAct<{ id: string }>("/sessions/end", { done: t("profile.sessions.ended") });
   if (session.current) return null;
   return (
     <Button
       variant="default"
       size="compact-xs"
       loading={end.isPending}
-      aria-label={t("profile.endTheSessionOf", { user_agent: browserName(session.user_agent) })}
+      aria-label={t("profile.sessions.endLabel", { browser: browserName(session.user_agent) })}
       onClick={() => end.mutate({ id: session.id })}
     >
-      {t("profile.end")}
+      {t("profile.sessions.end")}
     </Button>
   );
 }

@@ -18,20 +18,20 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
   const close = () => setOpen(null);
   return (
     <Section
-      title={t("profile.twoFactorSignIn")}
-      description={t("profile.aCodeOfAnAuthenticator")}
+      title={t("profile.twoFactor.title")}
+      description={t("profile.twoFactor.help")}
       actions={
         on ? (
           <>
             <Button variant="default" onClick={() => setOpen("codes")}>
-              {t("profile.newBackupCodes")}
+              {t("profile.twoFactor.newCodes")}
             </Button>
             <Button variant="default" onClick={() => setOpen("off")}>
-              {t("profile.switchOff")}
+              {t("profile.twoFactor.disable")}
             </Button>
           </>
         ) : (
-          <Button onClick={() => setOpen("setup")}>{t("profile.setUp")}</Button>
+          <Button onClick={() => setOpen("setup")}>{t("profile.twoFactor.setUp")}</Button>
         )
       }
     >
@@ -39,15 +39,20 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
         <StatusBadge status={on ? "on" : "off"} tone={on ? "good" : "off"} />
         {!on && (
           <Text size="sm" c="dimmed">
-            {t("profile.youNeedAnAppThat")}
+            {t("profile.twoFactor.needsApp")}
           </Text>
         )}
       </Group>
       <TwoFactorSetup opened={open === "setup"} onClose={close} />
-      <Modal opened={open === "codes"} onClose={close} title={t("profile.newBackupCodes")} closeOnClickOutside={false}>
+      <Modal
+        opened={open === "codes"}
+        onClose={close}
+        title={t("profile.twoFactor.newCodes")}
+        closeOnClickOutside={false}
+      >
         <NewCodes onClose={close} />
       </Modal>
-      <Modal opened={open === "off"} onClose={close} title={t("profile.switchOffTwoFactorSign")}>
+      <Modal opened={open === "off"} onClose={close} title={t("profile.twoFactor.disableTitle")}>
         <SwitchOff onClose={close} />
       </Modal>
     </Section>
@@ -59,12 +64,12 @@ function NewCodes({ onClose }: { readonly onClose: () => void }) {
   if (make.data !== undefined) return <BackupCodes codes={make.data.backup_codes} onClose={onClose} />;
   return (
     <PasswordAsked
-      verb={t("profile.makeNewCodes")}
+      verb={t("profile.twoFactor.createCodes")}
       problem={make.error}
       doing={make.isPending}
       onPassword={(password) => make.mutate({ password })}
     >
-      {t("profile.theCodesYouHaveNow")}
+      {t("profile.twoFactor.codesHelp")}
     </PasswordAsked>
   );
 }
@@ -72,17 +77,17 @@ function NewCodes({ onClose }: { readonly onClose: () => void }) {
 function SwitchOff({ onClose }: { readonly onClose: () => void }) {
   const off = useAuthAct<{ password: string }>("/two-factor/disable", {
     inline: true,
-    done: t("profile.twoFactorSignInIs"),
+    done: t("profile.twoFactor.disabled"),
     onDone: onClose,
   });
   return (
     <PasswordAsked
-      verb={t("profile.switchOff")}
+      verb={t("profile.twoFactor.disable")}
       problem={off.error}
       doing={off.isPending}
       onPassword={(password) => off.mutate({ password })}
     >
-      {t("profile.fromThenOnThePassword")}
+      {t("profile.twoFactor.disableHelp")}
     </PasswordAsked>
   );
 }

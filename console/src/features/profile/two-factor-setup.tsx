@@ -2,7 +2,8 @@ import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { CopyText } from "../../components/copy-button.tsx";
-import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
+import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 import { BackupCodes } from "./backup-codes.tsx";
 import { PasswordAsked } from "./password-asked.tsx";
@@ -21,7 +22,7 @@ interface TwoFactorSetupProps {
 /** The password, the QR code, a first code to prove that the app works, and the backup codes to keep. */
 export function TwoFactorSetup({ opened, onClose }: TwoFactorSetupProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={t("profile.setUpTwoFactorSign")} closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={t("profile.twoFactor.setUpTitle")} closeOnClickOutside={false}>
       <Steps onClose={onClose} />
     </Modal>
   );
@@ -33,12 +34,12 @@ function Steps({ onClose }: { readonly onClose: () => void }) {
   if (begin.data === undefined) {
     return (
       <PasswordAsked
-        verb={t("profile.goOn")}
+        verb={t("profile.continue")}
         problem={begin.error}
         doing={begin.isPending}
         onPassword={(password) => begin.mutate({ password })}
       >
-        {t("profile.yourPasswordFirst")}
+        {t("profile.twoFactor.passwordFirst")}
       </PasswordAsked>
     );
   }
@@ -50,10 +51,9 @@ function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven:
   const [code, setCode] = useState("");
   const prove = useAuthAct<{ code: string }>("/two-factor/verify-totp", {
     inline: true,
-    done: t("profile.twoFactorSignInIs2"),
+    done: t("profile.twoFactor.enabled"),
     onDone: onProven,
   });
-  const wrong = prove.error?.param === "code" ? prove.error.message : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     prove.mutate({ code: code.trim() });
@@ -61,29 +61,29 @@ function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven:
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">{t("profile.scanThisWithTheAuthenticator")}</Text>
+        <Text size="sm">{t("profile.twoFactor.scan")}</Text>
         <Group justify="center">
-          <QrCode text={uri} label={t("profile.qrCodeForTheAuthenticator")} />
+          <QrCode text={uri} label={t("profile.twoFactor.qrCode")} />
         </Group>
         <Group justify="center">
-          <CopyText value={secretOf(uri)} label={t("profile.copyKey")} />
+          <CopyText value={secretOf(uri)} label={t("profile.twoFactor.copyKey")} />
         </Group>
         <TextInput
-          label={t("profile.codeThatTheAppShows")}
+          label={t("profile.twoFactor.code")}
           autoComplete="one-time-code"
           inputMode="numeric"
           required
           withAsterisk={false}
           autoFocus
           maxLength={32}
-          error={wrong}
+          error={wrongField(prove.error, "code")}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />
-        {prove.error !== null && wrong === null && <ProblemAlert problem={prove.error} />}
+        <FormProblem problem={prove.error} />
         <Group justify="flex-end">
           <Button type="submit" size="sm" loading={prove.isPending}>
-            {t("profile.switchOn")}
+            {t("profile.twoFactor.enable")}
           </Button>
         </Group>
       </Stack>

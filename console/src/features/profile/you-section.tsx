@@ -12,7 +12,7 @@ import { useChooseLanguage } from "../../session/use-language.ts";
 export function YouSection() {
   const { user, answer } = useSession();
   const [name, setName] = useState(user.name);
-  const rename = useAuthAct<{ name: string }>("/update-user", { done: t("profile.nameChanged") });
+  const rename = useAuthAct<{ name: string }>("/update-user", { done: t("profile.you.renamed") });
   const changed = name.trim() !== user.name && name.trim() !== "";
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -20,15 +20,15 @@ export function YouSection() {
   };
   return (
     <Section
-      title={t("profile.you")}
-      description={user.administrator ? t("profile.administratorOfThis", { email: user.email }) : user.email}
+      title={t("profile.you.title")}
+      description={user.administrator ? t("profile.you.administrator", { email: user.email }) : user.email}
     >
       <Stack gap="md">
         <form onSubmit={submit}>
           <Group align="flex-end" gap="xs">
             <TextInput
               label={t("profile.name")}
-              description={t("profile.asOthersSeeItIn")}
+              description={t("profile.you.nameHelp")}
               autoComplete="name"
               maxLength={256}
               required
@@ -72,17 +72,17 @@ function Workspaces({ workspaces }: { readonly workspaces: ReturnType<typeof use
   if (workspaces.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t("profile.youBelongToNoWorkspace")}
+        {t("profile.you.noWorkspace")}
       </Text>
     );
   }
   return (
     <Table w="fit-content" captionSide="top">
-      <Table.Caption>{t("profile.yourWorkspaces")}</Table.Caption>
+      <Table.Caption>{t("profile.you.workspaces")}</Table.Caption>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{t("profile.workspace")}</Table.Th>
-          <Table.Th>{t("profile.yourRole")}</Table.Th>
+          <Table.Th>{t("profile.you.workspace")}</Table.Th>
+          <Table.Th>{t("profile.you.role")}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

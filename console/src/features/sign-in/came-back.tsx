@@ -7,7 +7,7 @@ export function CameBack() {
   const [error] = useUrlText("error");
   if (error === "") return null;
   return (
-    <Alert color="red" variant="light" title={t("signIn.youAreNotSignedIn")} role="alert">
+    <Alert color="red" variant="light" title={t("signIn.elsewhere.title")} role="alert">
       {elsewhereWords(error)}
     </Alert>
   );
@@ -19,14 +19,14 @@ export function elsewhereWords(error: string): string {
 }
 
 const words: Readonly<Record<string, string>> = {
-  denied: t("signIn.theOtherSideSaysThat"),
-  expired: t("signIn.itTookTooLongOr"),
-  no_email: t("signIn.theOtherSideToldNo"),
-  email_not_verified: t("signIn.theOtherSideHasNot"),
-  not_invited: t("signIn.theOtherSideMayNot"),
-  account_exists: t("signIn.thereIsAnAccountWith"),
-  other_person: t("signIn.itIsConnectedToSomebody"),
-  sign_in_first: t("signIn.connectingTakesSomebodyWhoIs"),
-  no_access: t("signIn.yourAccountMayNotSign"),
-  failed: t("signIn.theSignInElsewhereDid"),
+  denied: t("signIn.elsewhere.denied"),
+  expired: t("signIn.elsewhere.expired"),
+  no_email: t("signIn.elsewhere.noEmail"),
+  email_not_verified: t("signIn.elsewhere.unverified"),
+  not_invited: t("signIn.elsewhere.notInvited"),
+  account_exists: t("signIn.elsewhere.accountExists"),
+  other_person: t("signIn.elsewhere.otherPerson"),
+  sign_in_first: t("signIn.elsewhere.signInFirst"),
+  no_access: t("signIn.elsewhere.noAccess"),
+  failed: t("signIn.elsewhere.failed"),
 };

@@ -5,8 +5,10 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { useClient } from "../../api/call-context.tsx";
 import type { Problem } from "../../client/problem.ts";
 import { When } from "../../components/figures.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
-import { t } from "../../language/areas/sign-in.ts";
+import { wrongField } from "../../components/wrong-field.ts";
+import { Rich, t } from "../../language/areas/sign-in.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 import { consoleBase } from "../../session/next-page.ts";
@@ -38,10 +40,10 @@ export function InviteView({ token, onSignedIn }: InviteViewProps) {
   if (invitation.isPending) return <PageWaiting />;
   if (invitation.error !== null) {
     return (
-      <Card title={t("signIn.thisInvitationDoesNotOpen")}>
+      <Card title={t("signIn.invite.invalid")}>
         <ProblemAlert problem={invitation.error} />
         <Button size="sm" variant="default" onClick={leave}>
-          {t("signIn.goOnWithoutIt")}
+          {t("signIn.invite.skip")}
         </Button>
       </Card>
     );
@@ -57,14 +59,19 @@ interface AcceptProps extends InviteViewProps {
 
 function Words({ invitation }: { readonly invitation: Invitation }): ReactNode {
   const { workspace, role, administrator, invited_by: by, email, expires_at: until } = invitation;
-  const what = administrator
-    ? t("signIn.runThisGatewayAsAn")
-    : `join ${workspace?.name ?? "a workspace"} as ${role ?? "viewer"}`;
-  return (
-    <>
-      {by === null ? t("signIn.youAreInvited") : t("signIn.invitesYou", { name: by.name, email: by.email })} to {what}.
-      The invitation is for {email} and ends <When at={until} />.
-    </>
+  const tags = { when: () => <When at={until} /> };
+  if (administrator || workspace === null) {
+    return by === null ? (
+      <Rich text="signIn.invite.administrator" tags={tags} values={{ email }} />
+    ) : (
+      <Rich text="signIn.invite.administratorBy" tags={tags} values={{ name: by.name, address: by.email, email }} />
+    );
+  }
+  const place = { workspace: workspace.name, role: t(`signIn.roles.${role ?? "viewer"}`), email };
+  return by === null ? (
+    <Rich text="signIn.invite.workspace" tags={tags} values={place} />
+  ) : (
+    <Rich text="signIn.invite.workspaceBy" tags={tags} values={{ ...place, name: by.name, address: by.email }} />
   );
 }
 
@@ -88,28 +95,23 @@ function AcceptAsNew({ token, invitation, onSignedIn }: AcceptProps) {
     });
   };
   return (
-    <Card title={t("signIn.welcomeToSluice")} description={<Words invitation={invitation} />}>
+    <Card title={t("signIn.invite.welcome")} description={<Words invitation={invitation} />}>
       <form onSubmit={submit}>
         <Stack gap="sm">
+          <TextInput label={t("signIn.email")} type="email" autoComplete="username" readOnly value={invitation.email} />
           <TextInput
-            label={t("signIn.eMailAddress")}
-            type="email"
-            autoComplete="username"
-            readOnly
-            value={invitation.email}
-          />
-          <TextInput
-            label={t("signIn.yourName")}
-            description={t("signIn.asOthersSeeIt")}
+            label={t("signIn.name")}
+            description={t("signIn.nameHelp")}
             autoComplete="name"
             required
             withAsterisk={false}
             maxLength={256}
+            error={wrongField(problem, "name")}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <NewPassword value={password} onChange={setPassword} tried={tried} />
-          {problem !== null && <ProblemAlert problem={problem} />}
+          <FormProblem problem={problem} />
           <Button type="submit" size="sm" loading={doing}>
             {t("signIn.createAccount")}
           </Button>
@@ -123,10 +125,10 @@ function AcceptAsNew({ token, invitation, onSignedIn }: AcceptProps) {
 function SignInFirst({ invitation, onSignedIn }: AcceptProps) {
   const { methods } = useSessionAnswer();
   return (
-    <Card title={t("signIn.signInToAccept")} description={<Words invitation={invitation} />}>
+    <Card title={t("signIn.invite.signInFirst")} description={<Words invitation={invitation} />}>
       {methods.oidc.length > 0 && (
         <Text size="xs" c="dimmed">
-          {t("signIn.ifYouSignInElsewhere")}
+          {t("signIn.invite.elsewhere")}
         </Text>
       )}
       <SignInForm methods={methods} email={invitation.email} page={`${consoleBase}/`} onDone={onSignedIn} />
@@ -149,16 +151,16 @@ function AcceptSignedIn({ token, invitation, onSignedIn }: AcceptProps) {
     });
   return (
     <Card
-      title={theirs ? t("signIn.acceptTheInvitation") : t("signIn.thisInvitationIsForSomebody")}
+      title={theirs ? t("signIn.invite.accept") : t("signIn.invite.other")}
       description={<Words invitation={invitation} />}
     >
       {!theirs && (
-        <Text size="sm">{t("signIn.youAreSignedInAs", { email: user?.email ?? "", email2: invitation.email })}</Text>
+        <Text size="sm">{t("signIn.invite.otherHelp", { email: user?.email ?? "", invited: invitation.email })}</Text>
       )}
       {problem !== null && <ProblemAlert problem={problem} />}
       {theirs ? (
         <Button size="sm" loading={doing} onClick={() => void accept()}>
-          {t("signIn.accept")}
+          {t("signIn.invite.do")}
         </Button>
       ) : (
         <Button size="sm" onClick={() => void signOut()}>
@@ -166,7 +168,7 @@ function AcceptSignedIn({ token, invitation, onSignedIn }: AcceptProps) {
         </Button>
       )}
       <Button size="sm" variant="subtle" onClick={leave}>
-        {t("signIn.goOnWithoutIt")}
+        {t("signIn.invite.skip")}
       </Button>
     </Card>
   );

@@ -1,7 +1,7 @@
 import { Anchor } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
-import { t } from "../../language/areas/sign-in.ts";
+import { Rich, t } from "../../language/areas/sign-in.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { nextPage } from "../../session/next-page.ts";
@@ -15,7 +15,7 @@ import { SetupView } from "./setup-view.tsx";
 
 /** Signing in, and what one-time links open: the first administrator, an invitation, a new password. */
 export default function SignInPage() {
-  useDocumentTitle(t("signIn.signInSluice"));
+  useDocumentTitle(t("signIn.pageTitle"));
   const answer = useSessionAnswer();
   const { arrival } = useArrival();
   const queries = useQueryClient();
@@ -31,14 +31,18 @@ export default function SignInPage() {
   if (arrival?.kind === "reset") return <ResetView token={arrival.token} onSignedIn={signedIn} />;
   return (
     <Card
-      title={t("signIn.signIn")}
+      title={t("signIn.title")}
       foot={
-        <>
-          No account? Ask whoever runs this gateway for an invitation. Programs call the API with a key:{" "}
-          <Anchor href="/docs" size="xs" underline="always">
-            {t("signIn.apiReference")}
-          </Anchor>
-        </>
+        <Rich
+          text="signIn.foot"
+          tags={{
+            link: (inside) => (
+              <Anchor href="/docs" size="xs" underline="always">
+                {inside}
+              </Anchor>
+            ),
+          }}
+        />
       }
     >
       <CameBack />

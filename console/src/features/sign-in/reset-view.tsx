@@ -29,23 +29,23 @@ export function ResetView({ token, onSignedIn }: ResetViewProps) {
     await run(async () => {
       const { email } = await call("reset.complete", { body: { token, password: password.password } });
       const step = await signInWithPassword(email, password.password);
-      if (step === "code") noticeDone(t("signIn.theNewPasswordIsSet"));
+      if (step === "code") noticeDone(t("signIn.reset.done"));
       leave();
       onSignedIn();
     });
   };
   return (
-    <Card title={t("signIn.setANewPassword")} description={t("signIn.thisLinkWorksOnceYou")}>
+    <Card title={t("signIn.reset.title")} description={t("signIn.reset.help")}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <NewPassword value={password} onChange={setPassword} tried={tried} />
           {problem !== null && <ProblemAlert problem={problem} />}
           <Button type="submit" size="sm" loading={doing}>
-            {t("signIn.setPassword")}
+            {t("signIn.reset.do")}
           </Button>
           {problem !== null && (
             <Button variant="subtle" size="sm" onClick={leave}>
-              {t("signIn.goToSignIn")}
+              {t("signIn.reset.signIn")}
             </Button>
           )}
         </Stack>

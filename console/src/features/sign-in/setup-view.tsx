@@ -1,7 +1,8 @@
 import { Alert, Anchor, Button, Code, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { ProblemAlert } from "../../components/problem-alert.tsx";
-import { t } from "../../language/areas/sign-in.ts";
+import { FormProblem } from "../../components/form-problem.tsx";
+import { wrongField } from "../../components/wrong-field.ts";
+import { Rich, t } from "../../language/areas/sign-in.ts";
 import { useArrival } from "../../session/arrival.tsx";
 import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
 import { useSessionAnswer } from "../../session/session-context.tsx";
@@ -21,10 +22,10 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
   const { leave } = useArrival();
   if (!needed) {
     return (
-      <Card title={t("signIn.setUpIsAlreadyDone")}>
-        <Alert variant="light">{t("signIn.aSetUpLinkWorks")}</Alert>
+      <Card title={t("signIn.setup.doneTitle")}>
+        <Alert variant="light">{t("signIn.setup.doneHelp")}</Alert>
         <Button size="sm" onClick={leave}>
-          {t("signIn.goOn")}
+          {t("signIn.setup.continue")}
         </Button>
       </Card>
     );
@@ -32,23 +33,22 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
   if (token === null) {
     return (
       <Card
-        title={t("signIn.thereIsNoAdministratorYet")}
-        description={
-          <>
-            Open the set-up link that the gateway printed when it started, or that is in the file it named: it has{" "}
-            <Code>#setup=…</Code>. Until then the gateway stays reachable from this machine only.
-          </>
-        }
+        title={t("signIn.setup.noneTitle")}
+        description={<Rich text="signIn.setup.noneHelp" tags={{ code: (inside) => <Code>{inside}</Code> }} />}
         foot={
-          <>
-            The API works already:{" "}
-            <Anchor href="/docs" size="xs" underline="always">
-              {t("signIn.apiReference")}
-            </Anchor>
-          </>
+          <Rich
+            text="signIn.setup.foot"
+            tags={{
+              link: (inside) => (
+                <Anchor href="/docs" size="xs" underline="always">
+                  {inside}
+                </Anchor>
+              ),
+            }}
+          />
         }
       >
-        <Alert variant="light">{t("signIn.lostTheLinkStartThe")}</Alert>
+        <Alert variant="light">{t("signIn.setup.lost")}</Alert>
       </Card>
     );
   }
@@ -74,23 +74,24 @@ function SetupForm({ token, onSignedIn }: { readonly token: string; readonly onS
     onSignedIn();
   };
   return (
-    <Card title={t("signIn.createTheFirstAdministrator")} description={t("signIn.thisLinkWorksOnceThe")}>
+    <Card title={t("signIn.setup.title")} description={t("signIn.setup.help")}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <TextInput
-            label={t("signIn.eMailAddress")}
+            label={t("signIn.email")}
             type="email"
             autoComplete="username"
             required
             withAsterisk={false}
             maxLength={254}
+            error={wrongField(problem, "email")}
             value={email}
             onChange={(event) => setEmail(event.currentTarget.value)}
           />
           <NewPassword value={password} onChange={setPassword} tried={tried} />
-          {problem !== null && <ProblemAlert problem={problem} />}
+          <FormProblem problem={problem} />
           <Button type="submit" size="sm" loading={doing}>
-            {t("signIn.createAdministrator")}
+            {t("signIn.setup.do")}
           </Button>
         </Stack>
       </form>
