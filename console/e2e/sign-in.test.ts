@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await givePassword(page);
     await page.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/profile");
-    await page.getByRole("row", { name: /This one/ }).waitFor();
+    await page.getByRole("row", { name: /This session/ }).waitFor();
     await signOut(page);
     expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage, document.cookie]))).not.toContain(
       "ada",
@@ -191,7 +191,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
       await page.getByRole("button", { name: "Use a backup code" }).click();
       await page.getByLabel("Backup code").fill(backupCodes[colorScheme === "light" ? 2 : 3] ?? "");
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
-      await page.getByRole("row", { name: /This one/ }).waitFor();
+      await page.getByRole("row", { name: /This session/ }).waitFor();
       expect(await barriers(page)).toEqual([]);
       await browser.leave(page);
     }

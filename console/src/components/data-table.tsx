@@ -1,7 +1,9 @@
 import { Button, Loader, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import {
+  columnVisibilityFeature,
   createSortedRowModel,
+  functionalUpdate,
   type ReactTable,
   rowSortingFeature,
   sortFn_alphanumeric,
@@ -10,6 +12,8 @@ import {
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
 import { t } from "../language/areas/components.ts";
+import { type ColumnChoice, useColumnChoice } from "./column-choice.ts";
+import { ColumnMenu } from "./column-menu.tsx";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
@@ -18,6 +22,7 @@ import type { Column, DataTableProps } from "./table-props.ts";
 export type { Column } from "./table-props.ts";
 
 const features = tableFeatures({
+  columnVisibilityFeature,
   rowSortingFeature,
   sortedRowModel: createSortedRowModel(),
   sortFns: { alphanumeric: sortFn_alphanumeric },
@@ -33,24 +38,48 @@ const waitingRows = 6;
  * arrow keys go from row to row, Enter opens.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, empty, sortedBy, pageSize } = props;
+  const { name, label, columns: all, rows, rowKey, empty, sortedBy, pageSize } = props;
   const [pages, setPages] = useState(1);
   const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
+  const [choice, choose] = useColumnChoice(name);
+  const columnVisibility = useMemo(() => visibilityOf(all, choice), [all, choice]);
   const table = useTable<Features, Row>({
     features,
-    columns: useMemo(() => columns.map(definitionOf), [columns]),
+    columns: useMemo(() => all.map(definitionOf), [all]),
+    state: { columnVisibility },
+    onColumnVisibilityChange: (change) => {
+      const next = Object.entries(functionalUpdate(change, columnVisibility));
+      choose({ ...choice, ...Object.fromEntries(next.filter(([id, shown]) => shown !== columnVisibility[id])) });
+    },
     data: rows.rows ?? noRows,
     getRowId: rowKey,
     enableSortingRemoval: true,
     enableMultiSort: false,
     initialState: { sorting: sortingOf(sortedBy) },
   });
+  const columns = useMemo(() => shownOf(all, columnVisibility, choice), [all, columnVisibility, choice]);
   if (rows.problem !== null && rows.rows === null) return <ProblemAlert problem={rows.problem} onRetry={rows.reload} />;
   if (rows.rows !== null && rows.rows.length === 0 && rows.more === null)
     return <div className="table-empty">{empty}</div>;
   return (
     <div className="table-box" data-stale={rows.stale || undefined}>
       {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
+      {name !== undefined && (
+        <div className="table-tools">
+          <ColumnMenu
+            columns={table
+              .getAllLeafColumns()
+              .filter((column) => column.getCanHide())
+              .map(({ id }) => ({
+                id,
+                header: all.find((each) => each.id === id)?.header ?? id,
+                shown: columnVisibility[id] !== false,
+              }))}
+            onToggle={(id) => table.getColumn(id)?.toggleVisibility()}
+            onReset={Object.keys(choice).length === 0 ? null : () => choose({})}
+          />
+        </div>
+      )}
       <table className="data-table" aria-label={label} aria-busy={rows.loading || rows.stale}>
         <thead>
           <tr>
@@ -64,6 +93,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         ) : (
           <DataRows
             {...props}
+            columns={columns}
             items={table
               .getRowModel()
               .rows.slice(0, most)
@@ -112,10 +142,25 @@ function PageFoot({ shown, all, open, onMore }: PageFootProps) {
   );
 }
 
-function definitionOf<Row extends object>(column: Column<Row>) {
-  const { id, sortBy } = column;
+/** What is shown of each column. The first one names the row and is always there. */
+function visibilityOf<Row>(columns: readonly Column<Row>[], choice: ColumnChoice): Record<string, boolean> {
+  return Object.fromEntries(
+    columns.map(({ id, optional }, place) => [id, place === 0 || (choice[id] ?? optional !== true)]),
+  );
+}
+
+/** A column that somebody has chosen stays on every screen; the table then scrolls in its frame. */
+function shownOf<Row>(columns: readonly Column<Row>[], shown: Readonly<Record<string, boolean>>, choice: ColumnChoice) {
+  return columns
+    .filter(({ id }) => shown[id] !== false)
+    .map((column) => (choice[column.id] === true ? { ...column, secondary: false } : column));
+}
+
+function definitionOf<Row extends object>(column: Column<Row>, place: number) {
+  const { id, sortBy, quiet } = column;
   return {
     id,
+    enableHiding: place > 0 && quiet !== true,
     accessorFn: (row: Row) => sortBy?.(row) ?? undefined,
     enableSorting: sortBy !== undefined,
     sortUndefined: "last" as const,

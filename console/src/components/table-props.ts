@@ -15,11 +15,15 @@ export interface Column<Row> {
   readonly width?: string;
   /** Left out on a screen of middle width, where the others would not have room. */
   readonly secondary?: boolean;
+  /** Not shown until somebody chooses it from the table's columns; only in a table with a name. */
+  readonly optional?: boolean;
   /** The head is only for those who hear the page: buttons, icons. As narrow as what stands in it. */
   readonly quiet?: boolean;
 }
 
 export interface DataTableProps<Row> {
+  /** What the browser keeps the choice of its columns under. Without a name they are not chosen. */
+  readonly name?: string;
   /** What the table is, for those who hear the page: "API keys". */
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -48,6 +48,7 @@ export default function RequestsPage() {
     >
       <RequestFilters />
       <DataTable
+        name="requests"
         label={t("requests.title")}
         columns={useRequestColumns(workspace.all)}
         rows={useGrouped(rows)}

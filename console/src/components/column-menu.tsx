@@ -1,0 +1,48 @@
+import { Button, Menu } from "@mantine/core";
+import { IconCheck, IconColumns3 } from "@tabler/icons-react";
+import { t } from "../language/areas/components.ts";
+
+interface ColumnMenuProps {
+  readonly columns: readonly { readonly id: string; readonly header: string; readonly shown: boolean }[];
+  readonly onToggle: (id: string) => void;
+  /** null: the columns are as the table has them. */
+  readonly onReset: (() => void) | null;
+}
+
+/** Which columns a table shows. */
+export function ColumnMenu({ columns, onToggle, onReset }: ColumnMenuProps) {
+  return (
+    <Menu closeOnItemClick={false} position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          leftSection={<IconColumns3 size={14} aria-hidden />}
+          aria-label={t("components.table.columnsHelp")}
+        >
+          {t("components.table.columns")}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columns.map(({ id, header, shown }) => (
+          <Menu.Item
+            key={id}
+            role="menuitemcheckbox"
+            aria-checked={shown}
+            leftSection={<IconCheck size={14} aria-hidden style={{ visibility: shown ? "visible" : "hidden" }} />}
+            onClick={() => onToggle(id)}
+          >
+            {header}
+          </Menu.Item>
+        ))}
+        {onReset !== null && (
+          <>
+            <Menu.Divider />
+            <Menu.Item onClick={onReset}>{t("components.table.columnsReset")}</Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
