@@ -2,12 +2,12 @@ import { Button, Group, Paper, Text, Title } from "@mantine/core";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
-import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import { readFields } from "../../media/more-fields.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
+import { useChatDraft, useChatSettings } from "./chat-kept.ts";
 import { Composer, type Draft } from "./composer.tsx";
-import { type Asked, type ChatSettings, chatBody, messagesOf, openCalls, plainSettings } from "./conversation.ts";
+import { type Asked, type ChatSettings, chatBody, messagesOf, openCalls } from "./conversation.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
 import { ToolResults } from "./tool-results.tsx";
 import { readTools } from "./tools.ts";
@@ -20,8 +20,8 @@ const noDraft: Draft = { text: "", pictures: [] };
 /** A chat with one model, and how it is asked. */
 export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
   const { workspace } = call;
-  const [settings, setSettings] = useKept<ChatSettings>("playground.chat.settings", plainSettings);
-  const [draft, setDraft] = useKept<Draft>(`playground.chat.draft:${workspace}`, noDraft);
+  const [settings, setSettings] = useChatSettings();
+  const [draft, setDraft] = useChatDraft(workspace);
   useGivenPrompt(setDraft);
   const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
   const more = useMemo(() => readFields(settings.more), [settings.more]);

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { asProblem, isAbort } from "../../../client/problem.ts";
-import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
+import { useChatTurns } from "./chat-kept.ts";
 import { type Asked, type ChatSettings, chatBody, messagesOf, type Turn } from "./conversation.ts";
 import { noReply } from "./reply.ts";
 import { streamChat } from "./stream-chat.ts";
@@ -34,7 +34,7 @@ const noTurns: readonly Turn[] = [];
 
 export function useChat(chatWith: ChatWith): Chat {
   const { call } = chatWith;
-  const [turns, setTurns] = useKept<readonly Turn[]>(`playground.chat:${call.workspace}`, noTurns);
+  const [turns, setTurns] = useChatTurns(call.workspace);
   const abort = useRef<AbortController | null>(null);
   // Whoever leaves does not wait for the answer: the upstream stops, and costs no more.
   useEffect(() => () => abort.current?.abort(), []);

@@ -11,6 +11,7 @@ import { useWorkspace } from "../../../session/workspace.ts";
 import { outcomeHints, outcomeWords } from "../outcome.tsx";
 import { AttemptList } from "./attempt-list.tsx";
 import { CaptureSection } from "./capture-section.tsx";
+import { OpenInPlayground } from "./open-in-playground.tsx";
 import { PlanSection } from "./plan-section.tsx";
 import { RequestWaiting } from "./request-waiting.tsx";
 import { SimilarMenu } from "./similar-menu.tsx";
@@ -62,7 +63,14 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
           <CopyText value={detail.request_id} label={t("requests.detail.copyId")} /> · <When at={detail.at} />
         </>
       }
-      actions={last !== undefined && <SimilarMenu attempt={last} />}
+      actions={
+        last !== undefined && (
+          <>
+            <OpenInPlayground detail={detail} />
+            <SimilarMenu attempt={last} />
+          </>
+        )
+      }
     >
       <Summary detail={detail} />
       <TimingSection attempts={detail.attempts} />

@@ -1,0 +1,172 @@
+import type { Draft } from "./composer.tsx";
+import { type Asked, type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
+import { noReply, type ToolCall } from "./reply.ts";
+import {
+  itemsOf,
+  member,
+  type Said,
+  saidInContents,
+  saidInMessages,
+  saidInResponses,
+  textOf,
+  wordsOf,
+} from "./said-messages.ts";
+
+/** A conversation as the playground holds it: what was said, what is about to be said, and how the model is asked. */
+export interface GivenChat {
+  readonly turns: readonly Turn[];
+  readonly draft: Draft;
+  readonly settings: ChatSettings;
+}
+
+/** What the body of a call holds, as far as the playground has a place for it. */
+interface Read {
+  readonly said: readonly Said[];
+  readonly temperature: unknown;
+  readonly maxTokens: unknown;
+  readonly stop: unknown;
+  /** As chat completions write them. */
+  readonly tools: readonly unknown[];
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+/** Endpoints by the names of the ledger, whose bodies the playground can be filled with. */
+const readers: Readonly<Record<string, (body: object) => Read>> = {
+  chat: readChat,
+  messages: readMessages,
+  responses: readResponses,
+  generate: readGenerate,
+};
+
+/** The chat that a call of one of the chat endpoints asked for. null: it is a call of another kind. */
+export function chatOfCall(endpoint: string, body: unknown, model: string): GivenChat | null {
+  const read = Object.hasOwn(readers, endpoint) ? readers[endpoint] : undefined;
+  if (read === undefined || body === null || typeof body !== "object") return null;
+  const { said, temperature, maxTokens, stop, tools, more } = read(body);
+  const { turns, draft } = conversationOf(said, model);
+  const system = said.flatMap((each) => (each.by === "system" ? [each.text] : [])).join("\n\n");
+  const stops = typeof stop === "string" ? [stop] : itemsOf(stop).filter((each) => typeof each === "string");
+  const settings: ChatSettings = {
+    ...plainSettings,
+    system,
+    temperature: typeof temperature === "number" ? temperature : null,
+    maxTokens: typeof maxTokens === "number" ? maxTokens : null,
+    stop: stops,
+    tools: tools.length === 0 ? "" : JSON.stringify(tools, null, 2),
+    more: Object.keys(more).length === 0 ? "" : JSON.stringify(more, null, 2),
+  };
+  return { turns, draft, settings };
+}
+
+/** What the playground sets by itself. */
+const own = /^(?:model|messages|stream|stream_options|temperature|max_tokens|max_completion_tokens|stop|tools)$/;
+
+function readChat(body: object): Read {
+  return {
+    said: saidInMessages(member(body, "messages")),
+    temperature: member(body, "temperature"),
+    maxTokens: member(body, "max_completion_tokens") ?? member(body, "max_tokens"),
+    stop: member(body, "stop"),
+    tools: itemsOf(member(body, "tools")),
+    more: Object.fromEntries(Object.entries(body).filter(([name]) => !own.test(name))),
+  };
+}
+
+function readMessages(body: object): Read {
+  return {
+    said: [...systemIn(wordsOf(member(body, "system"))), ...saidInMessages(member(body, "messages"))],
+    temperature: member(body, "temperature"),
+    maxTokens: member(body, "max_tokens"),
+    stop: member(body, "stop_sequences"),
+    tools: functionsOf(itemsOf(member(body, "tools")), "input_schema"),
+    more: topP(member(body, "top_p")),
+  };
+}
+
+function readResponses(body: object): Read {
+  return {
+    said: [...systemIn(textOf(body, "instructions")), ...saidInResponses(member(body, "input"))],
+    temperature: member(body, "temperature"),
+    maxTokens: member(body, "max_output_tokens"),
+    stop: undefined,
+    tools: functionsOf(itemsOf(member(body, "tools")), "parameters"),
+    more: topP(member(body, "top_p")),
+  };
+}
+
+function readGenerate(body: object): Read {
+  const config = member(body, "generationConfig");
+  const system = member(body, "systemInstruction") ?? member(body, "system_instruction");
+  const declared = itemsOf(member(body, "tools")).flatMap((tool) => itemsOf(member(tool, "functionDeclarations")));
+  return {
+    said: [...systemIn(wordsOf(member(system, "parts"))), ...saidInContents(member(body, "contents"))],
+    temperature: member(config, "temperature"),
+    maxTokens: member(config, "maxOutputTokens"),
+    stop: member(config, "stopSequences"),
+    tools: functionsOf(declared, "parameters"),
+    more: topP(member(config, "topP")),
+  };
+}
+
+const systemIn = (text: string): readonly Said[] => (text === "" ? [] : [{ by: "system", text }]);
+const topP = (value: unknown) => (typeof value === "number" ? { top_p: value } : {});
+
+/** Functions as chat completions write them; a vendor's own tools have no place there. */
+function functionsOf(tools: readonly unknown[], schema: string): readonly unknown[] {
+  return tools.flatMap((tool) => {
+    const name = textOf(tool, "name");
+    if (name === "") return [];
+    const description = textOf(tool, "description");
+    const parameters = member(tool, schema);
+    const named = {
+      name,
+      ...(description === "" ? {} : { description }),
+      ...(parameters == null ? {} : { parameters }),
+    };
+    return [{ type: "function", function: named }];
+  });
+}
+
+interface Open {
+  readonly text: string;
+  readonly pictures: readonly string[];
+  readonly results: Readonly<Record<string, string>>;
+}
+
+const nothingOpen: Open = { text: "", pictures: [], results: {} };
+
+/** Who speaks twice in a row has said it at once. What nobody has answered yet becomes the next message. */
+function conversationOf(said: readonly Said[], model: string): { turns: readonly Turn[]; draft: Draft } {
+  const turns: Turn[] = [];
+  let open = nothingOpen;
+  for (const each of said) {
+    if (each.by === "user") {
+      open = { ...open, text: joined(open.text, each.text), pictures: [...open.pictures, ...each.pictures] };
+    } else if (each.by === "tool") {
+      open = { ...open, results: { ...open.results, [each.id]: each.text } };
+    } else if (each.by === "model") {
+      const last = turns.at(-1);
+      if (last !== undefined && open === nothingOpen) turns[turns.length - 1] = longer(last, each.text, each.calls);
+      else turns.push(turnOf(turns.length + 1, model, open, each.text, each.calls));
+      open = nothingOpen;
+    }
+  }
+  return { turns, draft: { text: open.text, pictures: open.pictures } };
+}
+
+function turnOf(id: number, model: string, open: Open, text: string, toolCalls: readonly ToolCall[]): Turn {
+  const { results } = open;
+  const asked: Asked =
+    Object.keys(results).length > 0
+      ? { kind: "results", results }
+      : { kind: "message", text: open.text, pictures: open.pictures };
+  const reply = { ...noReply, text, toolCalls };
+  return { id, model, asked, reply, state: "done", served: null, problem: null };
+}
+
+function longer(turn: Turn, text: string, calls: readonly ToolCall[]): Turn {
+  const { reply } = turn;
+  return { ...turn, reply: { ...reply, text: joined(reply.text, text), toolCalls: [...reply.toolCalls, ...calls] } };
+}
+
+const joined = (one: string, other: string): string => [one, other].filter((text) => text !== "").join("\n\n");

@@ -1,0 +1,127 @@
+import type { ToolCall } from "./reply.ts";
+
+/** One message of a conversation, whatever the API that it was written for. */
+export type Said =
+  | { readonly by: "system"; readonly text: string }
+  | { readonly by: "user"; readonly text: string; readonly pictures: readonly string[] }
+  | { readonly by: "model"; readonly text: string; readonly calls: readonly ToolCall[] }
+  /** What came of a tool. */
+  | { readonly by: "tool"; readonly id: string; readonly text: string };
+
+/** `messages` of chat completions and of Anthropic's messages: they differ in their parts. */
+export function saidInMessages(messages: unknown): readonly Said[] {
+  return itemsOf(messages).flatMap((message) => {
+    const role = textOf(message, "role");
+    const content = member(message, "content");
+    if (role === "tool") return [{ by: "tool", id: textOf(message, "tool_call_id"), text: wordsOf(content) }];
+    const results = itemsOf(content).flatMap((part): Said[] =>
+      textOf(part, "type") === "tool_result"
+        ? [{ by: "tool", id: textOf(part, "tool_use_id"), text: wordsOf(member(part, "content")) }]
+        : [],
+    );
+    const said = saidAs(role, wordsOf(content), picturesOf(content), callsOf(message, content));
+    return said === null ? results : [...results, said];
+  });
+}
+
+/** `input` of responses: a text, or items of which messages are one kind. */
+export function saidInResponses(input: unknown): readonly Said[] {
+  if (typeof input === "string") return [{ by: "user", text: input, pictures: [] }];
+  return itemsOf(input).flatMap((item, index): readonly Said[] => {
+    const [type, id] = [textOf(item, "type"), textOf(item, "call_id")];
+    if (type === "function_call_output") return [{ by: "tool", id, text: wordsOf(member(item, "output")) }];
+    if (type === "function_call") {
+      const call = { index, id, name: textOf(item, "name"), arguments: textOf(item, "arguments") };
+      return [{ by: "model", text: "", calls: [call] }];
+    }
+    const content = member(item, "content");
+    const said = saidAs(textOf(item, "role"), wordsOf(content), picturesOf(content), []);
+    return said === null ? [] : [said];
+  });
+}
+
+/** `contents` of Gemini. Its calls have no ids: their names stand for them. */
+export function saidInContents(contents: unknown): readonly Said[] {
+  return itemsOf(contents).flatMap((content) => {
+    const parts = itemsOf(member(content, "parts"));
+    const results = parts.flatMap((part): Said[] => {
+      const response = member(part, "functionResponse");
+      const text = JSON.stringify(member(response, "response") ?? {});
+      return response === undefined ? [] : [{ by: "tool", id: textOf(response, "name"), text }];
+    });
+    const calls = parts.flatMap((part, index) => {
+      const call = member(part, "functionCall");
+      const name = textOf(call, "name");
+      return call === undefined
+        ? []
+        : [{ index, id: name, name, arguments: JSON.stringify(member(call, "args") ?? {}) }];
+    });
+    const said = saidAs(textOf(content, "role") || "user", wordsOf(parts), picturesOf(parts), calls);
+    return said === null ? results : [...results, said];
+  });
+}
+
+/** The words of a content, whether it is a text or a list of parts; thoughts are none. */
+export function wordsOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return itemsOf(content)
+    .filter((part) => member(part, "thought") !== true)
+    .map((part) => textOf(part, "text"))
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function saidAs(role: string, text: string, pictures: readonly string[], calls: readonly ToolCall[]): Said | null {
+  if (role === "system" || role === "developer") return { by: "system", text };
+  if (role === "assistant" || role === "model") return { by: "model", text, calls };
+  return text === "" && pictures.length === 0 ? null : { by: "user", text, pictures };
+}
+
+function picturesOf(content: unknown): readonly string[] {
+  return itemsOf(content).flatMap((part) => {
+    const source = member(part, "source");
+    const inline = member(part, "inlineData");
+    const address =
+      textOf(member(part, "image_url"), "url") ||
+      textOf(part, "image_url") ||
+      textOf(source, "url") ||
+      dataUrl(textOf(source, "media_type"), textOf(source, "data")) ||
+      dataUrl(textOf(inline, "mimeType"), textOf(inline, "data"));
+    return /^(?:https?:|data:image\/)/.test(address) ? [address] : [];
+  });
+}
+
+const dataUrl = (type: string, data: string): string => (data === "" ? "" : `data:${type};base64,${data}`);
+
+function callsOf(message: unknown, content: unknown): readonly ToolCall[] {
+  const named = itemsOf(member(message, "tool_calls")).map((call, index) => {
+    const called = member(call, "function");
+    return { index, id: textOf(call, "id"), name: textOf(called, "name"), arguments: textOf(called, "arguments") };
+  });
+  const blocks = itemsOf(content).flatMap((part, index) =>
+    textOf(part, "type") === "tool_use"
+      ? [
+          {
+            index,
+            id: textOf(part, "id"),
+            name: textOf(part, "name"),
+            arguments: JSON.stringify(member(part, "input")),
+          },
+        ]
+      : [],
+  );
+  return [...named, ...blocks];
+}
+
+export function member(value: unknown, name: string): unknown {
+  return value !== null && typeof value === "object" ? Reflect.get(value, name) : undefined;
+}
+
+export function textOf(value: unknown, name: string): string {
+  const text = member(value, name);
+  return typeof text === "string" ? text : "";
+}
+
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
