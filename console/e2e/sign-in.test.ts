@@ -127,7 +127,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
       await page.getByRole("button", { name: "Use a backup code" }).click();
       await page.getByLabel("Backup code").fill(backup ?? "");
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
-      if (!works) await page.getByRole("alert").getByText("sign_in_refused").waitFor();
+      if (!works) await page.getByText("The code is wrong or has expired.").waitFor();
       else {
         await page.getByRole("navigation", { name: "Pages" }).waitFor();
         await signOut(page);
