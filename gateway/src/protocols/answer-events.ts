@@ -1,6 +1,6 @@
 import type { Answer, AnswerBlock, AnswerEvent, BlockHead } from "#core/index.ts";
 
-/** A whole answer as the events of a stream: for a caller that asked for a stream and an upstream that sent none. */
+/** The stream that would have ended in this answer: where a stream is wanted and there was none. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
   yield { kind: "start", id: answer.id, model: answer.model };
   for (const block of answer.blocks) {

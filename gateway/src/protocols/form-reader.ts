@@ -150,6 +150,15 @@ export class FormReader {
   }
 }
 
+/** What forms that ask a model for something have alike. */
+export const modelFormFields = {
+  model: bounds.modelNameBytesMax,
+  // Only the prompt's size is of interest.
+  prompt: 0,
+  stream: 16,
+  user: bounds.affinityBytesMax,
+} as const;
+
 /** Enough for the head of a sound. */
 const fileBeginBytes = 4_096;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -1,10 +1,7 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "./dialect.ts";
-import { eventLines, isDone } from "./event-lines.ts";
-import { skimObject, skimValue } from "./json-skim.ts";
-import { errorText } from "./openai-chat/reply.ts";
-import { SseEvents } from "./sse-events.ts";
-import { errorReported, firstEventBroken } from "./upstream-broke.ts";
+import { skimValue } from "./json-skim.ts";
+import { type TypedEvent, TypedEventStream } from "./typed-event-stream.ts";
 
 export interface TypedEvents {
   /** Types of events with generated content, and of the last one. */
@@ -13,28 +10,14 @@ export interface TypedEvents {
   readonly usageOf: (reported: unknown) => Pick<UsageReading, "usage"> | null;
 }
 
-/** Listens to events that say in `type` what they are, and in the last one what was used. Nothing else of them is read. */
-export class TypedEventsTap implements StreamTap {
-  events = 0;
-  ended = false;
-  contentSeen = false;
-  usage: UsageReading | null = null;
-  failure: Failure | null = null;
-  outputEstimate = 0;
-  /** Nothing of these is kept under an id. */
-  readonly id = null;
-
+/** Listens to generated content, and to what the last event says was used. */
+export class TypedEventsTap extends TypedEventStream implements StreamTap {
   readonly #typed: TypedEvents;
-  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #done = false;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   constructor(typed: TypedEvents) {
+    super(["usage"]);
     this.#typed = typed;
-  }
-
-  push(chunk: Uint8Array): Uint8Array {
-    return this.#sse.push(chunk, this.#visit);
   }
 
   get usageFinal(): boolean {
@@ -46,30 +29,9 @@ export class TypedEventsTap implements StreamTap {
     return this.ended || this.#done;
   }
 
-  rest(): Uint8Array {
-    return noBytes;
-  }
-
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
-    if (this.ended) return;
-    const { name, data } = eventLines(bytes, start, end);
-    if (data.length === 0) return;
-    this.events++;
-    if (isDone(data)) {
-      this.ended = true;
-      return;
-    }
-    const members = skimObject(data, 0, data.length, wanted);
-    if (members === null) {
-      if (this.events === 1) throw firstEventBroken();
-      return;
-    }
-    const said = skimValue(data, members.get("type"));
-    const type = typeof said === "string" ? said : name;
-    const error = skimValue(data, members.get("error"));
-    if (type === "error" || error !== null) {
-      this.failure = errorReported(errorText(error));
-    } else if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
+  protected override take({ type, data, members }: TypedEvent): void {
+    if (members.size === 0) return;
+    if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
     else if (this.#typed.content.test(type)) {
       this.contentSeen = true;
       this.outputEstimate++;
@@ -85,6 +47,3 @@ export class TypedEventsTap implements StreamTap {
     this.usage = { ...reading, raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}" };
   }
 }
-
-const wanted: ReadonlySet<string> = new Set(["type", "usage", "error"]);
-const noBytes = new Uint8Array(0);

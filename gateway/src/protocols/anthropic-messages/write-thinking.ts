@@ -2,6 +2,7 @@ import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Effort, ReasoningTraits } from "../reasoning-traits.ts";
+import { thinkingBudgets } from "../thinking-budgets.ts";
 import { tellReasoning } from "../told-reasoning.ts";
 import { isThinking, type Message } from "./write-messages.ts";
 
@@ -31,7 +32,7 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
     return { maxTokens, thinking: { type: traits.least ?? "disabled" }, effort: null, on: false };
   }
   if (adaptive) return { maxTokens, ...adaptiveThinking(wish, traits, warn) };
-  const wanted = Math.max(budgetMin, wish.budgetTokens ?? budgets[wish.effort ?? "medium"]);
+  const wanted = Math.max(budgetMin, wish.budgetTokens ?? thinkingBudgets[wish.effort ?? "medium"]);
   const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
   return {
     maxTokens: fitted.maxTokens,
@@ -73,16 +74,6 @@ export function thinksAdaptively(model: string): boolean {
   if (major === undefined) return true;
   return Number(major) * 100 + Number(minor ?? 0) >= 406;
 }
-
-const budgets: Readonly<Record<NonNullable<ReasoningRequest["effort"]>, number>> = {
-  none: 0,
-  minimal: 1_024,
-  low: 4_096,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-};
 
 /** What Anthropic refuses together with thinking. */
 function excluded(
@@ -139,7 +130,7 @@ function effortOf(wish: ReasoningRequest): Effort | null {
   if (wish.effort !== null) return wish.effort === "minimal" ? "low" : wish.effort;
   const budget = wish.budgetTokens;
   if (budget === null) return null;
-  if (budget <= budgets.low) return "low";
-  if (budget <= budgets.medium) return "medium";
-  return budget <= budgets.high * 1.5 ? "high" : "max";
+  if (budget <= thinkingBudgets.low) return "low";
+  if (budget <= thinkingBudgets.medium) return "medium";
+  return budget <= thinkingBudgets.high * 1.5 ? "high" : "max";
 }

@@ -2,6 +2,7 @@ import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { chatEffort } from "../openai-chat/reasoning.ts";
+import { thinkingBudgets } from "../thinking-budgets.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /** Parameters that Converse has no name for, as each maker calls them. */
@@ -39,21 +40,11 @@ const gptOssEfforts: Readonly<Record<Effort, string>> = {
   max: "high",
 };
 
-const budgets: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 1_024,
-  low: 4_096,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-};
-
 const budgetMin = 1_024;
 
 /** The budget must be at least 1024 and leave room below the cap on output. */
 function writeThinking(wish: ReasoningRequest, outputTokensMax: number | null, warn: Warn): JsonObject {
-  const wanted = wish.budgetTokens ?? budgets[wish.effort ?? "none"];
+  const wanted = wish.budgetTokens ?? thinkingBudgets[wish.effort ?? "none"];
   if (wanted === 0) return { thinking: { type: "disabled" } };
   const most = outputTokensMax === null ? wanted : outputTokensMax - 1;
   const budget = Math.max(budgetMin, Math.min(wanted, most));

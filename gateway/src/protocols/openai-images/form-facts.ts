@@ -1,20 +1,12 @@
-import { bounds } from "#core/index.ts";
 import type { FormFacts } from "../dialect.ts";
-import { FormReader } from "../form-reader.ts";
+import { FormReader, modelFormFields } from "../form-reader.ts";
 import { missing } from "../json-value.ts";
 import type { FormEvent } from "../multipart-scanner.ts";
 import { promptEstimate } from "./request.ts";
 
 /** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader {
-  readonly #form = new FormReader({
-    model: bounds.modelNameBytesMax,
-    // Only the prompt's size is of interest.
-    prompt: 0,
-    stream: 16,
-    n: 15,
-    user: bounds.affinityBytesMax,
-  });
+  readonly #form = new FormReader({ ...modelFormFields, n: 15 });
 
   take(event: FormEvent): void {
     this.#form.take(event);

@@ -10,9 +10,9 @@ import {
   type TurnTool,
   type Usage,
 } from "#core/index.ts";
+import { answerEvents } from "../answer-events.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
-import { answerEvents } from "./answer-events.ts";
 import { CustomCallItem, FunctionCallItem, SearchCallItem } from "./call-item.ts";
 import { CompactionItem } from "./compaction-item.ts";
 import { failureEvents, responseError } from "./error.ts";

@@ -1,6 +1,5 @@
-import { bounds } from "#core/index.ts";
 import type { FormFacts } from "../dialect.ts";
-import { FormReader } from "../form-reader.ts";
+import { FormReader, modelFormFields } from "../form-reader.ts";
 import { missing } from "../json-value.ts";
 import type { FormEvent } from "../multipart-scanner.ts";
 import { audioSeconds } from "./audio-seconds.ts";
@@ -11,13 +10,7 @@ const tokensPerSecondMax = 25;
 
 /** The facts of a form with a sound in it. */
 export class TranscriptionFormReader {
-  readonly #form = new FormReader({
-    model: bounds.modelNameBytesMax,
-    // Only the prompt's size is of interest.
-    prompt: 0,
-    stream: 16,
-    user: bounds.affinityBytesMax,
-  });
+  readonly #form = new FormReader(modelFormFields);
 
   take(event: FormEvent): void {
     this.#form.take(event);

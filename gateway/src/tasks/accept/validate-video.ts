@@ -88,24 +88,7 @@ const ofTheVideo = [
   "return_last_frame",
 ] as const;
 
-const ours = new GovernedNames([
-  "model",
-  "prompt",
-  "ratio",
-  "duration",
-  "resolution",
-  "audio",
-  "watermark",
-  "seed",
-  "image",
-  "last_frame",
-  "references",
-  "content",
-  "return_last_frame",
-  "callback_url",
-  "metadata",
-  "remix_of",
-]);
+const ours = new GovernedNames(["model", "prompt", ...ofTheVideo, "callback_url", "metadata", "remix_of"]);
 
 function readRatio(body: JsonObject): string | null {
   const ratio = textMember(body, "ratio");
