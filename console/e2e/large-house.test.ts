@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { standing } from "./furnished/all-pages.ts";
+import { type LargeGateway, startLargeGateway } from "./furnished/large-gateway.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+
+describe.skipIf(noBrowser !== null)("the console of a house with a thousand models and five hundred keys", () => {
+  let browser: OpenedBrowser;
+  let large: LargeGateway;
+  let page: Page;
+
+  beforeAll(async () => {
+    large = await startLargeGateway();
+    browser = await openBrowser(large.gateway.url);
+    page = await large.ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await large?.stop();
+  });
+
+  async function open(path: string): Promise<void> {
+    await page.goto(path);
+    await standing(page);
+  }
+
+  test("the list of models says how many there are and shows them by fifties", async () => {
+    await open("/console/models");
+    await page.getByText("50 of 1,000").waitFor();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByText("100 of 1,000").waitFor();
+  });
+
+  test("the form of a key keeps its limits in sight, and a key's page stays short", async () => {
+    await open("/console/keys?workspace=large");
+    await page.getByRole("button", { name: "Make key" }).first().click();
+    await page.getByRole("dialog").getByText("and 992 more").waitFor();
+    const { y } = (await page.getByRole("dialog").getByLabel("Requests per minute").boundingBox()) ?? { y: 9_999 };
+    expect(y).toBeLessThan(900);
+    await open(`/console/keys/${large.key}?workspace=large`);
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(2_500);
+  });
+
+  test("columns of the table of access are told apart", async () => {
+    await open("/console/workspaces/large?tab=access");
+    const [first = "", second = ""] = await page.locator(".matrix-model").allInnerTexts();
+    expect([first.slice(0, 5), second.slice(0, 5)]).toEqual(["…0000", "…0001"]);
+  });
+
+  test("the playground's Send is in sight", async () => {
+    await open("/console/playground?workspace=large");
+    const box = await page.getByRole("button", { name: "Send" }).boundingBox();
+    expect((box?.y ?? 9_999) + (box?.height ?? 0)).toBeLessThan(900);
+  });
+
+  test.each([1_024, 768, 360])("no page is wider than a window of %d pixels", async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of ["models", "providers", "keys?workspace=large", "workspaces/large?tab=access"]) {
+      await open(`/console/${path}`);
+      expect([path, await page.evaluate<number>("document.documentElement.scrollWidth")]).toEqual([path, width]);
+    }
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
