@@ -166,6 +166,12 @@ export const providerRoutes = {
             upstream_model: z.string().min(1).max(256),
             name: modelSchema.shape.name,
             type: modelTypeSchema,
+            owned_by: z
+              .string()
+              .min(1)
+              .max(256)
+              .optional()
+              .describe("Of a model that is made; as the provider's list says it. Default: the provider's kind."),
           }),
         )
         .min(1)

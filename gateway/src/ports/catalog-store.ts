@@ -60,11 +60,13 @@ export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens"> & {
   readonly max_output_tokens?: number | null | undefined;
 };
 
-/** A model of a provider's, wanted under a name of ours. `price` is for one that has to be made. */
+/** A model of a provider's, wanted under a name of ours. `ownedBy` and `price` are for one that has to be made. */
 export interface WantedModel {
   readonly upstreamModel: string;
   readonly name: string;
   readonly type: ModelType;
+  /** null: not told, so it is the kind of the provider. */
+  readonly ownedBy: string | null;
   readonly price: PriceConfig | null;
 }
 

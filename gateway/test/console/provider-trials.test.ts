@@ -314,6 +314,20 @@ describe("an import of models", () => {
     expect(models.get("embed")?.type).toBe("embedding");
   });
 
+  test("records who owns a model as the provider's list says, else the kind; what is there keeps its owner", async () => {
+    await using ground = await openCatalogGround();
+    await ground.makeProvider("main", { kind: "openai-compatible" });
+    await ground.makeProvider("spare");
+    await ground.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
+    const told = { ...wish("told"), owned_by: "qwen" };
+    const other = { ...wish("there", "up-there"), owned_by: "qwen" };
+    expect((await bring(ground, [told, wish("untold"), other])).status).toBe(200);
+    const { models } = await ground.controlStore.catalog();
+    const owners = ["told", "untold", "there"].map((name) => models.get(name)?.ownedBy);
+    expect(owners).toEqual(["qwen", "openai-compatible", "acme"]);
+    expect((await bring(ground, [{ ...wish("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
+  });
+
   test("gives a model the price that its kind knows, and none to others", async () => {
     await using ground = await openCatalogGround();
     await ground.makeProvider("main", { kind: "openai" });

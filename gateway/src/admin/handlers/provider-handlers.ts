@@ -79,10 +79,11 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
     }),
     "providers.import": async ({ params, body, auditSource }) => {
       const { kind } = await subjectOf(dependencies, params.provider);
-      const wanted = body.models.map(({ upstream_model, name, type }) => ({
+      const wanted = body.models.map(({ upstream_model, name, type, owned_by }) => ({
         upstreamModel: upstream_model,
         name,
         type,
+        ownedBy: owned_by ?? null,
         price: starterPrice(kind, upstream_model),
       }));
       const { created, extended, refused } = await controlStore.importModels(params.provider, wanted, auditSource);

@@ -37,12 +37,13 @@ export async function importModels(
 async function importOne(
   context: ApplyContext,
   provider: string,
-  { name, type, upstreamModel, price }: WantedModel,
+  { name, type, upstreamModel, ownedBy, price }: WantedModel,
 ): Promise<"created" | "extended" | { readonly reason: string }> {
   const deployment = { provider, upstream_model: upstreamModel };
   const before = await modelRecord(context.transaction, name);
   if (before === null) {
-    await createModel(context, { name, type, deployments: [deployment], price });
+    const owner = ownedBy === null ? {} : { owned_by: ownedBy };
+    await createModel(context, { name, type, deployments: [deployment], price, ...owner });
     return "created";
   }
   if (before.managedBy === "file") return { reason: "It comes from the config file. Add the provider to it there." };
