@@ -44,12 +44,12 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await form.getByLabel("API key", { exact: true }).fill("sk-of-the-account-0123456789");
     await form.getByLabel("Base URL").fill(simulator.url);
     await form.getByText("This address looks private").waitFor();
-    await form.getByRole("switch", { name: "May be on a private network" }).check({ force: true });
+    await form.getByRole("switch", { name: "Allow private network" }).check({ force: true });
     await form.getByRole("button", { name: "Save and test" }).click();
     await page.getByText("It works.").waitFor();
     await page.getByRole("button", { name: "Import models" }).click();
     await page.getByRole("checkbox", { name: /sim-large/ }).check();
-    await page.getByRole("button", { name: "Import model", exact: true }).click();
+    await page.getByRole("button", { name: "Import 1 model" }).click();
     await page.getByRole("status").getByText("sim-large").first().waitFor();
 
     // A key; its secret is shown once.

@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
     await page.getByRole("menu").waitFor({ state: "detached" });
     expect(await barriers(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Reset second factor" }).click();
-    await page.getByText(`${bob} signs in without it now.`).waitFor();
+    await page.getByText(`${bob} can sign in without it now.`).waitFor();
     await dialog.waitFor({ state: "hidden" });
     expect((await ada.call("users.list", { query: { search: bob } })).data).toMatchObject([{ two_factor: false }]);
     await menu.click();

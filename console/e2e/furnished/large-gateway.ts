@@ -5,28 +5,31 @@ import { type StartedGateway, startGateway } from "../started-gateway.ts";
 export const modelsMany = 1_000;
 export const keysMany = 500;
 const at60 = (text: string) => text.padEnd(60, "-and-longer-than-anybody-would-call-it");
+const provider = at60("account-of-the-research-department");
 
 export interface LargeGateway {
   readonly gateway: StartedGateway;
   readonly simulator: RunningSimulator;
   readonly ada: Somebody;
+  /** The one provider of all models. */
+  readonly provider: string;
   /** One of the many keys. */
   readonly key: string;
   stop(): Promise<void>;
 }
 
-/** A gateway of a large house: a thousand models, five hundred keys, names of sixty characters that begin alike. */
+/** A gateway of a large company: a thousand models, five hundred keys, names of sixty characters that begin alike. */
 export async function startLargeGateway(): Promise<LargeGateway> {
   const simulator = serveSimulator();
   const email = "ada@example.com";
   const gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
   const ada = await signInAs(gateway.url, email);
-  const { key } = await ada.call("keys.create", { params: { workspace: "large" }, body: { name: "made here" } });
+  const { key } = await ada.call("keys.create", { params: { workspace: "large" }, body: { name: "created here" } });
   const stop = async () => {
     await gateway.stop();
     simulator.stop();
   };
-  return { gateway, simulator, ada, key: key.id, stop };
+  return { gateway, simulator, ada, provider, key: key.id, stop };
 }
 
 /** Through the file: it is all there at once. */
@@ -34,14 +37,14 @@ function configFor(upstream: string): string {
   const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(4, "0"));
   const models = numbers(modelsMany).map((at) => ({
     name: at60(`acme-research/experiment-${at}-mini`),
-    deployments: [{ provider: at60("account-of-the-research-department") }],
+    deployments: [{ provider }],
     price: { input: 1, output: 2 },
   }));
   const keys = numbers(keysMany).map((at) => ({ name: at60(`pipeline-of-team-${at}`) }));
   return JSON.stringify({
     providers: [
       {
-        id: at60("account-of-the-research-department"),
+        id: provider,
         kind: "openai-compatible",
         base_url: upstream,
         allow_private_network: true,

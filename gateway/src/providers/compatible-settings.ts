@@ -6,20 +6,20 @@ import { type SettingField, settingField } from "./setting-field.ts";
 
 /** What servers of chat completions differ in, for those kinds that can be any server. */
 export const compatibleFields: readonly SettingField[] = [
-  settingField("output_cap", "Name of the cap on output", {
+  settingField("output_cap", "Output limit field", {
     type: "select",
     options: ["max_tokens", "max_completion_tokens"],
     help: "What the server calls it. A call that names it otherwise is changed.",
   }),
-  settingField("stream_options", "Takes stream_options", {
+  settingField("stream_options", "Supports stream_options", {
     type: "boolean",
     help: "No: the server refuses it. Usage of streams is then estimated, unless the server tells it unasked. Default: yes.",
   }),
-  settingField("schema_output", "Takes a schema for the answer", {
+  settingField("schema_output", "Supports output schemas", {
     type: "boolean",
     help: "No: in a translated call JSON is asked for, and the schema said in words. Default: yes.",
   }),
-  settingField("reasoning_field", "Thoughts go back as", {
+  settingField("reasoning_field", "Reasoning field", {
     type: "select",
     options: ["reasoning_content", "reasoning", "none"],
     help: "The field in which earlier thoughts come back with the tool calls that they led to, in a translated call.",

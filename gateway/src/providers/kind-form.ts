@@ -23,35 +23,35 @@ export function kindForm(kind: ProviderKind): KindForm {
   }
   if (kind.lanes.length > 0) {
     fields.push(
-      settingField(forwardHeaders, "Headers that are passed on", {
+      settingField(forwardHeaders, "Forwarded headers", {
         type: "list",
         help: "Headers of callers that this account gets beside the usual ones, such as x-router-trace or x-router-*.",
         placeholder: "x-router-trace",
       }),
-      settingField(objectsSetting, "Objects for all workspaces", {
+      settingField(objectsSetting, "Shared objects", {
         type: "list",
         help: "Files, stores, prompts, conversations and caches of the account that every workspace may name: ids, or beginnings with a *. Where one workspace alone can reach the account, it may name all.",
         placeholder: "file-abc123",
       }),
-      settingField(fetchesUrlsSetting, "Fetches what callers name", {
+      settingField(fetchesUrlsSetting, "Upstream fetches URLs", {
         type: "boolean",
         help: "No: pictures are fetched here and sent along. Yes, for an upstream in a private network: it can reach nothing that callers must not. Default: no in a private network, else yes.",
       }),
-      settingField(reasoningSetting, "Reasoning of its models", {
+      settingField(reasoningSetting, "Model reasoning", {
         type: "json",
         help: 'By names of models or beginnings with a *: {"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}. Also always, never and wants_thoughts. Only where it differs from what is known.',
       }),
     );
   }
   fields.push(
-    settingField(passMembers, "Fields that are passed on", {
+    settingField(passMembers, "Forwarded fields", {
       type: "list",
       help: "Fields of requests that choose a model, a route, a tier or a size past the gateway's prices and grants, and are kept back unless they are named here.",
       placeholder: "service_tier",
     }),
   );
   fields.push(
-    settingField(passThroughSetting, "Calls that are passed through", {
+    settingField(passThroughSetting, "Pass-through", {
       type: "json",
       help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
     }),

@@ -51,7 +51,7 @@ export function signingFields(what: string): readonly SettingField[] {
 }
 
 /** Betas of Anthropic's that a cloud takes. */
-export const betasField = settingField("betas", "Betas that are passed on", {
+export const betasField = settingField("betas", "Forwarded betas", {
   type: "list",
   help: "Names of Anthropic's betas that this account takes; * for all. Leave it empty for the usual ones.",
   placeholder: "context-1m-2025-08-07",

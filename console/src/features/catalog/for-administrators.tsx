@@ -8,8 +8,8 @@ export function ForAdministrators({ title }: { readonly title: string }) {
   return (
     <PageFrame title={title}>
       <div className="table-empty">
-        <EmptyState icon={<IconLock />} title={t("catalog.forAdministrators")}>
-          {t("catalog.providersHoldTheAccountsThat")}
+        <EmptyState icon={<IconLock />} title={t("catalog.administrators.title")}>
+          {t("catalog.administrators.help")}
         </EmptyState>
       </div>
     </PageFrame>

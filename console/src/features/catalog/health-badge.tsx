@@ -11,6 +11,6 @@ interface HealthBadgeProps {
 
 /** How something upstream is, with the reason on hover and focus. */
 export function HealthBadge({ health, enabled = true }: HealthBadgeProps) {
-  if (!enabled) return <StatusBadge status="disabled" hint={t("catalog.switchedOffHereNoCall")} />;
+  if (!enabled) return <StatusBadge status="disabled" hint={t("catalog.health.off")} />;
   return <StatusBadge status={health.state} label={healthLabel(health)} hint={healthReason(health)} />;
 }

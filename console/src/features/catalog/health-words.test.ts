@@ -12,26 +12,36 @@ const idle: Health = {
 };
 
 test("the reason says what is wrong and what comes next", () => {
-  expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("tried again by itself");
+  expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("retried automatically");
   expect(healthReason({ ...idle, state: "unhealthy", cooling_ms: 11_200 })).toContain("rests for another 12.0 s");
   expect(healthReason({ ...idle, state: "unhealthy", breaker: "open" })).toContain("the others work");
-  expect(healthReason({ ...idle, state: "unhealthy", breaker: "half-open" })).toContain("single calls");
-  expect(healthReason({ ...idle, state: "healthy", latency_ms: 320 })).toBe("It answers after 320 ms on average.");
+  expect(healthReason({ ...idle, state: "unhealthy", breaker: "half-open" })).toContain("single requests");
+  expect(healthReason({ ...idle, state: "healthy", latency_ms: 320 })).toBe("It responds in 320 ms on average.");
+});
+
+test("what a breaker lets single requests through to is recovering, one that rests is not yet", () => {
+  const recovering: Health = { ...idle, state: "unhealthy", breaker: "half-open" };
+  expect(healthLabel(recovering)).toBe("Recovering");
+  expect(healthLabel({ ...recovering, cooling_ms: 1 })).toBe("Unhealthy");
+  expect(healthLabel({ ...recovering, breaker: "open" })).toBe("Unhealthy");
+  const states = ["healthy", "degraded", "unhealthy", "down", "unknown"] as const;
+  const labels = states.map((state) => healthLabel({ ...idle, state }));
+  expect(labels).toEqual(["Healthy", "Degraded", "Unhealthy", "Down", "Idle"]);
 });
 
 test("failures of the last hour are told also of what works", () => {
   const health: Health = { ...idle, state: "healthy", last_hour: { attempts: 40, failed: 2 } };
   expect(healthReason(health)).toContain("2 of 40 attempts failed");
   expect(failedShare(health)).toBe(0.05);
-  expect(healthReason({ ...idle, last_hour: null })).toContain("could not be read");
+  expect(healthReason({ ...idle, last_hour: null })).toContain("could not be loaded");
   expect([failedShare(idle), failedShare({ ...idle, last_hour: null })]).toEqual([null, null]);
 });
 
 test("what failed before the gateway started again is not called unasked", () => {
   const failed: Health = { ...idle, last_hour: { attempts: 5, failed: 5 } };
-  expect([healthLabel(idle), healthLabel(failed)]).toEqual(["Idle", "Not known"]);
+  expect([healthLabel(idle), healthLabel(failed)]).toEqual(["Idle", "Unknown"]);
   expect(healthReason(failed)).toBe(
-    "No call went well lately, and none was tried since the gateway started. 5 of 5 attempts failed in the last hour.",
+    "No request succeeded recently, and none was sent since the gateway started. 5 of 5 attempts failed in the last hour.",
   );
 });
 

@@ -1,17 +1,24 @@
 import type { Health } from "@sluice/contract";
 import { formatCount, formatDuration } from "../../client/format.ts";
 import { t } from "../../language/areas/catalog.ts";
+import { t as stateText } from "../../language/areas/components.ts";
 
-const stateWords = {
-  unknown: t("catalog.idle"),
-  healthy: t("catalog.healthy"),
-  degraded: t("catalog.degraded"),
-  unhealthy: t("catalog.unhealthy"),
-  down: t("catalog.down"),
+/** The words of each state, for filters and lists. */
+export const healthWords = {
+  healthy: stateText("components.states.healthy"),
+  degraded: stateText("components.states.degraded"),
+  unhealthy: stateText("components.states.unhealthy"),
+  down: stateText("components.states.down"),
+  unknown: stateText("components.states.idle"),
 } as const satisfies Record<Health["state"], string>;
 
+export const healthChoices = Object.entries(healthWords).map(([value, label]) => ({ value, label }));
+
 export function healthLabel(health: Health): string {
-  return wasAsked(health) && health.state === "unknown" ? t("catalog.notKnown") : stateWords[health.state];
+  if (isRecovering(health)) return t("catalog.health.recovering");
+  return wasAsked(health) && health.state === "unknown"
+    ? stateText("components.states.unknown")
+    : healthWords[health.state];
 }
 
 /** Why it is as it is, and what comes next, in a sentence or two. */
@@ -22,20 +29,24 @@ export function healthReason(health: Health): string {
 function stateReason(health: Health): string {
   const { state, breaker, cooling_ms, latency_ms } = health;
   if (state === "down") {
-    return t("catalog.itFailedAgainAndAgain");
+    return t("catalog.health.downHelp");
   }
   if (state === "unhealthy") {
-    if (cooling_ms > 0) return t("catalog.itAskedForFewerCalls", { duration: formatDuration(roundUp(cooling_ms)) });
-    if (breaker === "open") return t("catalog.someOfItsDeploymentsFail");
-    return t("catalog.itFailedLatelyAndIs");
+    if (cooling_ms > 0) return t("catalog.health.coolingHelp", { duration: formatDuration(roundUp(cooling_ms)) });
+    return breaker === "open" ? t("catalog.health.partlyDownHelp") : t("catalog.health.recoveringHelp");
   }
   if (state === "unknown") {
-    return wasAsked(health) ? t("catalog.noCallWentWellLately") : t("catalog.nobodyHasCalledItLately");
+    return wasAsked(health) ? t("catalog.health.unknownHelp") : t("catalog.health.idleHelp");
   }
-  if (state === "degraded") return t("catalog.itAnswersButManyCalls");
+  if (state === "degraded") return t("catalog.health.degradedHelp");
   return latency_ms === null
-    ? t("catalog.itAnswers")
-    : t("catalog.itAnswersAfterOnAverage", { latency_ms: formatDuration(latency_ms) });
+    ? t("catalog.health.healthyHelp")
+    : t("catalog.health.latencyHelp", { latency: formatDuration(latency_ms) });
+}
+
+/** It failed, and single requests find out whether it works again. */
+function isRecovering({ state, breaker, cooling_ms }: Health): boolean {
+  return state === "unhealthy" && breaker === "half-open" && cooling_ms === 0;
 }
 
 /** After a restart the ledger knows of calls of which the router does not. */
@@ -44,17 +55,17 @@ function wasAsked({ last_hour }: Health): boolean {
 }
 
 function hourReason({ last_hour }: Health): string | null {
-  if (last_hour === null) return t("catalog.figuresOfTheLastHour");
+  if (last_hour === null) return t("catalog.health.noFigures");
   const { attempts, failed } = last_hour;
   if (attempts === 0 || failed === 0) return null;
-  return t("catalog.ofAttemptsFailedInThe", { failed: formatCount(failed), attempts: formatCount(attempts) });
+  return t("catalog.health.failures", { failed: formatCount(failed), attempts: formatCount(attempts) });
 }
 
 function roundUp(ms: number): number {
   return Math.ceil(ms / 1_000) * 1_000;
 }
 
-/** How a model is whose deployments are so: well while one of them is, down when all are. */
+/** How a model is whose deployments are so: healthy while all of them are, down when all are. */
 export function jointState(states: readonly Health["state"][]): Health["state"] {
   if (states.length === 0) return "unknown";
   if (states.every((state) => state === "down")) return "down";

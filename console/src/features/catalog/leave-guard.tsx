@@ -1,24 +1,31 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import { t } from "../../language/areas/catalog.ts";
+import { leaves } from "./leaves.ts";
 
-/** Asks before the page is left while something on it is not saved. Another tab of the same page is no leaving. */
-export function LeaveGuard({ dirty }: { readonly dirty: boolean }) {
+interface LeaveGuardProps {
+  readonly dirty: boolean;
+  /** What in the address keeps the form open: with another tab, or without the drawer, what was typed is gone too. */
+  readonly openedBy?: readonly string[];
+}
+
+/** Asks before a form is left while something in it is not saved. */
+export function LeaveGuard({ dirty, openedBy = [] }: LeaveGuardProps) {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) => dirty && leaves(current, next, openedBy),
     enableBeforeUnload: dirty,
     withResolver: true,
   });
   return (
-    <Modal opened={status === "blocked"} onClose={() => reset?.()} title={t("catalog.leaveWithoutSaving")}>
+    <Modal opened={status === "blocked"} onClose={() => reset?.()} title={t("catalog.leave.title")}>
       <Stack gap="md">
-        <Text size="sm">{t("catalog.whatYouChangedOnThis")}</Text>
+        <Text size="sm">{t("catalog.leave.help")}</Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={() => proceed?.()}>
-            {t("catalog.leave")}
+            {t("catalog.leave.leave")}
           </Button>
           <Button data-autofocus onClick={() => reset?.()}>
-            {t("catalog.stay")}
+            {t("catalog.leave.stay")}
           </Button>
         </Group>
       </Stack>

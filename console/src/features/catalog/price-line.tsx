@@ -8,7 +8,7 @@ export function PriceLine({ price }: { readonly price: PriceConfig | null }) {
   const words = priceWords(price);
   if (words === null) {
     return (
-      <StatusBadge status="unpriced" tone="warn" label={t("catalog.noPrice")} hint={t("catalog.itsCallsCost0And")} />
+      <StatusBadge status="unpriced" tone="warn" label={t("catalog.price.none")} hint={t("catalog.price.noneHelp")} />
     );
   }
   return (

@@ -18,7 +18,7 @@ test("videos whose price depends on the resolution show from where to where", ()
 });
 
 test("what is free is priced; what has no figure is not", () => {
-  expect(priceWords({ input: 0, output: 0 })).toEqual({ amount: "free", unit: null });
+  expect(priceWords({ input: 0, output: 0 })).toEqual({ amount: "Free", unit: null });
   expect(
     [null, {}, { variants: [{ resolution: "720p" }] }].map((price) => [isUnpriced(price), priceWords(price)]),
   ).toEqual([
@@ -30,21 +30,24 @@ test("what is free is priced; what has no figure is not", () => {
 });
 
 test("prices of single units are told as they were typed", () => {
-  expect(unitPriceWords("input", 0.0000025)).toBe("$2.50 per million");
-  expect(unitPriceWords("cache_read", 0.1 / 1e6)).toBe("$0.10 per million");
-  expect(unitPriceWords("image", 0.04)).toBe("$0.04 each");
+  expect(unitPriceWords("input", 0.0000025)).toBe("$2.50 per million tokens");
+  expect(unitPriceWords("cache_read", 0.1 / 1e6)).toBe("$0.10 per million tokens");
+  expect(unitPriceWords("image", 0.04)).toBe("$0.04 per image");
   expect(unitPriceWords("video", 0.1)).toBe("$0.10 per second");
-  expect([classLabel("cache_write_5m"), classLabel("new_class")]).toEqual(["Cache write, 5 minutes", "new_class"]);
+  expect([classLabel("cache_write_5m"), classLabel("new_class")]).toEqual(["Cache write, 5 min", "new_class"]);
 });
 
 test("every figure of a price is told, variants by what they are for", () => {
   const price = { output: 10, input: 2.5, variants: [{ resolution: "1080p", audio: true, video: 0.4 }, { output: 7 }] };
   expect(priceItems(price).map(({ label, words }) => `${label}: ${words}`)).toEqual([
-    "Input: $2.50 per million",
-    "Output: $10.00 per million",
+    "Input: $2.50 per million tokens",
+    "Output: $10.00 per million tokens",
     "Video 1080p with sound: $0.40 per second",
-    "Video: $7.00 per million",
+    "Video: $7.00 per million tokens",
   ]);
-  expect(priceItems({ image: 0.04, video: 0.1 }).map(({ words }) => words)).toEqual(["$0.04 each", "$0.10 per second"]);
+  expect(priceItems({ image: 0.04, video: 0.1 }).map(({ words }) => words)).toEqual([
+    "$0.04 per image",
+    "$0.10 per second",
+  ]);
   expect(priceItems(null)).toEqual([]);
 });

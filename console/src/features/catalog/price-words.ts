@@ -7,16 +7,30 @@ import {
   usageTable,
 } from "@sluice/contract";
 import { t } from "../../language/areas/catalog.ts";
+import { t as priceText } from "../../language/areas/prices.ts";
+import { locale } from "../../language/chosen.ts";
 
 export type ModelType = ModelTypeName;
-export { modelTypeLabels as typeWords, modelTypes } from "@sluice/contract";
+export { modelTypes } from "@sluice/contract";
+
+export const typeWords: Readonly<Record<ModelType, string>> = {
+  chat: t("catalog.type.chat"),
+  completion: t("catalog.type.completion"),
+  image: t("catalog.type.image"),
+  video: t("catalog.type.video"),
+  embedding: t("catalog.type.embedding"),
+  rerank: t("catalog.type.rerank"),
+  moderation: t("catalog.type.moderation"),
+  transcription: t("catalog.type.transcription"),
+  speech: t("catalog.type.speech"),
+};
 
 /** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
 function formatPrice(usd: number): string {
   return price.format(usd);
 }
 
-const price = new Intl.NumberFormat(undefined, {
+const price = new Intl.NumberFormat(locale, {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,
@@ -33,10 +47,10 @@ export interface PriceWords {
 /** The prices that matter most, in one line; null: unpriced, its calls cost 0. */
 export function priceWords(price: PriceConfig | null): PriceWords | null {
   if (isUnpriced(price) || price === null) return null;
-  if (amountsOf(price).every((usd) => usd === 0)) return { amount: "free", unit: null };
-  if (price.image !== undefined) return { amount: formatPrice(price.image), unit: t("catalog.perImage") };
+  if (amountsOf(price).every((usd) => usd === 0)) return { amount: t("catalog.price.free"), unit: null };
+  if (price.image !== undefined) return { amount: formatPrice(price.image), unit: unitWords("image") };
   const seconds = [price.video, ...(price.variants ?? []).map((variant) => variant.video)].filter(isNumber);
-  if (seconds.length > 0) return { amount: span(seconds), unit: t("catalog.perSecond") };
+  if (seconds.length > 0) return { amount: span(seconds), unit: unitWords("video") };
   return countedWords(price) ?? tokenWords(price);
 }
 
@@ -44,9 +58,8 @@ export function priceWords(price: PriceConfig | null): PriceWords | null {
 function countedWords(price: PriceConfig): PriceWords | null {
   const name = modelCounted.find((each) => price[each] !== undefined);
   const usd = name === undefined ? undefined : price[name];
-  const words = name === undefined ? undefined : classOf.get(name);
-  if (usd === undefined || words === undefined || hasTokenPrice(price)) return null;
-  return { amount: formatPrice(usd), unit: `${perWords(words.name)}${words.by === "one" ? "" : ` ${words.unit}s`}` };
+  if (name === undefined || usd === undefined || hasTokenPrice(price)) return null;
+  return { amount: formatPrice(usd), unit: unitWords(name) };
 }
 
 const modelCounted = ["audio_second", "search_unit", "character", "request"] as const;
@@ -59,14 +72,14 @@ function tokenWords(price: PriceConfig): PriceWords {
   const outputs = [price.output, ...(price.variants ?? []).map((variant) => variant.output)].filter(isNumber);
   const output = price.output === undefined && price.image_output !== undefined ? [price.image_output] : outputs;
   const parts = [
-    price.input === undefined ? null : t("catalog.in", { input: formatPrice(price.input) }),
-    output.length === 0 ? null : t("catalog.out", { output: span(output) }),
+    price.input === undefined ? null : t("catalog.price.in", { input: formatPrice(price.input) }),
+    output.length === 0 ? null : t("catalog.price.out", { output: span(output) }),
   ].filter((part) => part !== null);
   if (parts.length > 0) return { amount: parts.join(" · "), unit: perMillion };
   return { amount: span(amountsOf(price)), unit: perMillion };
 }
 
-const perMillion = t("catalog.perMillionTokens");
+const perMillion = priceText("prices.units.token", { by: "million" });
 
 export function isUnpriced(price: PriceConfig | null): boolean {
   return price === null || amountsOf(price).length === 0;
@@ -93,7 +106,9 @@ function amountsOf({
 function span(amounts: readonly number[]): string {
   const least = Math.min(...amounts);
   const most = Math.max(...amounts);
-  return least === most ? formatPrice(least) : t("catalog.to", { least: formatPrice(least), most: formatPrice(most) });
+  return least === most
+    ? formatPrice(least)
+    : t("catalog.price.span", { least: formatPrice(least), most: formatPrice(most) });
 }
 
 function isNumber(value: unknown): value is number {
@@ -101,8 +116,8 @@ function isNumber(value: unknown): value is number {
 }
 
 /** The classes that have a price, by the members that they are priced by, in the order of the form. */
-const priceClasses: readonly PriceClass[] = usageTable.flatMap(({ price, priceLabel, by, unit }) =>
-  price === null ? [] : [{ name: price, label: priceLabel, by, unit }],
+const priceClasses: readonly PriceClass[] = usageTable.flatMap(({ name, price, by, unit }) =>
+  price === null ? [] : [{ name: price, label: priceText(`prices.usage.${name}`), by, unit }],
 );
 
 const classOf: ReadonlyMap<string, PriceClass> = new Map(priceClasses.map((each) => [each.name, each]));
@@ -121,7 +136,7 @@ export function classLabel(name: string): string {
 
 const howMany: Readonly<Record<PricedBy, number>> = { one: 1, thousand: 1e3, million: 1e6 };
 
-/** "$2.50 per million", "$0.04 each", "$0.10 per second", from the price of a single unit. */
+/** "$2.50 per million tokens", "$0.04 per image", "$0.10 per second", from the price of a single unit. */
 export function unitPriceWords(name: string, unitUsd: number): string {
   const by = classOf.get(name)?.by ?? "million";
   // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
@@ -145,12 +160,8 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
   const variants = (price.variants ?? []).flatMap((variant) => {
     const what = variantLabel(variant);
     return [
-      ...(variant.video === undefined
-        ? []
-        : [{ label: what, words: t("catalog.perSecond2", { video: formatPrice(variant.video) }) }]),
-      ...(variant.output === undefined
-        ? []
-        : [{ label: what, words: t("catalog.perMillion", { output: formatPrice(variant.output) }) }]),
+      ...(variant.video === undefined ? [] : [{ label: what, words: typedPriceWords("video", variant.video) }]),
+      ...(variant.output === undefined ? [] : [{ label: what, words: typedPriceWords("output", variant.output) }]),
     ];
   });
   return [...plain, ...longContextItems(price.long_context), ...variants];
@@ -158,10 +169,10 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
 
 function longContextItems(price: PriceConfig["long_context"]): readonly PriceItem[] {
   if (price === undefined) return [];
-  const above = new Intl.NumberFormat().format(price.above);
+  const { above } = price;
   return longContextClasses.flatMap((name) => {
     const usd = price[name];
-    const label = t("catalog.aboveInputTokens", { name: classLabel(name), above });
+    const label = t("catalog.price.longContext", { name: classLabel(name), above });
     return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
   });
 }
@@ -169,17 +180,18 @@ function longContextItems(price: PriceConfig["long_context"]): readonly PriceIte
 const longContextClasses = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"] as const;
 
 function typedPriceWords(name: string, usd: number): string {
-  return `${formatPrice(usd)} ${perWords(name)}`;
+  return t("catalog.price.with", { price: formatPrice(usd), unit: unitWords(name) });
 }
 
-/** What a price of a class is for: "each", "per second", "per thousand", "per million". */
-function perWords(name: string): string {
+/** What a price of a class is for: "per image", "per second", "per million tokens". */
+function unitWords(name: string): string {
   const { by = "million", unit = "token" } = classOf.get(name) ?? {};
-  if (by !== "one") return t("catalog.per", { by });
-  return unit === "second" ? t("catalog.perSecond") : "each";
+  return priceText(`prices.units.${unit}`, { by });
 }
 
 function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {
-  const sound = audio === undefined ? null : audio ? t("catalog.withSound") : t("catalog.withoutSound");
-  return [t("catalog.video"), resolution ?? null, sound].filter((part) => part !== null).join(" ");
+  const sound = audio === undefined ? "plain" : audio ? "sound" : "silent";
+  return resolution === undefined
+    ? t(`catalog.price.variant.${sound}`)
+    : t(`catalog.price.variant.at.${sound}`, { resolution });
 }

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { type ConsoleProvider, consoleRoutes, type ProviderKindForm } from "@sluice/contract";
 import {
   createBody,
-  draftBlocked,
+  draftFaults,
   draftOf,
   looksPrivate,
+  needsAddress,
   newDraft,
   redacted,
   updateBody,
@@ -63,23 +64,36 @@ test("a new provider sends what was filled in and nothing else, in a form that t
   expect(consoleRoutes["providers.create"].body?.safeParse(body).success).toBe(true);
 });
 
-test("what is missing is told before it is sent", () => {
+test("what is missing or wrong is told beside its field before it is sent", () => {
   const draft = { ...newDraft("cloud", []), settings: { region: "eu" } };
-  expect(draftBlocked(draft, form, true)).toBe("Give the API key.");
-  expect(draftBlocked(draft, { ...form, api_key: "optional" }, true)).toBeNull();
+  expect(draftFaults(draft, form, null)).toEqual({ api_key: "Enter the API key." });
+  expect(draftFaults(draft, { ...form, api_key: "optional" }, null)).toEqual({});
   const keyed = { ...draft, apiKey: { how: "set", text: "k" } as const };
-  expect(draftBlocked({ ...keyed, settings: {} }, form, true)).toBe("Give region.");
-  expect(draftBlocked({ ...keyed, settings: { region: "eu", map: "{" } }, form, true)).toBe("map is no JSON.");
-  expect(draftBlocked({ ...keyed, id: "" }, form, true)).toBe("Give it a name.");
-  expect(draftBlocked({ ...keyed, id: "two words" }, form, true)).toContain("letters, digits");
-  expect(draftBlocked({ ...keyed, baseUrl: "api.cloud.test" }, form, true)).toContain("whole address");
+  expect(draftFaults({ ...keyed, settings: { map: "{" } }, form, null)).toEqual({
+    "settings.region": "Enter region.",
+    "settings.map": "This is not valid JSON.",
+  });
+  expect(draftFaults({ ...keyed, id: "" }, form, null)).toEqual({ id: "Enter a name." });
+  expect(draftFaults({ ...keyed, id: "two words" }, form, null)["id"]).toContain("letters, digits");
+  expect(draftFaults(keyed, form, null, ["cloud"])["id"]).toContain("already");
+  expect(draftFaults({ ...keyed, baseUrl: "api.cloud.test" }, form, null)["base_url"]).toContain("complete URL");
+});
+
+test("a kind without an address of its own asks for one, unless a setting says where it is", () => {
+  const bare = { ...form, base_url: null, fields: [field("output_cap", "text")] };
+  expect([needsAddress(form), needsAddress(bare)]).toEqual([false, true]);
+  expect(needsAddress({ ...bare, fields: [field("location", "text")] })).toBe(false);
+  const keyed = { ...newDraft("cloud", []), apiKey: { how: "set", text: "k" } as const };
+  expect(draftFaults(keyed, bare, null)).toEqual({ base_url: "Enter the base URL." });
 });
 
 test("a stored provider that was only looked at changes nothing", () => {
   expect(updateBody(draftOf(stored, form), stored, form)).toEqual({});
-  expect(draftBlocked(draftOf(stored, form), form, false)).toBeNull();
+  expect(draftFaults(draftOf(stored, form), form, stored, ["cloud"])).toEqual({});
   const emptied = { ...draftOf(stored, form), settings: { region: "eu", signing_key: "" } };
-  expect(draftBlocked(emptied, form, false)).toBe("Give signing_key, or keep the stored one.");
+  expect(draftFaults(emptied, form, stored)).toEqual({
+    "settings.signing_key": "Enter signing_key, or keep the stored one.",
+  });
 });
 
 test("a change sends only itself; a secret setting that is not touched goes along as it is shown, and so stays", () => {

@@ -1,5 +1,6 @@
 import { type BodyInput, type ConsoleProvider, type ProviderKindForm, providerSchema } from "@sluice/contract";
 import { t } from "../../language/areas/catalog.ts";
+import type { Faults } from "./use-faults.ts";
 
 type Field = ProviderKindForm["fields"][number];
 type Timeouts = ConsoleProvider["timeouts"];
@@ -73,27 +74,53 @@ function isPlain(value: unknown): value is SettingValue {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Why it cannot be sent as it stands; null: it can. The rest is for the gateway to say. */
-export function draftBlocked(draft: ProviderDraft, form: ProviderKindForm, isNew: boolean): string | null {
-  if (draft.id === "") return t("catalog.giveItAName");
-  if (!providerSchema.shape.id.safeParse(draft.id).success) {
-    return t("catalog.aNameHasLettersDigits");
-  }
-  if (draft.baseUrl.trim() !== "" && !providerSchema.shape.base_url.safeParse(draft.baseUrl.trim()).success) {
-    return t("catalog.theBaseUrlMustBe");
-  }
+/** What is wrong with it as it stands, by field as the gateway calls it. The rest is for the gateway to say. */
+export function draftFaults(
+  draft: ProviderDraft,
+  form: ProviderKindForm,
+  stored: Pick<ConsoleProvider, "id"> | null,
+  taken: readonly string[] = [],
+): Faults {
+  const faults: Record<string, string> = {};
+  const tell = (field: string, fault: string | null) => {
+    if (fault !== null) faults[field] = fault;
+  };
+  const isNew = stored === null;
+  if (isNew) tell("id", idFault(draft.id, taken));
+  tell("base_url", addressFault(draft, form));
   if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
-    return t("catalog.giveTheApiKey");
+    tell("api_key", t("catalog.provider.apiKeyMissing"));
   }
-  for (const field of form.fields) {
-    const value = draft.settings[field.name];
-    if (field.required && (value === undefined || value === "")) return t("catalog.give", { label: field.label });
-    if (!isNew && field.type === "secret" && value === "")
-      return t("catalog.giveOrKeepTheStored", { label: field.label });
-    if (field.type === "json" && jsonOf(value) === invalid) return t("catalog.isNoJson", { label: field.label });
-  }
-  return null;
+  for (const field of form.fields) tell(`settings.${field.name}`, settingFault(draft, field, isNew));
+  return faults;
 }
+
+function idFault(id: string, taken: readonly string[]): string | null {
+  if (id === "") return t("catalog.provider.nameMissing");
+  if (!providerSchema.shape.id.safeParse(id).success) return t("catalog.provider.nameWrong");
+  return taken.includes(id) ? t("catalog.provider.nameTaken") : null;
+}
+
+function addressFault({ baseUrl }: ProviderDraft, form: ProviderKindForm): string | null {
+  const address = baseUrl.trim();
+  if (address === "") return needsAddress(form) ? t("catalog.provider.baseUrlMissing") : null;
+  return providerSchema.shape.base_url.safeParse(address).success ? null : t("catalog.provider.baseUrlWrong");
+}
+
+function settingFault({ settings }: ProviderDraft, field: Field, isNew: boolean): string | null {
+  const { label } = field;
+  const value = settings[field.name];
+  if (field.required && (value === undefined || value === "")) return t("catalog.provider.settingMissing", { label });
+  if (!isNew && field.type === "secret" && value === "") return t("catalog.provider.secretMissing", { label });
+  return field.type === "json" && jsonOf(value) === invalid ? t("catalog.provider.notJson") : null;
+}
+
+/** Whether somebody has to say where it is: the kind has no address of its own, and none of its settings leads to one. */
+export function needsAddress({ base_url, fields }: Pick<ProviderKindForm, "base_url" | "fields">): boolean {
+  return base_url === null && !fields.some(({ name }) => addressSettings.has(name));
+}
+
+const addressSettings: ReadonlySet<string> = new Set(["region", "location", "resource"]);
 
 export function createBody(draft: ProviderDraft, form: ProviderKindForm): BodyInput<"providers.create"> {
   const settings = settingsBody(draft, form);
@@ -146,7 +173,7 @@ function isEmpty(value: SettingValue): boolean {
   return value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-const invalid = Symbol(t("catalog.noJson"));
+const invalid = Symbol("invalid");
 
 function jsonOf(value: SettingValue | undefined): unknown {
   if (value === undefined || value === "" || value === redacted) return undefined;

@@ -1,11 +1,9 @@
-import { Alert, Select, Stack, Switch, TextInput } from "@mantine/core";
+import { Select, Stack, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
-import { IconAlertTriangle, IconKey } from "@tabler/icons-react";
-import type { Problem } from "../../client/problem.ts";
-import { wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/catalog.ts";
+import { AddressFields } from "./address-fields.tsx";
 import { MoreFields } from "./more-fields.tsx";
-import { looksPrivate, type ProviderDraft, withSetting } from "./provider-draft.ts";
+import { type ProviderDraft, withSetting } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
 import { SettingInput } from "./setting-field.tsx";
 import { TimeoutsFields } from "./timeouts-fields.tsx";
@@ -22,7 +20,8 @@ interface ProviderFieldsProps {
     readonly baseUrl: string;
     readonly settings: Readonly<Record<string, unknown>>;
   };
-  readonly problem: Problem | null;
+  /** What is wrong with a field, as the gateway calls it. */
+  readonly fault: (field: string) => string | null;
   readonly disabled?: boolean;
 }
 
@@ -37,7 +36,7 @@ const advancedSettings: ReadonlySet<string> = new Set([
 
 /** The form of a provider, as its kind asks. */
 export function ProviderFields(props: ProviderFieldsProps) {
-  const { draft, onChange, form, isNew, stored, problem, disabled = false } = props;
+  const { draft, onChange, form, isNew, stored, fault, disabled = false } = props;
   const change = (part: Partial<ProviderDraft>) => onChange({ ...draft, ...part });
   const fields = form?.fields ?? [];
   const settingInput = (field: ProviderKindForm["fields"][number]) => (
@@ -47,7 +46,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
       value={draft.settings[field.name]}
       onChange={(value) => change({ settings: withSetting(draft.settings, field, value) })}
       stored={stored !== undefined && field.name in stored.settings}
-      error={wrongField(problem, `settings.${field.name}`)}
+      error={fault(`settings.${field.name}`)}
       disabled={disabled}
     />
   );
@@ -55,22 +54,22 @@ export function ProviderFields(props: ProviderFieldsProps) {
     <Stack gap="md">
       {isNew && (
         <TextInput
-          label={t("catalog.name")}
-          description={t("catalog.howItIsCalledHere")}
+          label={t("catalog.provider.name")}
+          description={t("catalog.provider.nameHelp")}
           withAsterisk
           maxLength={63}
           autoComplete="off"
           spellCheck={false}
           value={draft.id}
           onChange={(event) => change({ id: event.currentTarget.value })}
-          error={wrongField(problem, "id")}
+          error={fault("id")}
         />
       )}
       {(form === null || form.api_key !== "none") && (
         <SecretInput
-          label={t("catalog.apiKey")}
+          label={t("catalog.provider.apiKey")}
           help={form?.api_key_help}
-          error={wrongField(problem, "api_key")}
+          error={fault("api_key")}
           stored={stored?.apiKey === true}
           required={isNew && form?.api_key === "required"}
           disabled={disabled}
@@ -80,23 +79,23 @@ export function ProviderFields(props: ProviderFieldsProps) {
         />
       )}
       {fields.filter((field) => !advancedSettings.has(field.name)).map(settingInput)}
-      <AddressFields {...props} change={change} disabled={disabled} />
-      <MoreFields label={t("catalog.advancedTimeoutsDisconnects")}>
+      <AddressFields draft={draft} form={form} stored={stored} fault={fault} change={change} disabled={disabled} />
+      <MoreFields label={t("catalog.provider.advanced")}>
         <TimeoutsFields
           value={draft.timeouts}
           onChange={(timeouts) => change({ timeouts })}
-          problem={problem}
+          fault={fault}
           disabled={disabled}
         />
         <Select
-          label={t("catalog.whenTheCallerGoesAway")}
-          description={t("catalog.aCallThatIsLeft")}
+          label={t("catalog.provider.disconnect")}
+          description={t("catalog.provider.disconnectHelp")}
           data={disconnectChoices}
           allowDeselect={false}
           disabled={disabled}
           value={draft.disconnect}
           onChange={(value) => change({ disconnect: value === "cancel" || value === "drain" ? value : "" })}
-          error={wrongField(problem, "disconnect")}
+          error={fault("disconnect")}
         />
         {fields.filter((field) => advancedSettings.has(field.name)).map(settingInput)}
       </MoreFields>
@@ -105,76 +104,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
 }
 
 const disconnectChoices = [
-  { value: "", label: t("catalog.asTheSettingsOfThe") },
-  { value: "cancel", label: t("catalog.cancelTheCallUpstream") },
-  { value: "drain", label: t("catalog.letTheCallUpstreamFinish") },
+  { value: "", label: t("catalog.provider.disconnectDefault") },
+  { value: "cancel", label: t("catalog.provider.disconnectCancel") },
+  { value: "drain", label: t("catalog.provider.disconnectDrain") },
 ];
-
-interface AddressFieldsProps extends ProviderFieldsProps {
-  readonly change: (part: Partial<ProviderDraft>) => void;
-  readonly disabled: boolean;
-}
-
-/** Where it is. A stored key is never sent to another address than it was given for. */
-function AddressFields({ draft, form, stored, problem, change, disabled }: AddressFieldsProps) {
-  const address = draft.baseUrl === "" ? (form?.base_url ?? "") : draft.baseUrl;
-  const isInside = looksPrivate(address);
-  const usesDefault = form?.base_url !== null && form?.base_url !== undefined;
-  return (
-    <>
-      <TextInput
-        label={t("catalog.baseUrl")}
-        type="url"
-        description={form?.base_url_help ?? (usesDefault ? t("catalog.leaveItEmptyForThe") : undefined)}
-        placeholder={form?.base_url ?? "https://"}
-        autoComplete="off"
-        spellCheck={false}
-        disabled={disabled}
-        value={draft.baseUrl}
-        onChange={(event) => change({ baseUrl: event.currentTarget.value })}
-        error={wrongField(problem, "base_url")}
-      />
-      {stored?.apiKey === true &&
-        draft.apiKey.how === "keep" &&
-        address.trim() !== stored.baseUrl &&
-        address !== "" && (
-          <Alert
-            color="yellow"
-            variant="light"
-            icon={<IconKey size={16} />}
-            title={t("catalog.theStoredKeyStaysBehind")}
-          >
-            {t("catalog.aKeyIsNeverSent")}
-          </Alert>
-        )}
-      <Switch
-        label={t("catalog.mayBeOnAPrivate")}
-        description={t("catalog.letsTheAddressBeOne")}
-        disabled={disabled}
-        checked={draft.privateNetwork}
-        onChange={(event) => change({ privateNetwork: event.currentTarget.checked })}
-        error={wrongField(problem, "allow_private_network")}
-      />
-      {isInside && !draft.privateNetwork && (
-        <Alert
-          color="yellow"
-          variant="light"
-          icon={<IconAlertTriangle size={16} />}
-          title={t("catalog.thisAddressLooksPrivate")}
-        >
-          {t("catalog.callsToItAreRefused")}
-        </Alert>
-      )}
-      {draft.privateNetwork && (
-        <Alert
-          color="yellow"
-          variant="light"
-          icon={<IconAlertTriangle size={16} />}
-          title={t("catalog.onlyForAServerYou")}
-        >
-          {t("catalog.whoeverMaySetThisAddress")}
-        </Alert>
-      )}
-    </>
-  );
-}

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Problem } from "../../client/problem.ts";
-import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { t } from "../../language/areas/catalog.ts";
 
 interface SaveBarProps {
@@ -24,7 +24,7 @@ export function SaveBar(props: SaveBarProps) {
     saving,
     problem,
     verb = t("catalog.save"),
-    words = t("catalog.notSavedYet"),
+    words = t("catalog.unsaved"),
     onDiscard,
     onSave,
   } = props;
@@ -32,7 +32,7 @@ export function SaveBar(props: SaveBarProps) {
     <div className="save-bar" data-shown={shown || undefined} aria-live="polite">
       {shown && (
         <>
-          {problem !== null && <ProblemAlert problem={problem} />}
+          <FormProblem problem={problem} />
           <Group justify="space-between" gap="xs">
             <Text size="sm">{blocked ?? words}</Text>
             <Group gap="xs">

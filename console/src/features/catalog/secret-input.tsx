@@ -37,18 +37,14 @@ export function SecretInput(props: SecretInputProps) {
         />
         {stored && (
           <Button variant="subtle" size="compact-xs" mt={4} onClick={() => onChange({ how: "keep" })}>
-            {t("catalog.keepTheStoredOne")}
+            {t("catalog.secret.keepStored")}
           </Button>
         )}
       </div>
     );
   }
   const words =
-    value.how === "remove"
-      ? t("catalog.goesWhenThisIsSaved")
-      : stored
-        ? t("catalog.storedNeverShownAgain")
-        : t("catalog.none");
+    value.how === "remove" ? t("catalog.secret.goes") : stored ? t("catalog.secret.stored") : t("catalog.secret.none");
   return (
     <Input.Wrapper label={label} description={help} error={error} labelElement="div">
       <Group gap="xs" mt={4}>
@@ -59,10 +55,10 @@ export function SecretInput(props: SecretInputProps) {
           variant="default"
           size="compact-xs"
           disabled={disabled === true}
-          aria-label={`${stored ? t("catalog.replace") : t("catalog.set")} ${label}`}
+          aria-label={stored ? t("catalog.secret.replaceNamed", { label }) : t("catalog.secret.setNamed", { label })}
           onClick={() => onChange({ how: "set", text: "" })}
         >
-          {stored ? t("catalog.replace") : t("catalog.set")}
+          {stored ? t("catalog.secret.replace") : t("catalog.secret.set")}
         </Button>
         {stored && removable && value.how === "keep" && (
           <Button
@@ -70,15 +66,15 @@ export function SecretInput(props: SecretInputProps) {
             color="gray"
             size="compact-xs"
             disabled={disabled === true}
-            aria-label={t("catalog.remove", { label })}
+            aria-label={t("catalog.secret.removeNamed", { label })}
             onClick={() => onChange({ how: "remove" })}
           >
-            {t("catalog.remove2")}
+            {t("catalog.secret.remove")}
           </Button>
         )}
         {value.how === "remove" && (
           <Button variant="subtle" size="compact-xs" onClick={() => onChange({ how: "keep" })}>
-            {t("catalog.keepIt")}
+            {t("catalog.secret.keep")}
           </Button>
         )}
       </Group>

@@ -75,7 +75,7 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
         <TagsInput
           {...common}
           placeholder={
-            Array.isArray(value) && value.length > 0 ? undefined : (common.placeholder ?? t("catalog.asUsual"))
+            Array.isArray(value) && value.length > 0 ? undefined : (common.placeholder ?? t("catalog.usual"))
           }
           data={options ?? []}
           splitChars={[",", " ", "\n"]}
@@ -93,7 +93,6 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
           minRows={3}
           maxRows={14}
           formatOnBlur
-          validationError={t("catalog.thisIsNoJson")}
           value={typeof value === "string" ? value : ""}
           onChange={(next) => onChange(next === "" ? undefined : next)}
         />

@@ -20,15 +20,15 @@ export function UpstreamModelInput({ provider, placeholder, value, onChange, err
   });
   const help =
     provider === null
-      ? t("catalog.whatTheProviderCallsIt")
+      ? t("catalog.upstream.help")
       : listed.isPending
-        ? t("catalog.askingTheProviderForIts")
+        ? t("catalog.upstream.loading")
         : listed.data === undefined
-          ? t("catalog.theProviderGaveNoList")
-          : t("catalog.chooseFromTheAccountsList");
+          ? t("catalog.upstream.noList")
+          : t("catalog.upstream.choose");
   return (
     <Autocomplete
-      label={t("catalog.upstreamModel")}
+      label={t("catalog.upstream.label")}
       description={help}
       placeholder={placeholder}
       data={[...new Set((listed.data?.data ?? []).map(({ id }) => id))]}

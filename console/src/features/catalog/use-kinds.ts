@@ -1,6 +1,7 @@
 import type { ProviderKindForm } from "@sluice/contract";
 import { useMemo } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { kindInWords } from "./kind-words.ts";
 
 /** The kinds of providers by their name. They change with the version of the gateway only. */
 export function useKinds(enabled = true): {
@@ -9,13 +10,14 @@ export function useKinds(enabled = true): {
   /** "Volcengine Ark"; the bare name where the kind is not known. */
   readonly titleOf: (kind: string) => string;
 } {
-  const kinds = useCall("providers.kinds", { enabled }).data?.data ?? null;
+  const told = useCall("providers.kinds", { enabled }).data?.data ?? null;
   return useMemo(() => {
+    const kinds = told === null ? null : told.map(kindInWords);
     const byName = new Map((kinds ?? []).map((kind) => [kind.kind, kind]));
     return {
       kinds,
       kindOf: (kind) => byName.get(kind) ?? null,
       titleOf: (kind) => byName.get(kind)?.title ?? kind,
     };
-  }, [kinds]);
+  }, [told]);
 }

@@ -47,17 +47,17 @@ function Next({ pathname, onClose }: NextProps) {
         )
       }
     >
-      <b>{t("firstRun.stepOf", { place, length: steps.length, title: next.title })}</b>{" "}
+      <b>{t("firstRun.stepOf", { place, count: steps.length, title: next.title })}</b>{" "}
       {here ? hereWords[next.id] : next.why}
     </Line>
   );
 }
 
 const hereWords = {
-  provider: t("firstRun.chooseWhatKindItIs"),
-  model: t("firstRun.chooseWhatYourProgramsMay"),
-  key: "Its secret is shown once; copy it then.",
-  call: t("firstRun.theQuestionIsWrittenAlready"),
+  provider: t("firstRun.here.provider"),
+  model: t("firstRun.here.model"),
+  key: t("firstRun.here.key"),
+  call: t("firstRun.here.call"),
 } as const;
 
 function Done({ onClose }: { readonly onClose: () => void }) {
@@ -67,12 +67,11 @@ function Done({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       action={
         <Button variant="default" onClick={onClose} renderRoot={(props) => <Link to="/requests" {...props} />}>
-          {t("firstRun.seeItExplained")}
+          {t("firstRun.viewRequests")}
         </Button>
       }
     >
-      <b>{t("firstRun.theFirstCallIsMade")}</b> Every call stands among the requests: which way it went, how long it
-      took, what it cost.
+      <b>{t("firstRun.done.title")}</b> {t("firstRun.done.help")}
     </Line>
   );
 }
@@ -86,14 +85,14 @@ interface LineProps {
 
 function Line({ icon, action, onClose, children }: LineProps) {
   return (
-    <aside className="next-step" aria-label={t("firstRun.firstSteps")}>
+    <aside className="next-step" aria-label={t("firstRun.label")}>
       {icon}
       <Text fz="sm" className="grow" role="status">
         {children}
       </Text>
       <Group gap={4} wrap="nowrap">
         {action}
-        <CloseButton size="sm" aria-label={t("firstRun.hideTheFirstSteps")} onClick={onClose} />
+        <CloseButton size="sm" aria-label={t("firstRun.hide")} onClick={onClose} />
       </Group>
     </aside>
   );

@@ -31,7 +31,7 @@ export interface StepFacts {
   readonly model: string | null;
 }
 
-export const firstPrompt = t("firstRun.sayHelloAndTellMe");
+export const firstPrompt = t("firstRun.prompt");
 
 /** From nothing to the first answer, each with the page where it is done, opened at the right place. */
 export function stepsOf(facts: StepFacts): readonly Step[] {
@@ -43,37 +43,37 @@ export function stepsOf(facts: StepFacts): readonly Step[] {
       id: "provider",
       done: done.provider,
       skipped: skipped && !done.provider,
-      title: "Add a provider",
-      why: demo ? t("firstRun.theBuiltInDemoAnswers") : t("firstRun.anAccountAtOpenaiAnthropic"),
+      title: t("firstRun.provider.title"),
+      why: demo ? t("firstRun.provider.demo") : t("firstRun.provider.help"),
       action: administrator
-        ? { label: t("firstRun.addProvider"), link: { to: "/providers", search: { add: "choose" } } }
+        ? { label: t("firstRun.provider.action"), link: { to: "/providers", search: { add: "choose" } } }
         : null,
     },
     {
       id: "model",
       done: done.model,
       skipped: skipped && !done.model,
-      title: t("firstRun.chooseModels"),
-      why: t("firstRun.theNamesThatProgramsAsk"),
-      action: administrator ? { label: t("firstRun.chooseModels"), link: modelsLink(facts.provider) } : null,
+      title: t("firstRun.model.title"),
+      why: t("firstRun.model.help"),
+      action: administrator ? { label: t("firstRun.model.title"), link: modelsLink(facts.provider) } : null,
     },
     {
       id: "key",
       done: done.key,
       skipped: false,
-      title: "Make a key",
-      why: done.key ? t("firstRun.thereIsOnePrintedWhere") : t("firstRun.oneForEachProgramIt"),
+      title: t("firstRun.key.title"),
+      why: done.key ? t("firstRun.key.exists") : t("firstRun.key.help"),
       action: member
-        ? { label: t("firstRun.makeKey"), link: { to: "/keys", search: { ...place, create: "1" } } }
+        ? { label: t("firstRun.key.action"), link: { to: "/keys", search: { ...place, create: "1" } } }
         : null,
     },
     {
       id: "call",
       done: done.call,
       skipped: false,
-      title: t("firstRun.getTheFirstAnswer"),
-      why: t("firstRun.inThePlaygroundWithOne"),
-      action: member ? { label: t("firstRun.openPlayground"), link: playgroundLink(facts, place) } : null,
+      title: t("firstRun.call.title"),
+      why: t("firstRun.call.help"),
+      action: member ? { label: t("firstRun.call.action"), link: playgroundLink(facts, place) } : null,
     },
   ];
 }

@@ -13,9 +13,9 @@ export function AdministratorInvitations() {
   const invitations = usePages("invitations.administrators");
   if (invitations.problem === null && (invitations.rows === null || invitations.rows.length === 0)) return null;
   return (
-    <Section flush title={t("settings.openInvitations")} description={t("settings.ofAdministratorsEachLinkWorks")}>
+    <Section flush title={t("settings.invitations.title")} description={t("settings.invitations.help")}>
       <DataTable
-        label={t("settings.openInvitations")}
+        label={t("settings.invitations.title")}
         columns={columns}
         rows={invitations}
         rowKey={(invitation) => invitation.id}
@@ -28,16 +28,16 @@ export function AdministratorInvitations() {
 const columns: readonly Column<Invitation>[] = [
   {
     id: "email",
-    header: t("settings.address"),
+    header: t("settings.invitations.address"),
     cell: (invitation) => <span className="break">{invitation.email}</span>,
   },
   {
     id: "by",
-    header: t("settings.invitedBy"),
-    cell: (invitation) => invitation.invited_by?.email ?? t("settings.somebodyWhoIsGone"),
+    header: t("settings.invitations.by"),
+    cell: (invitation) => invitation.invited_by?.email ?? t("settings.invitations.gone"),
   },
-  { id: "made", header: t("settings.made"), cell: (invitation) => <When at={invitation.created_at} /> },
-  { id: "ends", header: t("settings.ends"), cell: (invitation) => <When at={invitation.expires_at} /> },
+  { id: "made", header: t("settings.created"), cell: (invitation) => <When at={invitation.created_at} /> },
+  { id: "ends", header: t("settings.expires"), cell: (invitation) => <When at={invitation.expires_at} /> },
   {
     id: "do",
     header: t("settings.actions"),
@@ -50,17 +50,17 @@ const columns: readonly Column<Invitation>[] = [
 function TakeBack({ item }: { readonly item: Invitation }) {
   const revoke = useAct("invitations.revoke", {
     invalidates: ["invitations.administrators"],
-    done: t("settings.invitationTakenBack"),
+    done: t("settings.invitations.revoked"),
   });
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={t("settings.takeTheInvitationOfBack", { email: item.email })}
-        verb={t("settings.takeBack")}
+        title={t("settings.invitations.revokeTitle", { email: item.email })}
+        verb={t("settings.invitations.revoke")}
         onConfirm={() => revoke.mutateAsync({ params: { invitation: item.id } })}
       >
-        {t("settings.itsLinkStopsWorkingAt")}
+        {t("settings.invitations.revokeHelp")}
       </ConfirmButton>
     </Group>
   );

@@ -45,7 +45,7 @@ export async function takeBackup(signal: AbortSignal, onProgress: (progress: Bac
     onProgress({ received, total });
   }
   if (total !== null && received !== total) {
-    throw new Problem("upstream_truncated", t("settings.onlyOfBytesCameThis", { received, total }));
+    throw new Problem("upstream_truncated", t("settings.backup.cut", { received, total }));
   }
   const type = response.headers.get("content-type") ?? "application/octet-stream";
   return { content: new Blob([...bundles, ...pieces], { type }), name: nameOf(response.headers) };

@@ -5,7 +5,7 @@ import { formatBytes } from "../../client/format.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
 import type { BackupProgress } from "./backup-download.ts";
 import { useBackup } from "./use-backup.ts";
 
@@ -18,16 +18,16 @@ export function BackupTab() {
   return (
     <Stack gap="lg">
       <Section
-        title={t("settings.downloadABackup")}
-        description={t("settings.aWholeAndConsistentCopy")}
+        title={t("settings.backup.title")}
+        description={t("settings.backup.help")}
         actions={
           busy ? (
             <Button variant="default" onClick={stop}>
-              {t("settings.stop")}
+              {t("settings.backup.stop")}
             </Button>
           ) : (
             <Button leftSection={<IconDownload size={14} aria-hidden />} onClick={begin}>
-              {t("settings.downloadBackup")}
+              {t("settings.backup.download")}
             </Button>
           )
         }
@@ -37,63 +37,75 @@ export function BackupTab() {
           {state.step === "failed" && <ProblemAlert problem={state.problem} />}
           {state.step === "done" && (
             <Text fz="sm" role="status">
-              Downloaded {formatBytes(state.bytes)} as <Code className="break">{state.name}</Code>.
+              <Rich
+                text="settings.backup.downloaded"
+                tags={{ file: (inside) => <Code className="break">{inside}</Code> }}
+                values={{ size: formatBytes(state.bytes), name: state.name }}
+              />
             </Text>
           )}
           {state.step === "idle" && size !== null && (
             <Text fz="sm" c="dimmed">
-              {t("settings.theDatabaseTakesNow", { size: formatBytes(size) })}
+              {t("settings.backup.size", { size: formatBytes(size) })}
             </Text>
           )}
           <Alert
             variant="light"
             color="yellow"
             icon={<IconKey size={18} />}
-            title={t("settings.theKeyFileIsNot")}
+            title={t("settings.backup.keyFile")}
             role="note"
           >
-            Keep <Code>master.key</Code> of the data directory (or <Code>SLUICE_MASTER_KEY</Code>) in another place.
-            Without it a backup brings back no provider's secret, and no API key works any more.
+            <Rich text="settings.backup.keyFileHelp" tags={{ code: (inside) => <Code>{inside}</Code> }} />
           </Alert>
         </Stack>
       </Section>
-      <Section title={t("settings.whatABackupHolds")}>
+      <Section title={t("settings.backup.contents")}>
         <Group align="flex-start" grow preventGrowOverflow={false} gap="lg">
-          <div>
-            <Text fz="sm" fw={600} mb={4}>
-              {t("settings.inIt")}
-            </Text>
-            <List size="sm" spacing={4}>
-              <List.Item>{t("settings.workspacesGroupsMembersUsers")}</List.Item>
-              <List.Item>{t("settings.keysAsDigestsSecretsOf")}</List.Item>
-              <List.Item>{t("settings.modelsPricesLimitsSettings")}</List.Item>
-              <List.Item>{t("settings.theLedgerSumsExplanations")}</List.Item>
-              <List.Item>{t("settings.videoTasksAndAssetsWithout")}</List.Item>
-            </List>
-          </div>
-          <div>
-            <Text fz="sm" fw={600} mb={4}>
-              {t("settings.notInIt")}
-            </Text>
-            <List size="sm" spacing={4}>
-              <List.Item>{t("settings.theKeyFile")}</List.Item>
-              <List.Item>{t("settings.theConfigFile")}</List.Item>
-              <List.Item>{t("settings.bytesOfAssetsAndCopied")}</List.Item>
-              <List.Item>{t("settings.callsOfTheLastMoments")}</List.Item>
-            </List>
-          </div>
+          <Parts title={t("settings.backup.included")} parts={included} />
+          <Parts title={t("settings.backup.notIncluded")} parts={notIncluded} />
         </Group>
       </Section>
-      <Section title={t("settings.comingBackFromOne")} description={t("settings.onAStoppedGatewayWhatever")}>
-        <CodeBlock code={restoreCommands} label={t("settings.commandsToRestore")} wrap />
+      <Section title={t("settings.backup.restore")} description={t("settings.backup.restoreHelp")}>
+        <CodeBlock code={restoreCommands} label={t("settings.backup.restoreCommands")} wrap />
       </Section>
     </Stack>
   );
 }
 
+const included = [
+  t("settings.backup.in.people"),
+  t("settings.backup.in.keys"),
+  t("settings.backup.in.settings"),
+  t("settings.backup.in.records"),
+  t("settings.backup.in.tasks"),
+];
+
+const notIncluded = [
+  t("settings.backup.out.key"),
+  t("settings.backup.out.config"),
+  t("settings.backup.out.files"),
+  t("settings.backup.out.journal"),
+];
+
+function Parts({ title, parts }: { readonly title: string; readonly parts: readonly string[] }) {
+  return (
+    <div>
+      <Text fz="sm" fw={600} mb={4}>
+        {title}
+      </Text>
+      <List size="sm" spacing={4}>
+        {parts.map((part) => (
+          <List.Item key={part}>{part}</List.Item>
+        ))}
+      </List>
+    </div>
+  );
+}
+
 const restoreCommands = [
-  t("settings.inTheDataDirectoryWith"),
-  t("settings.rmFSluiceDbWal"),
+  t("settings.backup.restoreComment"),
+  "rm -f sluice.db-wal sluice.db-shm",
   "cp sluice-<date>.sqlite sluice.db",
   "cp <kept elsewhere>/master.key master.key && chmod 600 master.key",
 ].join("\n");
@@ -102,9 +114,9 @@ function Doing({ progress }: { readonly progress: BackupProgress | null }) {
   if (progress === null) {
     return (
       <div>
-        <Progress value={100} animated aria-label={t("settings.theCopyIsBeingMade")} />
+        <Progress value={100} animated aria-label={t("settings.backup.making")} />
         <Text fz="xs" c="dimmed" mt={4} role="status">
-          {t("settings.theGatewayMakesTheCopy")}
+          {t("settings.backup.makingHelp")}
         </Text>
       </div>
     );
@@ -115,11 +127,15 @@ function Doing({ progress }: { readonly progress: BackupProgress | null }) {
       <Progress
         value={share === null ? 100 : share * 100}
         animated={share === null}
-        aria-label={t("settings.downloadOfTheBackup")}
+        aria-label={t("settings.backup.progress")}
       />
       <Text fz="xs" c="dimmed" mt={4} className="tabular">
-        {formatBytes(progress.received)}
-        {progress.total === null ? "" : ` of ${formatBytes(progress.total)}`}
+        {progress.total === null
+          ? formatBytes(progress.received)
+          : t("settings.backup.received", {
+              received: formatBytes(progress.received),
+              total: formatBytes(progress.total),
+            })}
       </Text>
     </div>
   );

@@ -2,6 +2,7 @@ import { Badge, Button, Code, Group, SimpleGrid, Skeleton, Stack, Text } from "@
 import type { ConfigView } from "@sluice/contract";
 import { IconDownload, IconFileSettings } from "@tabler/icons-react";
 import { useCall } from "../../api/use-call.ts";
+import { isMember } from "../../client/problem.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -10,7 +11,8 @@ import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
+import { settings } from "../../language/en/settings.ts";
 import { saveAs } from "./save-as.ts";
 
 /** The config file as the gateway sees it, and everything there is, written as one. */
@@ -38,11 +40,9 @@ export function ConfigTab() {
 
 function NoFile() {
   return (
-    <Section title={t("settings.configFile")} flush>
-      <EmptyState icon={<IconFileSettings />} title={t("settings.thereIsNoConfigFile")}>
-        Everything is made in the console, on the command line or by the admin API. A file instead keeps providers,
-        models, workspaces and keys where code is kept. Start the gateway with <Code>SLUICE_CONFIG=./sluice.yaml</Code>.
-        The text below is a good one to begin with.
+    <Section title={t("settings.config.title")} flush>
+      <EmptyState icon={<IconFileSettings />} title={t("settings.config.none")}>
+        <Rich text="settings.config.noneHelp" tags={{ code: (inside) => <Code>{inside}</Code> }} />
       </EmptyState>
     </Section>
   );
@@ -52,27 +52,27 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
   const managed = view.manages.filter(({ names, more }) => names.length + more > 0);
   return (
     <>
-      <Section title={t("settings.configFile")} description={t("settings.whatStandsInItIs")}>
+      <Section title={t("settings.config.title")} description={t("settings.config.help")}>
         <Facts
           facts={[
-            { name: "Path", value: <CopyText value={path} label={t("settings.copyPath")} /> },
-            { name: "Last reading", value: <LastReading last={view.last_reload} /> },
+            { name: t("settings.config.path"), value: <CopyText value={path} label={t("settings.config.copyPath")} /> },
+            { name: t("settings.config.lastReload"), value: <LastReading last={view.last_reload} /> },
           ]}
         />
         {view.last_reload?.result === "refused" && (
-          <CodeBlock code={view.last_reload.detail} label={t("settings.whatIsWrongWithIt")} wrap />
+          <CodeBlock code={view.last_reload.detail} label={t("settings.config.problem")} wrap />
         )}
       </Section>
       <Section
-        title={t("settings.whatItManages")}
-        description={managed.length === 0 ? t("settings.nothingYet") : undefined}
+        title={t("settings.config.manages")}
+        description={managed.length === 0 ? t("settings.config.managesNothing") : undefined}
       >
         {managed.length > 0 && (
           <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
             {managed.map(({ kind, names, more }) => (
               <div key={kind}>
                 <Text fz="xs" c="dimmed" mb={4}>
-                  {kind} ({names.length + more})
+                  {t("settings.config.managed", { kind: kindWords(kind), count: names.length + more })}
                 </Text>
                 <Group gap={6}>
                   {names.map((name) => (
@@ -80,18 +80,18 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
                       {name}
                     </Badge>
                   ))}
-                  {more > 0 && <Text fz="xs">{t("settings.andMore", { more })}</Text>}
+                  {more > 0 && <Text fz="xs">{t("settings.config.andMore", { more })}</Text>}
                 </Group>
               </div>
             ))}
           </SimpleGrid>
         )}
       </Section>
-      <Section title={t("settings.itsText")} description={t("settings.asItStandsOnThe")}>
+      <Section title={t("settings.config.text")} description={t("settings.config.textHelp")}>
         {view.text === null ? (
-          <Text fz="sm">{t("settings.itCannotBeReadNow")}</Text>
+          <Text fz="sm">{t("settings.config.unreadable")}</Text>
         ) : (
-          <CodeBlock code={view.text} label={t("settings.textOfTheConfigFile")} maxHeight="28rem" />
+          <CodeBlock code={view.text} label={t("settings.config.textLabel")} maxHeight="28rem" />
         )}
       </Section>
     </>
@@ -99,10 +99,10 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
 }
 
 function LastReading({ last }: { readonly last: ConfigView["last_reload"] }) {
-  if (last === null) return t("settings.atTheStart");
+  if (last === null) return t("settings.config.atStart");
   return (
     <Group gap="xs">
-      <StatusBadge status={last.result} />
+      <StatusBadge status={last.result} label={t(`settings.config.result.${last.result}`)} />
       <When at={last.at} />
       {last.result !== "refused" && last.detail !== "" && (
         <Text fz="xs" c="dimmed" span>
@@ -116,19 +116,24 @@ function LastReading({ last }: { readonly last: ConfigView["last_reload"] }) {
 function AsFileSection({ text }: { readonly text: string }) {
   return (
     <Section
-      title={t("settings.everythingAsAFile")}
-      description={t("settings.allProvidersModelsWorkspaces")}
+      title={t("settings.config.export")}
+      description={t("settings.config.exportHelp")}
       actions={
         <Button
           variant="default"
           leftSection={<IconDownload size={14} aria-hidden />}
           onClick={() => saveAs(new Blob([text], { type: "application/yaml" }), "sluice.yaml")}
         >
-          {t("settings.download")}
+          {t("settings.config.download")}
         </Button>
       }
     >
-      <CodeBlock code={text} label={t("settings.everythingAsAConfigFile")} maxHeight="28rem" />
+      <CodeBlock code={text} label={t("settings.config.exportLabel")} maxHeight="28rem" />
     </Section>
   );
+}
+
+/** What of a newer gateway the catalogue does not know keeps its name. */
+function kindWords(kind: string): string {
+  return isMember(settings.config.kinds, kind) ? t(`settings.config.kinds.${kind}`) : kind;
 }

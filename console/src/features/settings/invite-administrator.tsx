@@ -3,10 +3,10 @@ import type { AnswerOf } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { When } from "../../components/figures.tsx";
-import { wrongField } from "../../components/form-drawer.tsx";
-import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
+import { useFaults } from "../catalog/use-faults.ts";
 
 interface InviteAdministratorProps {
   readonly opened: boolean;
@@ -20,7 +20,7 @@ export function InviteAdministrator({ opened, onClose }: InviteAdministratorProp
   const [made, setMade] = useState<Made | null>(null);
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={t("settings.inviteAnAdministrator")}>
+      <Modal opened={opened} onClose={onClose} title={t("settings.invite.title")}>
         <InviteForm
           onMade={(invitation) => {
             onClose();
@@ -30,13 +30,15 @@ export function InviteAdministrator({ opened, onClose }: InviteAdministratorProp
       </Modal>
       <SecretOnce
         secret={made?.link ?? null}
-        title={`Invitation for ${made?.email ?? ""}`}
+        title={t("settings.invite.for", { email: made?.email ?? "" })}
         what="link"
         onClose={() => setMade(null)}
       >
         <Text fz="sm">
-          {made?.mailed === true ? "It was also sent by mail. " : "It was not mailed: hand it on yourself. "}
-          It works once, for this address only, until <When at={made?.expires_at ?? null} exact />.
+          <Rich
+            text={made?.mailed === true ? "settings.invite.mailed" : "settings.invite.notMailed"}
+            values={{ time: <When at={made?.expires_at ?? null} exact /> }}
+          />
         </Text>
       </SecretOnce>
     </>
@@ -50,33 +52,38 @@ function InviteForm({ onMade }: { readonly onMade: (made: Made) => void }) {
     invalidates: ["invitations.administrators"],
     onDone: onMade,
   });
-  const wrong = wrongField(invite.error, "email");
+  const address = email.trim();
+  const faults = useFaults(isAddress(address) ? {} : { email: t("settings.invite.emailWrong") }, invite.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    invite.mutate({ body: { email: email.trim() } });
+    if (faults.check()) invite.mutate({ body: { email: address } });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        <Text fz="sm">{t("settings.anAdministratorHasEvery")}</Text>
+        <Text fz="sm">{t("settings.invite.help")}</Text>
         <TextInput
-          label={t("settings.eMailAddress")}
+          label={t("settings.invite.email")}
           type="email"
-          required
-          withAsterisk={false}
+          withAsterisk
           data-autofocus
           maxLength={254}
-          error={wrong}
+          error={faults.of("email")}
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
-        {invite.error !== null && wrong === null && <ProblemAlert problem={invite.error} />}
+        <FormProblem problem={invite.error} />
         <Group justify="flex-end">
           <Button type="submit" loading={invite.isPending}>
-            {t("settings.makeInvitation")}
+            {t("settings.invite.verb")}
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+/** What looks like one; whether somebody reads there only a letter tells. */
+function isAddress(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text);
 }

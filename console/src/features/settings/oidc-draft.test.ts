@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { oidcAccountSchema } from "@sluice/contract";
-import { blockedBy, bodyOf, callbackUrl, domainsOf, draftOf, idProblem } from "./oidc-draft.ts";
+import { bodyOf, callbackUrl, domainsOf, draftOf, faultsOf, idProblem } from "./oidc-draft.ts";
 
 const account = {
   id: "corp",
@@ -15,17 +15,19 @@ const account = {
 
 test("a stored secret stays unless another is given, and is needed again when the issuer changes", () => {
   const draft = draftOf(account);
-  expect(blockedBy(draft, account, [account])).toBeNull();
+  expect(faultsOf(draft, account, [account])).toEqual({});
   expect(bodyOf(draft)).not.toHaveProperty("client_secret");
   const moved = { ...draft, issuer: "https://other.example.com" };
-  expect(blockedBy(moved, account, [account])).toContain("client secret");
+  expect(faultsOf(moved, account, [account])).toEqual({ client_secret: "Enter the client secret." });
   expect(bodyOf({ ...moved, clientSecret: "s" })).toHaveProperty("client_secret", "s");
 });
 
 test("a new account needs an id that is free and can stand in an address", () => {
   const draft = { ...draftOf(account), clientSecret: "s" };
-  expect(blockedBy(draft, null, [account])).toContain("already");
-  expect(blockedBy({ ...draft, id: "a b" }, null, [])).toContain("Lower-case");
+  expect(faultsOf(draft, null, [account])).toEqual({ account: "This ID is already in use." });
+  expect(faultsOf({ ...draft, id: "a b" }, null, [])["account"]).toContain("Lowercase");
+  const wrong = faultsOf(draftOf(null), null, []);
+  expect(Object.keys(wrong)).toEqual(["name", "account", "issuer", "client_id", "client_secret"]);
   expect(callbackUrl("https://gateway.example/", "../x")).toBeNull();
   expect(callbackUrl("https://gateway.example/", "corp")).toBe(account.callback_url);
 });

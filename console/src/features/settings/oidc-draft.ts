@@ -1,5 +1,6 @@
 import type { BodyInput, ConsoleSettings } from "@sluice/contract";
 import { t } from "../../language/areas/settings.ts";
+import type { Faults } from "../catalog/use-faults.ts";
 
 export type OidcAccount = ConsoleSettings["oidc"][number];
 
@@ -48,8 +49,8 @@ export function callbackUrl(publicUrl: string, id: string): string | null {
 
 export function idProblem(id: string, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
   if (account !== null) return null;
-  if (!idPattern.test(id)) return t("settings.lowerCaseLettersDigitsAnd");
-  return taken.some((each) => each.id === id) ? t("settings.thereIsAnAccountWith") : null;
+  if (!idPattern.test(id)) return t("settings.oidc.idWrong");
+  return taken.some((each) => each.id === id) ? t("settings.oidc.idTaken") : null;
 }
 
 /** What was typed or pasted, one domain each: `@` before it and commas between are no part of them. */
@@ -58,14 +59,15 @@ export function domainsOf(typed: readonly string[]): readonly string[] {
   return [...new Set(domains.filter((domain) => domain !== ""))];
 }
 
-/** Why it cannot be sent as it stands; null: it can. */
-export function blockedBy(draft: OidcDraft, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
-  if (draft.name.trim() === "") return t("settings.itNeedsAName");
-  if (draft.id === "") return t("settings.itNeedsAnId");
-  const problem = idProblem(draft.id, account, taken);
-  if (problem !== null) return problem;
-  if (!URL.canParse(draft.issuer.trim())) return t("settings.theIssuerIsAnAddress");
-  if (draft.clientId.trim() === "") return t("settings.itNeedsTheClientId");
-  const secretNeeded = account === null || draft.issuer.trim() !== account.issuer;
-  return secretNeeded && draft.clientSecret === "" ? t("settings.itNeedsTheClientSecret") : null;
+/** What is wrong with it as it stands, by field as the gateway calls it. */
+export function faultsOf(draft: OidcDraft, account: OidcAccount | null, taken: readonly OidcAccount[]): Faults {
+  const id = draft.id === "" ? t("settings.oidc.idMissing") : idProblem(draft.id, account, taken);
+  const isSecretMissing = draft.clientSecret === "" && (account === null || draft.issuer.trim() !== account.issuer);
+  return {
+    ...(draft.name.trim() === "" ? { name: t("settings.oidc.nameMissing") } : {}),
+    ...(id === null ? {} : { account: id }),
+    ...(URL.canParse(draft.issuer.trim()) ? {} : { issuer: t("settings.oidc.issuerWrong") }),
+    ...(draft.clientId.trim() === "" ? { client_id: t("settings.oidc.clientIdMissing") } : {}),
+    ...(isSecretMissing ? { client_secret: t("settings.oidc.clientSecretMissing") } : {}),
+  };
 }

@@ -2,19 +2,12 @@ import { Alert, PasswordInput, Stack, Switch, TagsInput, Text, TextInput } from 
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../components/copy-button.tsx";
-import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
+import { FormDrawer } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
-import {
-  blockedBy,
-  bodyOf,
-  callbackUrl,
-  domainsOf,
-  draftOf,
-  idProblem,
-  type OidcAccount,
-  type OidcDraft,
-} from "./oidc-draft.ts";
+import { LeaveGuard } from "../catalog/leave-guard.tsx";
+import { useFaults } from "../catalog/use-faults.ts";
+import { bodyOf, callbackUrl, domainsOf, draftOf, faultsOf, type OidcAccount, type OidcDraft } from "./oidc-draft.ts";
 
 interface OidcFormProps {
   /** null: a new one. */
@@ -26,123 +19,127 @@ interface OidcFormProps {
 /** What the issuer must be told comes first, what it tells us after. */
 export function OidcForm({ account, taken, onClose }: OidcFormProps) {
   const { answer } = useSession();
-  const [draft, setDraft] = useState<OidcDraft>(() => draftOf(account));
+  const [stored] = useState<OidcDraft>(() => draftOf(account));
+  const [draft, setDraft] = useState(stored);
   const save = useAct("settings.putOidc", {
     inline: true,
     invalidates: ["settings.show", "session.show"],
-    done: account === null ? t("settings.accountAddedItStandsOn") : t("settings.accountChanged"),
+    done: account === null ? t("settings.oidc.added") : t("settings.oidc.saved"),
     onDone: onClose,
   });
   const change = (changes: Partial<OidcDraft>) => setDraft((before) => ({ ...before, ...changes }));
-  const wrong = (field: string) => wrongField(save.error, field);
-  const callback = account?.callback_url ?? callbackUrl(answer.public_url, draft.id);
+  const faults = useFaults(faultsOf(draft, account, taken), save.error);
   const issuerChanged = account !== null && draft.issuer.trim() !== account.issuer;
   return (
     <FormDrawer
       opened
-      title={account === null ? t("settings.addSingleSignOn") : account.name}
-      verb={account === null ? t("settings.addAccount") : t("settings.saveAccount")}
+      title={account === null ? t("settings.oidc.addTitle") : account.name}
+      verb={account === null ? t("settings.oidc.add") : t("settings.oidc.save")}
       onClose={onClose}
-      onSubmit={() => save.mutate({ params: { account: draft.id }, body: bodyOf(draft) })}
+      onSubmit={() => faults.check() && save.mutate({ params: { account: draft.id }, body: bodyOf(draft) })}
       saving={save.isPending}
       problem={save.error}
-      blocked={blockedBy(draft, account, taken)}
     >
       <TextInput
         label={t("settings.name")}
-        description={t("settings.onTheButtonOfThe")}
-        placeholder={t("settings.google")}
-        required
-        withAsterisk={false}
+        description={t("settings.oidc.nameHelp")}
+        placeholder={t("settings.oidc.nameExample")}
+        withAsterisk
         data-autofocus
         maxLength={256}
-        error={wrong("name")}
+        error={faults.of("name")}
         value={draft.name}
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <TextInput
-        label={t("settings.id")}
-        description={t("settings.partOfTheRedirectUri")}
-        placeholder={t("settings.google2")}
-        required
-        withAsterisk={false}
+        label={t("settings.oidc.id")}
+        description={t("settings.oidc.idHelp")}
+        placeholder={t("settings.oidc.idExample")}
+        withAsterisk
         spellCheck={false}
         autoCapitalize="off"
         maxLength={32}
         {...(account === null ? {} : { readOnly: true, variant: "filled" })}
-        error={wrong("account") ?? (draft.id === "" ? null : idProblem(draft.id, account, taken))}
+        error={faults.of("account")}
         value={draft.id}
         onChange={(event) => change({ id: event.currentTarget.value })}
       />
-      <Alert variant="light" color="gray" title={t("settings.redirectUri")} role="note">
-        <Stack gap={4}>
-          <Text fz="sm">{t("settings.registerSluiceAsAWeb")}</Text>
-          {callback === null ? (
-            <Text fz="sm" c="dimmed">
-              {t("settings.giveAnIdFirst")}
-            </Text>
-          ) : (
-            <CopyText value={callback} label={t("settings.copyRedirectUri")} />
-          )}
-        </Stack>
-      </Alert>
+      <RedirectUri uri={account?.callback_url ?? callbackUrl(answer.public_url, draft.id)} />
       <TextInput
-        label={t("settings.issuer")}
-        description={t("settings.itsAddressAsItCalls")}
+        label={t("settings.oidc.issuer")}
+        description={t("settings.oidc.issuerHelp")}
         placeholder="https://accounts.google.com"
         type="url"
-        required
-        withAsterisk={false}
+        withAsterisk
         spellCheck={false}
         maxLength={2_048}
-        error={wrong("issuer")}
+        error={faults.of("issuer")}
         value={draft.issuer}
         onChange={(event) => change({ issuer: event.currentTarget.value })}
       />
       <TextInput
-        label={t("settings.clientId")}
-        required
-        withAsterisk={false}
+        label={t("settings.oidc.clientId")}
+        withAsterisk
         autoComplete="off"
         spellCheck={false}
         maxLength={512}
-        error={wrong("client_id")}
+        error={faults.of("client_id")}
         value={draft.clientId}
         onChange={(event) => change({ clientId: event.currentTarget.value })}
       />
       <PasswordInput
-        label={t("settings.clientSecret")}
+        label={t("settings.oidc.clientSecret")}
+        withAsterisk={account === null || issuerChanged}
         description={
           account === null
-            ? t("settings.keptSealedAndNeverShown")
+            ? t("settings.oidc.secretHelp")
             : issuerChanged
-              ? t("settings.theIssuerChangesSoIts")
-              : t("settings.oneIsStoredLeaveThis")
+              ? t("settings.oidc.secretAgain")
+              : t("settings.oidc.secretStored")
         }
-        placeholder={account === null || issuerChanged ? undefined : t("settings.stored")}
+        placeholder={account === null || issuerChanged ? undefined : t("settings.oidc.stored")}
         autoComplete="off"
         maxLength={2_048}
-        error={wrong("client_secret")}
+        error={faults.of("client_secret")}
         value={draft.clientSecret}
         onChange={(event) => change({ clientSecret: event.currentTarget.value })}
       />
       <TagsInput
-        label={t("settings.mailDomains")}
-        description={t("settings.itSignsInPeopleWith")}
-        placeholder={draft.domains.length === 0 ? t("settings.exampleCom") : undefined}
+        label={t("settings.oidc.domains")}
+        description={t("settings.oidc.domainsHelp")}
+        placeholder={draft.domains.length === 0 ? t("settings.oidc.domainsExample") : undefined}
         maxTags={100}
         acceptValueOnBlur
         splitChars={[",", " "]}
-        error={wrong("allowed_domains")}
+        error={faults.of("allowed_domains")}
         value={[...draft.domains]}
         onChange={(typed) => change({ domains: domainsOf(typed) })}
       />
       <Switch
-        label={t("settings.itAsksForASecond")}
-        description={t("settings.thenPeopleWhoSetUp")}
+        label={t("settings.oidc.secondFactor")}
+        description={t("settings.oidc.secondFactorHelp")}
         checked={draft.secondFactorTrusted}
         onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />
+      <LeaveGuard dirty={draft !== stored && save.isIdle} openedBy={["account", "tab"]} />
     </FormDrawer>
+  );
+}
+
+/** `uri`: null while there is no usable id. */
+function RedirectUri({ uri }: { readonly uri: string | null }) {
+  return (
+    <Alert variant="light" color="gray" title={t("settings.oidc.redirectUri")} role="note">
+      <Stack gap={4}>
+        <Text fz="sm">{t("settings.oidc.register")}</Text>
+        {uri === null ? (
+          <Text fz="sm" c="dimmed">
+            {t("settings.oidc.noId")}
+          </Text>
+        ) : (
+          <CopyText value={uri} label={t("settings.oidc.copyRedirectUri")} />
+        )}
+      </Stack>
+    </Alert>
   );
 }

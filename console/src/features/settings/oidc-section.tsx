@@ -19,23 +19,23 @@ const newAccount = "+";
 export function OidcSection({ accounts }: { readonly accounts: readonly OidcAccount[] | null }) {
   const [open, setOpen] = useUrlText("account");
   const edited = accounts?.find((account) => account.id === open) ?? null;
-  const add = <Button onClick={() => setOpen(newAccount)}>{t("settings.addAccount")}</Button>;
+  const add = <Button onClick={() => setOpen(newAccount)}>{t("settings.oidc.add")}</Button>;
   return (
     <Section
       flush
-      title={t("settings.singleSignOn")}
-      description={t("settings.signInWithAnAccount")}
+      title={t("settings.oidc.title")}
+      description={t("settings.oidc.help")}
       actions={accounts !== null && accounts.length > 0 && add}
     >
       <DataTable
-        label={t("settings.accountsOfSingleSignOn")}
+        label={t("settings.oidc.list")}
         columns={columns}
         rows={rowsOf(accounts)}
         rowKey={(account) => account.id}
         rowLink={(account) => ({ to: "/settings", search: { tab: "sign-in", account: account.id } })}
         empty={
-          <EmptyState icon={<IconLogin2 />} title={t("settings.noSingleSignOnYet")} action={add}>
-            {t("settings.withItNobodyNeedsA")}
+          <EmptyState icon={<IconLogin2 />} title={t("settings.oidc.none")} action={add}>
+            {t("settings.oidc.noneHelp")}
           </EmptyState>
         }
       />
@@ -48,17 +48,21 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
 
 const columns: readonly Column<OidcAccount>[] = [
   { id: "name", header: t("settings.name"), cell: (account) => account.name },
-  { id: "issuer", header: t("settings.issuer"), cell: (account) => <span className="break">{account.issuer}</span> },
+  {
+    id: "issuer",
+    header: t("settings.oidc.issuer"),
+    cell: (account) => <span className="break">{account.issuer}</span>,
+  },
   {
     id: "domains",
-    header: t("settings.signsIn"),
+    header: t("settings.oidc.who"),
     cell: (account) =>
-      account.allowed_domains.length === 0 ? t("settings.whoConnectedIt") : account.allowed_domains.join(", "),
+      account.allowed_domains.length === 0 ? t("settings.oidc.connected") : account.allowed_domains.join(", "),
   },
   {
     id: "callback",
-    header: t("settings.redirectUri"),
-    cell: (account) => <CopyText value={account.callback_url} label={t("settings.copyRedirectUri")} />,
+    header: t("settings.oidc.redirectUri"),
+    cell: (account) => <CopyText value={account.callback_url} label={t("settings.oidc.copyRedirectUri")} />,
   },
   {
     id: "do",
@@ -72,19 +76,19 @@ const columns: readonly Column<OidcAccount>[] = [
 function Remove({ account }: { readonly account: OidcAccount }) {
   const remove = useAct("settings.removeOidc", {
     invalidates: ["settings.show", "session.show"],
-    done: `${account.name} removed.`,
+    done: t("settings.oidc.removed", { name: account.name }),
   });
   return (
     <Group justify="flex-end" className="above-row">
       <ConfirmButton
         size="compact-xs"
-        title={t("settings.remove", { name: account.name })}
-        verb={t("settings.removeAccount")}
-        label={t("settings.remove2")}
+        title={t("settings.oidc.removeTitle", { name: account.name })}
+        verb={t("settings.oidc.remove")}
+        label={t("settings.remove")}
         typed={account.id}
         onConfirm={() => remove.mutateAsync({ params: { account: account.id } })}
       >
-        {t("settings.nobodySignsInWithIt")}
+        {t("settings.oidc.removeHelp")}
       </ConfirmButton>
     </Group>
   );

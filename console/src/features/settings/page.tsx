@@ -35,8 +35,8 @@ export default function SettingsPage() {
   const shown = parts.find((part) => part.id === asked) ?? parts[0];
   return (
     <PageFrame
-      title={t("settings.settings")}
-      description={user.administrator ? t("settings.whatCountsForTheWhole") : t("settings.whatYouMayCallThe")}
+      title={t("settings.title")}
+      description={user.administrator ? t("settings.help") : t("settings.ownHelp")}
     >
       {parts.length === 1 ? (
         shown?.body
@@ -44,7 +44,7 @@ export default function SettingsPage() {
         <Tabs
           value={shown?.id ?? null}
           // What belongs to one part (a search, an opened form) does not go along to another.
-          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", make: "" })}
+          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", create: "" })}
           keepMounted={false}
         >
           <TabRow value={shown?.id ?? null}>

@@ -16,7 +16,7 @@ export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorPr
   const [ticked, setTicked] = useState(false);
   const reset = useAct("users.resetSecondFactor", {
     invalidates: ["users.list"],
-    done: t("settings.signsInWithoutItNow", { email: user.email }),
+    done: t("settings.factor.done", { email: user.email }),
   });
   // Whoever has passkeys alone can have lost nothing else.
   const passkeys = user.passkeys > 0 && (ticked || !user.two_factor);
@@ -28,8 +28,8 @@ export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorPr
     <ConfirmDialog
       opened={opened}
       onClose={close}
-      title={t("settings.resetTheSecondFactorOf", { email: user.email })}
-      verb={t("settings.resetSecondFactor")}
+      title={t("settings.factor.title", { email: user.email })}
+      verb={t("settings.factor.reset")}
       onConfirm={() => reset.mutateAsync({ params: { user: user.id }, body: { passkeys } })}
     >
       <WhatHappens user={user} ticked={ticked} onTick={setTicked} />
@@ -46,17 +46,13 @@ interface WhatHappensProps {
 function WhatHappens({ user, ticked, onTick }: WhatHappensProps) {
   // As they were when it was asked: the list is new before the dialog is gone.
   const [{ two_factor: app, passkeys }] = useState(user);
-  const words = passkeys === 1 ? "passkey" : t("settings.passkeys", { passkeys });
   return (
     <Stack gap="sm">
-      <span>
-        {app ? t("settings.theirAuthenticatorAppAndBackup") : t("settings.theirWillBeRemovedAnd", { words })} Be sure
-        first that it is them who ask.
-      </span>
+      <span>{app ? t("settings.factor.appHelp") : t("settings.factor.passkeysHelp", { count: passkeys })}</span>
       {app && passkeys > 0 && (
         <Checkbox
-          label={t("settings.removeTheirToo", { words })}
-          description={t("settings.ifTheyAreLostAs")}
+          label={t("settings.factor.passkeysToo", { count: passkeys })}
+          description={t("settings.factor.passkeysTooHelp")}
           checked={ticked}
           onChange={(event) => onTick(event.currentTarget.checked)}
         />

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { settingsSchema } from "@sluice/contract";
-import { blockedBy, changeOf, draftOf, settingNames, shortened } from "./settings-draft.ts";
+import { changeOf, draftOf, faultsOf, settingNames, shortened } from "./settings-draft.ts";
 
 const settings = settingsSchema.parse({
   log_bodies: "none",
@@ -38,15 +38,18 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
   });
 });
 
-test("an empty field and one out of its bounds keep the form from being sent, and say which it is", () => {
-  expect(blockedBy(draft)).toBeNull();
-  expect(blockedBy({ ...draft, ledgerDays: null })).toContain("ledger entries");
-  expect(blockedBy({ ...draft, captureDays: 366 })).toContain("365");
+test("an empty field and one out of its bounds are told beside the field", () => {
+  expect(faultsOf(draft)).toEqual({});
+  expect(Object.keys(faultsOf({ ...draft, ledgerDays: null, drainSeconds: 0 }))).toEqual([
+    "ledgerDays",
+    "drainSeconds",
+  ]);
+  expect(faultsOf({ ...draft, captureDays: 366 })).toEqual({ captureDays: "Enter a number from 1 to 365." });
 });
 
 test("what will be removed by a shorter retention is named", () => {
   expect(shortened(draft, { ...draft, ledgerDays: 500 })).toEqual([]);
-  expect(shortened(draft, { ...draft, ledgerDays: 5, captureDays: 1 })).toEqual(["ledger entries", "captures"]);
+  expect(shortened(draft, { ...draft, ledgerDays: 5, captureDays: 1 })).toEqual(["request records", "captures"]);
 });
 
 test("every setting of the form is one that the config file knows, so that its lock is found", () => {

@@ -1,6 +1,7 @@
 import type { SettingsConfig } from "@sluice/contract";
 import { formatCount } from "../../client/format.ts";
 import { t } from "../../language/areas/settings.ts";
+import type { Faults } from "../catalog/use-faults.ts";
 
 /** The settings as the form has them: flat, and the wait in seconds. */
 export interface SettingsDraft {
@@ -71,22 +72,22 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
   };
 }
 
-/** Why the form cannot be sent as it stands; null: it can. */
-export function blockedBy(draft: SettingsDraft): string | null {
-  const wrong = bounds.find(({ name, min, max }) => {
+/** What is wrong with it as it stands, by field. */
+export function faultsOf(draft: SettingsDraft): Faults {
+  const wrong = bounds.filter(({ name, min, max }) => {
     const value = draft[name];
     return value === null || value < min || value > max;
   });
-  return wrong === undefined
-    ? null
-    : t("settings.fromTo", { label: wrong.label, min: wrong.min, max: formatCount(wrong.max) });
+  return Object.fromEntries(
+    wrong.map(({ name, min, max }) => [name, t("settings.general.bounds", { min, max: formatCount(max) })]),
+  );
 }
 
 /** Retention that takes away what is there: said before it happens. */
 export function shortened(before: SettingsDraft, after: SettingsDraft): readonly string[] {
   return (["ledgerDays", "explanationDays", "captureDays"] as const)
     .filter((name) => (after[name] ?? 0) < (before[name] ?? 0))
-    .map((name) => kept[name]);
+    .map((name) => t(`settings.general.kept.${name}`));
 }
 
 export const daysMax = 36_500;
@@ -94,17 +95,11 @@ export const captureDaysMax = 365;
 export const drainSecondsMax = 86_400;
 
 const bounds = [
-  { name: "ledgerDays", label: t("settings.keepLedgerEntries"), min: 1, max: daysMax },
-  { name: "explanationDays", label: t("settings.keepExplanations"), min: 1, max: daysMax },
-  { name: "captureDays", label: t("settings.keepCaptures"), min: 1, max: captureDaysMax },
-  { name: "drainSeconds", label: t("settings.waitForLiveStreams"), min: 0.001, max: drainSecondsMax },
+  { name: "ledgerDays", min: 1, max: daysMax },
+  { name: "explanationDays", min: 1, max: daysMax },
+  { name: "captureDays", min: 1, max: captureDaysMax },
+  { name: "drainSeconds", min: 0.001, max: drainSecondsMax },
 ] as const;
-
-const kept = {
-  ledgerDays: t("settings.ledgerEntries"),
-  explanationDays: "explanations",
-  captureDays: "captures",
-} as const;
 
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;

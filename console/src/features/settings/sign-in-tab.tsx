@@ -5,7 +5,7 @@ import { Facts } from "../../components/facts.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
 import { OidcSection } from "./oidc-section.tsx";
 
 /** How people sign in, and how they are written to. */
@@ -17,12 +17,12 @@ export function SignInTab() {
   return (
     <Stack gap="lg">
       <OidcSection accounts={settings.data?.oidc ?? null} />
-      <Section title={t("settings.otherWaysIn")} description={t("settings.everybodySetsTheseUpFor")}>
+      <Section title={t("settings.signIn.others")} description={t("settings.signIn.othersHelp")}>
         <Facts
           facts={[
-            { name: "Password", value: t("settings.atLeast12CharactersSlowed") },
-            { name: "Two-factor", value: t("settings.codesOfAnAuthenticatorApp") },
-            { name: "Passkeys", value: t("settings.fingerprintFacePinOrSecurity") },
+            { name: t("settings.signIn.password"), value: t("settings.signIn.passwordHelp") },
+            { name: t("settings.signIn.twoFactor"), value: t("settings.signIn.twoFactorHelp") },
+            { name: t("settings.signIn.passkeys"), value: t("settings.signIn.passkeysHelp") },
           ]}
         />
       </Section>
@@ -33,19 +33,19 @@ export function SignInTab() {
 
 function MailSection({ from }: { readonly from: string | null }) {
   return (
-    <Section title={t("settings.mail")} description={t("settings.invitationsAndNoticesOnBudgets")}>
+    <Section title={t("settings.mail.title")} description={t("settings.mail.help")}>
       {from === null ? (
         <Stack gap="sm">
           <div>
-            <StatusBadge status="not set up" tone="off" />
+            <StatusBadge status="not_set_up" tone="off" />
           </div>
           <Text fz="sm">
-            Set these in the environment and start the gateway again. <Code>smtps://</Code> is encrypted from the start.
+            <Rich text="settings.mail.howTo" tags={{ code: (inside) => <Code>{inside}</Code> }} />
           </Text>
-          <CodeBlock code={mailVariables} label={t("settings.variablesForMail")} wrap />
+          <CodeBlock code={mailVariables} label={t("settings.mail.variables")} wrap />
         </Stack>
       ) : (
-        <Facts facts={[{ name: "Sent from", value: from }]} />
+        <Facts facts={[{ name: t("settings.mail.from"), value: from }]} />
       )}
     </Section>
   );

@@ -1,5 +1,6 @@
 import { Anchor, Stack, Text } from "@mantine/core";
 import type { SystemFacts } from "@sluice/contract";
+import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { formatDuration } from "../../client/format.ts";
 import { CopyText } from "../../components/copy-button.tsx";
@@ -9,7 +10,7 @@ import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 
 const everyMs = 5_000;
@@ -25,81 +26,86 @@ export function SystemTab() {
   return (
     <Stack gap="lg">
       {system.error !== null && <ProblemAlert problem={system.error} onRetry={() => void system.refetch()} />}
-      <Stats label={t("settings.theSystemNow")}>
+      <Stats label={t("settings.system.now")}>
         <Stat
-          label={t("settings.ledger")}
+          label={t("settings.system.ledger")}
           value={facts && <LedgerState facts={facts} />}
           hint={facts && <LagWords lag={facts.ledger.lag} />}
         />
         <Stat
-          label={t("settings.upFor")}
+          label={t("settings.system.uptime")}
           value={facts && formatDuration(Date.now() - facts.started_at)}
-          hint={t("settings.sinceItWasStarted")}
+          hint={t("settings.system.uptimeHelp")}
         />
         <Stat
-          label={t("settings.memory")}
+          label={t("settings.system.memory")}
           value={facts && <Bytes value={facts.memory_bytes} />}
-          hint={t("settings.ofThisProcess")}
+          hint={t("settings.system.memoryHelp")}
         />
         <Stat
-          label={t("settings.streamsOpen")}
+          label={t("settings.system.streams")}
           value={facts && <Count value={facts.streams_open} />}
-          hint={t("settings.answersOnTheirWay")}
+          hint={t("settings.system.streamsHelp")}
         />
         <Stat
-          label={t("settings.reservationsOpen")}
+          label={t("settings.system.reservations")}
           value={facts && <Count value={facts.reservations_open} />}
-          hint={t("settings.ofLimitsAndBudgets")}
+          hint={t("settings.system.reservationsHelp")}
         />
         <Stat
-          label={t("settings.database")}
+          label={t("settings.system.database")}
           value={
             facts && (facts.database.size_bytes === null ? <Nothing /> : <Bytes value={facts.database.size_bytes} />)
           }
-          hint={facts && databaseWords[facts.database.kind]}
+          hint={facts && t(`settings.system.databases.${facts.database.kind}`)}
         />
       </Stats>
-      <Section title={t("settings.thisInstallation")}>
+      <Section title={t("settings.system.installation")}>
         <Facts facts={factsOf(facts, answer.public_url)} />
         <Text fz="xs" c="dimmed" mt="md">
-          For monitoring:{" "}
-          <Anchor href="/metrics" target="_blank" rel="noreferrer" fz="xs">
-            {t("settings.metrics")}
-          </Anchor>{" "}
-          (Prometheus),{" "}
-          <Anchor href="/healthz" target="_blank" rel="noreferrer" fz="xs">
-            {t("settings.healthz")}
-          </Anchor>{" "}
-          and{" "}
-          <Anchor href="/readyz" target="_blank" rel="noreferrer" fz="xs">
-            {t("settings.readyz")}
-          </Anchor>
-          . <code>sluice doctor</code> on the command line checks everything at once.
+          <Rich
+            text="settings.system.monitoring"
+            tags={{
+              metrics: (inside) => <OutLink href="/metrics">{inside}</OutLink>,
+              health: (inside) => <OutLink href="/healthz">{inside}</OutLink>,
+              ready: (inside) => <OutLink href="/readyz">{inside}</OutLink>,
+              code: (inside) => <code>{inside}</code>,
+            }}
+          />
         </Text>
       </Section>
     </Stack>
   );
 }
 
-const databaseWords = { sqlite: "SQLite, in a file", postgres: "PostgreSQL" } as const;
+function OutLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Anchor href={href} target="_blank" rel="noreferrer" fz="xs">
+      {children}
+    </Anchor>
+  );
+}
 
 function LedgerState({ facts }: { readonly facts: SystemFacts }) {
   return facts.ledger.healthy ? (
-    <StatusBadge status="healthy" />
+    <StatusBadge status="healthy" label={t("settings.system.writing")} />
   ) : (
-    <StatusBadge status="down" label={t("settings.notWriting")} hint={t("settings.theJournalCannotBeWritten")} />
+    <StatusBadge status="down" label={t("settings.system.notWriting")} hint={t("settings.system.notWritingHelp")} />
   );
 }
 
 function LagWords({ lag }: { readonly lag: number }) {
-  return lag === 0 ? t("settings.allInTheDatabase") : t("settings.notInTheDatabaseYet", { lag });
+  return lag === 0 ? t("settings.system.noLag") : t("settings.system.lag", { lag });
 }
 
 function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fact[] {
   return [
-    { name: "Version", value: facts?.version ?? "…" },
-    { name: "Started", value: facts === undefined ? "…" : <When at={facts.started_at} exact /> },
-    { name: "Ledger entries", value: facts === undefined ? "…" : <Count value={facts.ledger.entries} /> },
-    { name: "Callers reach it at", value: <CopyText value={publicUrl} label={t("settings.copyAddress")} /> },
+    { name: t("settings.system.version"), value: facts?.version ?? "…" },
+    { name: t("settings.system.started"), value: facts === undefined ? "…" : <When at={facts.started_at} exact /> },
+    { name: t("settings.system.entries"), value: facts === undefined ? "…" : <Count value={facts.ledger.entries} /> },
+    {
+      name: t("settings.system.publicUrl"),
+      value: <CopyText value={publicUrl} label={t("settings.system.copyUrl")} />,
+    },
   ];
 }

@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
 import { sampleCall } from "./sample-call.ts";
-import { blockedBy, bodyOf, emptyDraft } from "./token-draft.ts";
+import { bodyOf, emptyDraft, faultsOf } from "./token-draft.ts";
 
 const now = 1_800_000_000_000;
 
 test("a token is for everything or for one workspace with a role, never for both, and ends unless that is chosen", () => {
   const named = { ...emptyDraft, name: " ci " };
-  expect(blockedBy(named)).toContain("where");
-  expect(blockedBy({ ...named, workspace: "ws_1" })).toContain("role");
+  expect(faultsOf(emptyDraft)).toEqual({ name: "Enter a name.", workspace: "Choose a scope." });
+  expect(faultsOf(named)).toEqual({ workspace: "Choose a scope." });
+  expect(faultsOf({ ...named, administrator: true })).toEqual({});
+  expect(faultsOf({ ...named, workspace: "ws_1" })).toEqual({ role: "Choose a role." });
   expect(bodyOf({ ...named, workspace: "ws_1", role: "viewer" }, now)).toEqual({
     name: "ci",
     workspace: "ws_1",

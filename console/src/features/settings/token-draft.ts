@@ -1,15 +1,16 @@
 import type { BodyInput, WorkspaceRole } from "@sluice/contract";
 import { t } from "../../language/areas/settings.ts";
+import type { Faults } from "../catalog/use-faults.ts";
 
 const dayMs = 86_400_000;
 
 /** How long a token may live. */
 export const lives = [
-  { id: "7", label: "in 7 days", days: 7 },
-  { id: "30", label: "in 30 days", days: 30 },
-  { id: "90", label: "in 90 days", days: 90 },
-  { id: "365", label: "in a year", days: 365 },
-  { id: "never", label: "never", days: null },
+  { id: "7", days: 7 },
+  { id: "30", days: 30 },
+  { id: "90", days: 90 },
+  { id: "365", days: 365 },
+  { id: "never", days: null },
 ] as const;
 
 export interface TokenDraft {
@@ -33,10 +34,12 @@ export function bodyOf(draft: TokenDraft, now: number): BodyInput<"tokens.create
   return { name: draft.name.trim(), ...grant, ...(days === null ? {} : { expires_at: now + days * dayMs }) };
 }
 
-/** Why it cannot be sent as it stands; null: it can. */
-export function blockedBy(draft: TokenDraft): string | null {
-  if (draft.name.trim() === "") return t("settings.itNeedsAName");
-  if (draft.administrator) return null;
-  if (draft.workspace === null) return t("settings.chooseWhereItCounts");
-  return draft.role === null ? "Choose a role." : null;
+/** What is wrong with it as it stands, by field. */
+export function faultsOf(draft: TokenDraft): Faults {
+  const scoped = draft.administrator || draft.workspace !== null;
+  return {
+    ...(draft.name.trim() === "" ? { name: t("settings.token.nameMissing") } : {}),
+    ...(scoped ? {} : { workspace: t("settings.token.scopeMissing") }),
+    ...(draft.workspace !== null && draft.role === null ? { role: t("settings.token.roleMissing") } : {}),
+  };
 }

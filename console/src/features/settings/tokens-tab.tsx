@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import type { AdminToken } from "@sluice/contract";
 import { IconTerminal2 } from "@tabler/icons-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
@@ -12,76 +12,86 @@ import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
-import { type MadeToken, MakeToken } from "./make-token.tsx";
+import { type CreatedToken, CreateToken } from "./create-token.tsx";
 import { sampleCall } from "./sample-call.ts";
 
 /** Admin tokens: the console's own API for scripts. */
 export function TokensTab() {
   const { user, answer, may } = useSession();
-  const [make, setMake] = useUrlText("make");
-  const [made, setMade] = useState<MadeToken | null>(null);
+  const [create, setCreate] = useUrlText("create");
+  const [created, setCreated] = useState<CreatedToken | null>(null);
   const tokens = usePages("tokens.list");
   const { slug } = useWorkspace();
-  const mayMake = may("viewer");
-  const button = mayMake && <Button onClick={() => setMake("token")}>{t("settings.makeToken")}</Button>;
+  const mayCreate = may("viewer");
+  const button = mayCreate && <Button onClick={() => setCreate("token")}>{t("settings.token.create")}</Button>;
   return (
     <Stack gap="lg">
       <Section
         flush
-        title={t("settings.adminTokens")}
-        description={user.administrator ? t("settings.forScriptsThatDoWhat") : t("settings.forScriptsThatDoWhat2")}
+        title={t("settings.tokens.title")}
+        description={user.administrator ? t("settings.tokens.helpAll") : t("settings.tokens.help")}
         actions={(tokens.rows?.length ?? 0) > 0 && button}
       >
         <DataTable
-          label={t("settings.adminTokens")}
+          label={t("settings.tokens.title")}
           columns={columns}
           rows={tokens}
           rowKey={(token) => token.id}
           dimmed={(token) => isOver(token)}
           empty={
-            <EmptyState icon={<IconTerminal2 />} title={t("settings.noAdminTokensYet")} action={button}>
-              {mayMake ? t("settings.withOneAScriptMakes") : t("settings.youBelongToNoWorkspace")}
+            <EmptyState icon={<IconTerminal2 />} title={t("settings.tokens.none")} action={button}>
+              {mayCreate ? t("settings.tokens.noneHelp") : t("settings.tokens.noWorkspace")}
             </EmptyState>
           }
         />
       </Section>
-      <Section title={t("settings.howToCallIt")}>
+      <Section title={t("settings.tokens.howTo")}>
         <Stack gap="sm">
-          <CodeBlock code={sampleCall(answer.public_url, slug)} label={t("settings.sampleCall")} wrap />
+          <CodeBlock code={sampleCall(answer.public_url, slug)} label={t("settings.tokens.sample")} wrap />
           <Text fz="sm" c="dimmed">
-            Every call is described in the{" "}
-            <Anchor href="/docs" target="_blank" rel="noreferrer" fz="sm">
-              {t("settings.apiReference")}
-            </Anchor>
-            ; as OpenAPI at{" "}
-            <Anchor href="/openapi.json" target="_blank" rel="noreferrer" fz="sm">
-              {t("settings.openapiJson")}
-            </Anchor>
-            .
+            <Rich
+              text="settings.tokens.reference"
+              tags={{
+                docs: (inside) => <OutLink href="/docs">{inside}</OutLink>,
+                openapi: (inside) => <OutLink href="/openapi.json">{inside}</OutLink>,
+              }}
+            />
           </Text>
         </Stack>
       </Section>
-      {make === "token" && mayMake && (
-        <MakeToken
-          onClose={() => setMake("")}
-          onMade={(token) => {
-            setMake("");
-            setMade(token);
+      {create === "token" && mayCreate && (
+        <CreateToken
+          onClose={() => setCreate("")}
+          onCreated={(token) => {
+            setCreate("");
+            setCreated(token);
           }}
         />
       )}
-      <SecretOnce secret={made?.secret ?? null} title={`Token ${made?.token.name ?? ""}`} onClose={() => setMade(null)}>
+      <SecretOnce
+        secret={created?.secret ?? null}
+        title={t("settings.token.secret", { name: created?.token.name ?? "" })}
+        onClose={() => setCreated(null)}
+      >
         <CodeBlock
-          code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)}
-          label={t("settings.sampleCall")}
+          code={sampleCall(answer.public_url, created?.token.workspace?.slug ?? null)}
+          label={t("settings.tokens.sample")}
           wrap
         />
       </SecretOnce>
     </Stack>
+  );
+}
+
+function OutLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Anchor href={href} target="_blank" rel="noreferrer" fz="sm">
+      {children}
+    </Anchor>
   );
 }
 
@@ -96,23 +106,27 @@ const columns: readonly Column<AdminToken>[] = [
     cell: (token) => <Name token={token} />,
     sortBy: (token) => token.name.toLowerCase(),
   },
-  { id: "may", header: t("settings.mayDo"), cell: (token) => <Grant token={token} /> },
-  { id: "owner", header: t("settings.madeBy"), cell: (token) => <span className="break">{token.owner.email}</span> },
+  { id: "may", header: t("settings.tokens.grant"), cell: (token) => <Grant token={token} /> },
+  {
+    id: "owner",
+    header: t("settings.tokens.owner"),
+    cell: (token) => <span className="break">{token.owner.email}</span>,
+  },
   {
     id: "made",
-    header: t("settings.made"),
+    header: t("settings.created"),
     cell: (token) => <When at={token.created_at} />,
     sortBy: (token) => token.created_at,
   },
   {
     id: "ends",
-    header: t("settings.ends"),
+    header: t("settings.expires"),
     cell: (token) => <When at={token.expires_at} />,
     sortBy: (token) => token.expires_at,
   },
   {
     id: "used",
-    header: t("settings.lastUsed"),
+    header: t("settings.tokens.lastUsed"),
     cell: (token) => <When at={token.last_used_at} />,
     sortBy: (token) => token.last_used_at,
   },
@@ -134,22 +148,23 @@ function Name({ token }: { readonly token: AdminToken }) {
 }
 
 function Grant({ token }: { readonly token: AdminToken }) {
-  if (token.administrator) return <StatusBadge status="administrator" tone="busy" label={t("settings.everything")} />;
-  return <span>{t("settings.in", { role: token.role ?? "", slug: token.workspace?.slug ?? "" })}</span>;
+  if (token.administrator)
+    return <StatusBadge status="administrator" tone="busy" label={t("settings.tokens.everything")} />;
+  return <span>{t("settings.tokens.in", { role: token.role ?? "", slug: token.workspace?.slug ?? "" })}</span>;
 }
 
 function Revoke({ token }: { readonly token: AdminToken }) {
-  const revoke = useAct("tokens.revoke", { invalidates: ["tokens.list"], done: t("settings.tokenRevoked") });
+  const revoke = useAct("tokens.revoke", { invalidates: ["tokens.list"], done: t("settings.tokens.revoked") });
   return (
     <Group justify="flex-end">
       <ConfirmButton
         size="compact-xs"
-        title={t("settings.revoke", { name: token.name })}
-        verb={t("settings.revokeToken")}
-        label={t("settings.revoke2")}
+        title={t("settings.tokens.revokeTitle", { name: token.name })}
+        verb={t("settings.tokens.revokeVerb")}
+        label={t("settings.tokens.revoke")}
         onConfirm={() => revoke.mutateAsync({ params: { token: token.id } })}
       >
-        {t("settings.scriptsThatUseItAre")}
+        {t("settings.tokens.revokeHelp")}
       </ConfirmButton>
     </Group>
   );

@@ -15,7 +15,7 @@ import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
-import { t } from "../../language/areas/settings.ts";
+import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { LeaverKeysChoice } from "../people/leaver-keys.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
@@ -37,7 +37,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={t("settings.actionsFor", { email: user.email })}
+            aria-label={t("settings.users.actionsFor", { email: user.email })}
             className="above-row"
           >
             <IconDots size={16} />
@@ -46,12 +46,12 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
         <Menu.Dropdown>
           {self && (
             <Text fz="xs" c="dimmed" px="sm" py={4}>
-              {t("settings.thisIsYouAnotherAdministrator")}
+              {t("settings.users.self")}
             </Text>
           )}
           {user.administrator ? (
             <Menu.Item leftSection={<IconShieldDown size={15} />} disabled={self} onClick={() => setAsked("lower")}>
-              {t("settings.takeAdministrationAway")}
+              {t("settings.users.lower")}
             </Menu.Item>
           ) : (
             <Menu.Item
@@ -59,15 +59,15 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
               disabled={user.disabled}
               onClick={() => setAsked("raise")}
             >
-              {t("settings.makeAdministrator")}
+              {t("settings.users.raise")}
             </Menu.Item>
           )}
           <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
-            {t("settings.makeAPasswordResetLink")}
+            {t("settings.users.reset")}
           </Menu.Item>
           {(user.two_factor || user.passkeys > 0) && (
             <Menu.Item leftSection={<IconShieldOff size={15} />} disabled={self} onClick={() => setAsked("factor")}>
-              {t("settings.resetSecondFactor")}
+              {t("settings.factor.reset")}
             </Menu.Item>
           )}
           {user.disabled ? (
@@ -75,11 +75,11 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
               leftSection={<IconCheck size={15} />}
               onClick={() => void change({ disabled: false }).catch(said)}
             >
-              {t("settings.enable")}
+              {t("settings.users.enable")}
             </Menu.Item>
           ) : (
             <Menu.Item leftSection={<IconBan size={15} />} disabled={self} onClick={() => setAsked("disable")}>
-              {t("settings.disable")}
+              {t("settings.users.disable")}
             </Menu.Item>
           )}
           <Menu.Divider />
@@ -89,7 +89,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
             disabled={self}
             onClick={() => setAsked("remove")}
           >
-            {t("settings.remove2")}
+            {t("settings.remove")}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -97,12 +97,12 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
       <ResetSecondFactor user={user} opened={asked === "factor"} onClose={() => setAsked(null)} />
       <SecretOnce
         secret={link?.link ?? null}
-        title={t("settings.resetLinkFor", { email: user.email })}
+        title={t("settings.users.resetLink", { email: user.email })}
         what="link"
         onClose={() => setLink(null)}
       >
         <Text fz="sm">
-          {t("settings.handItToThemWhere")} <When at={link?.expires_at ?? null} exact />.
+          <Rich text="settings.users.resetLinkHelp" values={{ time: <When at={link?.expires_at ?? null} exact /> }} />
         </Text>
       </SecretOnce>
     </>
@@ -110,8 +110,8 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
 }
 
 function standing({ email, disabled, administrator }: ConsoleUser): string {
-  if (disabled) return t("settings.canNoLongerSignIn", { email });
-  return administrator ? t("settings.isAnAdministratorNow", { email }) : t("settings.maySignInAndIs", { email });
+  if (disabled) return t("settings.users.disabledNow", { email });
+  return administrator ? t("settings.users.raised", { email }) : t("settings.users.lowered", { email });
 }
 
 /** The call has told what went wrong in a notice of its own. */
@@ -127,7 +127,10 @@ interface UserDialogsProps {
 
 function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProps) {
   const reset = useAct("users.reset");
-  const remove = useAct("users.remove", { invalidates: ["users.list"], done: `${user.email} removed.` });
+  const remove = useAct("users.remove", {
+    invalidates: ["users.list"],
+    done: t("settings.users.removed", { email: user.email }),
+  });
   const params = { user: user.id };
   const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
   const decided = keys === undefined ? {} : { keys };
@@ -137,52 +140,52 @@ function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProp
       <ConfirmDialog
         opened={asked === "raise"}
         onClose={onClose}
-        title={t("settings.makeAnAdministrator", { email: user.email })}
-        verb={t("settings.makeAdministrator")}
+        title={t("settings.users.raiseTitle", { email: user.email })}
+        verb={t("settings.users.raise")}
         onConfirm={() => onChange({ administrator: true })}
       >
-        {t("settings.theyGetEveryWorkspaceWith")}
+        {t("settings.users.raiseHelp")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "lower"}
         onClose={onClose}
-        title={t("settings.takeAdministrationFrom", { email: user.email })}
-        verb={t("settings.takeItAway")}
+        title={t("settings.users.lowerTitle", { email: user.email })}
+        verb={t("settings.users.lowerVerb")}
         onConfirm={() => onChange({ administrator: false })}
       >
-        {t("settings.theyKeepTheRolesThat")}
+        {t("settings.users.lowerHelp")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "disable"}
         onClose={onClose}
-        title={t("settings.disable2", { email: user.email })}
-        verb={t("settings.disable")}
+        title={t("settings.users.disableTitle", { email: user.email })}
+        verb={t("settings.users.disable")}
         onConfirm={() => onChange({ disabled: true, ...decided })}
       >
         <Stack gap="sm">
-          {t("settings.theyAreSignedOutAt")}
+          {t("settings.users.disableHelp")}
           {choice}
         </Stack>
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "reset"}
         onClose={onClose}
-        title={t("settings.resetThePasswordOf", { email: user.email })}
-        verb={t("settings.makeLink")}
+        title={t("settings.users.resetTitle", { email: user.email })}
+        verb={t("settings.users.resetVerb")}
         onConfirm={async () => onLink(await reset.mutateAsync({ params }))}
       >
-        {t("settings.youGetALinkThat")}
+        {t("settings.users.resetHelp")}
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "remove"}
         onClose={onClose}
-        title={t("settings.remove3", { email: user.email })}
-        verb={t("settings.removeUser")}
+        title={t("settings.users.removeTitle", { email: user.email })}
+        verb={t("settings.users.remove")}
         typed={user.email}
         onConfirm={() => remove.mutateAsync({ params, body: decided })}
       >
         <Stack gap="sm">
-          {t("settings.theyGoFromEveryWorkspace")}
+          {t("settings.users.removeHelp")}
           {choice}
         </Stack>
       </ConfirmDialog>

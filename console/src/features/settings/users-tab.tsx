@@ -19,36 +19,36 @@ import { UserActions } from "./user-actions.tsx";
 /** Everybody who may open the console. */
 export function UsersTab() {
   const [search] = useUrlText("search");
-  const [make, setMake] = useUrlText("make");
+  const [create, setCreate] = useUrlText("create");
   const users = usePages("users.list", { query: search === "" ? {} : { search } });
   return (
     <Stack gap="lg">
       <Section
         flush
-        title={t("settings.users")}
-        description={t("settings.everybodyWhoMayOpenThe")}
-        actions={<Button onClick={() => setMake("administrator")}>{t("settings.inviteAdministrator")}</Button>}
+        title={t("settings.users.title")}
+        description={t("settings.users.help")}
+        actions={<Button onClick={() => setCreate("administrator")}>{t("settings.users.invite")}</Button>}
       >
         <Group px="md" pb="sm">
           <FilterBar>
-            <SearchBox label={t("settings.findAUser")} placeholder={t("settings.nameOrEMailAddress")} />
+            <SearchBox label={t("settings.users.find")} placeholder={t("settings.users.findHelp")} />
           </FilterBar>
         </Group>
         <DataTable
-          label={t("settings.users")}
+          label={t("settings.users.title")}
           columns={columns}
           rows={users}
           rowKey={(user) => user.id}
           dimmed={(user) => user.disabled}
           empty={
-            <EmptyState icon={<IconUsers />} title={t("settings.nobodyIsFound")}>
-              {t("settings.nobodysNameOrAddressHolds")}
+            <EmptyState icon={<IconUsers />} title={t("settings.users.noMatch")}>
+              {t("settings.users.noMatchHelp")}
             </EmptyState>
           }
         />
       </Section>
       <AdministratorInvitations />
-      <InviteAdministrator opened={make === "administrator"} onClose={() => setMake("")} />
+      <InviteAdministrator opened={create === "administrator"} onClose={() => setCreate("")} />
     </Stack>
   );
 }
@@ -56,21 +56,21 @@ export function UsersTab() {
 const columns: readonly Column<ConsoleUser>[] = [
   {
     id: "who",
-    header: t("settings.user"),
+    header: t("settings.users.user"),
     cell: (user) => <Who user={user} />,
     sortBy: (user) => user.name.toLowerCase(),
   },
-  { id: "may", header: t("settings.workspaces"), cell: (user) => <Places user={user} /> },
-  { id: "factors", header: t("settings.secondFactor"), cell: (user) => <Factors user={user} /> },
+  { id: "may", header: t("settings.users.workspaces"), cell: (user) => <Places user={user} /> },
+  { id: "factors", header: t("settings.users.secondFactor"), cell: (user) => <Factors user={user} /> },
   {
     id: "made",
-    header: t("settings.since"),
+    header: t("settings.users.since"),
     cell: (user) => <When at={user.created_at} />,
     sortBy: (user) => user.created_at,
   },
   {
     id: "seen",
-    header: t("settings.lastSeen"),
+    header: t("settings.users.lastSeen"),
     cell: (user) => <When at={user.last_seen_at} />,
     sortBy: (user) => user.last_seen_at,
   },
@@ -97,17 +97,17 @@ function Who({ user }: { readonly user: ConsoleUser }) {
 const placesShown = 2;
 
 function Places({ user }: { readonly user: ConsoleUser }) {
-  if (user.administrator) return "all";
+  if (user.administrator) return t("settings.users.allWorkspaces");
   if (user.workspaces.length === 0) return <Nothing />;
-  const words = user.workspaces.map(({ slug, role }) => `${slug} (${role})`);
+  const words = user.workspaces.map(({ slug, role }) => t("settings.users.inWorkspace", { slug, role }));
   const rest = words.slice(placesShown);
   return (
     <span>
-      {words.slice(0, placesShown).join(", ")}
+      {words.slice(0, placesShown).join(", ")}{" "}
       {rest.length > 0 && (
         <Tooltip label={rest.join(", ")}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the rest must be reachable by keyboard. */}
-          <span tabIndex={0}>{t("settings.andMore2", { length: rest.length })}</span>
+          <span tabIndex={0}>{t("settings.users.andMore", { count: rest.length })}</span>
         </Tooltip>
       )}
     </span>
@@ -116,11 +116,8 @@ function Places({ user }: { readonly user: ConsoleUser }) {
 
 function Factors({ user }: { readonly user: ConsoleUser }) {
   if (!user.two_factor && user.passkeys === 0) {
-    return <StatusBadge status="none" tone="warn" hint={t("settings.onlyAPasswordOrAn")} />;
+    return <StatusBadge status="none" tone="warn" hint={t("settings.users.noFactorHelp")} />;
   }
-  const passkeys =
-    user.passkeys === 0
-      ? []
-      : [user.passkeys === 1 ? "1 passkey" : t("settings.passkeys", { passkeys: user.passkeys })];
-  return <span>{[...(user.two_factor ? [t("settings.authenticatorApp")] : []), ...passkeys].join(", ")}</span>;
+  const passkeys = user.passkeys === 0 ? [] : [t("settings.passkeys", { count: user.passkeys })];
+  return <span>{[...(user.two_factor ? [t("settings.users.authenticator")] : []), ...passkeys].join(", ")}</span>;
 }

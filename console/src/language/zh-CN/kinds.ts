@@ -1,4 +1,236 @@
 import type { Translation } from "../catalogue.ts";
 import type { kinds as english } from "../en/kinds.ts";
 
-export const kinds: Translation<typeof english> = {};
+export const kinds: Translation<typeof english> = {
+  setting: {
+    endpoints: {
+      label: "接口",
+      help: "只使用所选接口，留空则使用默认接口。",
+    },
+    forward_headers: {
+      label: "转发的请求头",
+      help: "除默认请求头外，还转发给此账号的客户端请求头，例如 x-router-trace 或 x-router-*。",
+    },
+    objects: {
+      label: "所有工作区可用的对象",
+      help: "账号中允许所有工作区引用的文件、向量库、提示词、会话和缓存：填写 ID，或以 * 结尾的前缀。如果只有一个工作区能使用该账号，则可引用全部对象。",
+    },
+    fetches_urls: {
+      label: "由上游获取链接内容",
+      help: "关闭：图片由网关获取后随请求发送。开启（适用于内网上游）：由上游自行获取，前提是它访问不到客户端不应触及的内容。默认：内网上游关闭，其他上游开启。",
+    },
+    reasoning: {
+      label: "模型的推理设置",
+      help: '按模型名称或以 * 结尾的前缀填写：\'{"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}\'。还可填写 always、never 和 wants_thoughts。仅在与已知情况不同时填写。',
+    },
+    pass_members: {
+      label: "转发的字段",
+      help: "会绕过网关的价格和授权来选择模型、路由、服务等级或规格的请求字段，默认不转发，除非在此列出。",
+    },
+    pass_through: {
+      label: "透传请求",
+      help: '\'{"price_per_call": 0.001, "deny": ["fine_tuning"]}\'：/v1/providers/… 下没有模型价格的请求按此计费，单位为美元（未设置时，有预算限制的此类请求会被拒绝）；deny 为除账号管理类路径外还要拒绝的路径前缀。',
+    },
+    output_cap: {
+      label: "输出上限字段名",
+      help: "服务器使用的字段名。使用其他字段名的请求会被改写。",
+    },
+    stream_options: {
+      label: "支持 stream_options",
+      help: "关闭：服务器不接受该字段，流式响应的用量按估算计，除非服务器主动返回。默认开启。",
+    },
+    schema_output: {
+      label: "支持输出 Schema",
+      help: "关闭：在转换后的请求中要求返回 JSON，并用文字说明 Schema。默认开启。",
+    },
+    reasoning_field: {
+      label: "回传思考内容的字段",
+      help: "在转换后的请求中，之前的思考内容随其引发的工具调用一起回传时使用的字段。",
+    },
+    resource: {
+      label: "资源",
+      help: ".openai.azure.com 之前的名称。未填写 Base URL 时必填。",
+    },
+    api_version: {
+      label: "API 版本",
+      help: "按日期命名的 API 版本，例如 2024-10-21。留空则使用 v1 API。",
+    },
+    region: {
+      label: "地域",
+    },
+    secret_access_key: {
+      label: "Secret Access Key",
+    },
+    session_token: {
+      label: "会话令牌",
+      help: "仅用于临时凭证。",
+    },
+    betas: {
+      label: "转发的 Beta 功能",
+      help: "此账号可用的 Anthropic Beta 名称，* 表示全部。留空则使用默认值。",
+    },
+    project: {
+      label: "项目",
+      help: "项目 ID。",
+    },
+    location: {
+      label: "位置",
+      help: "默认为 global。",
+    },
+    storage_uri: {
+      label: "视频存储桶",
+    },
+    project_name: {
+      label: "项目",
+      help: "素材库分组所在的项目，默认为 default。",
+    },
+    openapi_url: {
+      label: "素材库地址",
+    },
+    mark_tasks: {
+      label: "标记视频任务",
+      help: "将任务 ID 作为 safety_identifier 一并发送，以便在响应丢失后找回任务。",
+    },
+    access_key: {
+      label: "Access Key",
+      help: "用于使用密钥对的账号。使用单个 API 密钥时留空。",
+    },
+  },
+  kind: {
+    openai: {
+      apiKey: "在 platform.openai.com 的 API keys 页面创建。",
+    },
+    "openai-compatible": {
+      title: "OpenAI 兼容",
+      baseUrl: "/chat/completions 之前的部分，通常以 /v1 结尾。如为内网地址，请允许内网地址。",
+      apiKey: "服务器要求的密钥（如有），以 Bearer 方式发送。",
+    },
+    anthropic: {
+      baseUrl: "末尾有无 /v1 均可。",
+      apiKey: "在 console.anthropic.com 的 API keys 页面创建。",
+    },
+    gemini: {
+      apiKey: "在 aistudio.google.com 的 API keys 页面创建。",
+    },
+    "azure-openai": {
+      baseUrl: "资源的终结点，例如 https://NAME.openai.azure.com。留空则按资源名称确定。",
+      apiKey: "资源的密钥 1 或密钥 2，位于“密钥和终结点”。",
+    },
+    bedrock: {
+      baseUrl: "留空则由地域决定。使用 VPC 终端节点时填写其地址。",
+      apiKey: "Bedrock API 密钥。留空则使用 Access Key 签名。",
+      setting: {
+        access_key_id: {
+          label: "Access Key ID",
+          help: "可调用模型的 IAM 用户或角色的 Access Key ID。使用 Bedrock API 密钥时可不填。须与 Secret Access Key 一起填写。",
+        },
+      },
+    },
+    vertex: {
+      baseUrl: "留空则由位置决定。",
+      apiKey: "服务账号密钥的完整 JSON 文本，或访问令牌。",
+    },
+    ark: {
+      title: "火山方舟",
+      apiKey: "在 console.volcengine.com/ark 的 API keys 页面创建。",
+      setting: {
+        access_key_id: {
+          label: "Access Key ID",
+          help: "用于素材库，素材库不接受 API 密钥。须与 Secret Access Key 一起填写。",
+        },
+        region: {
+          label: "素材库地域",
+        },
+      },
+    },
+    byteplus: {
+      apiKey: "在 console.byteplus.com/ark 的 API keys 页面创建。",
+      setting: {
+        access_key_id: {
+          label: "Access Key ID",
+          help: "用于素材库，素材库不接受 API 密钥。须与 Secret Access Key 一起填写。",
+        },
+        region: {
+          label: "素材库地域",
+        },
+      },
+    },
+    deepseek: {
+      apiKey: "在 platform.deepseek.com 的 API keys 页面创建。",
+    },
+    mistral: {
+      apiKey: "在 console.mistral.ai 的 API keys 页面创建。",
+    },
+    xai: {
+      apiKey: "在 console.x.ai 的 API keys 页面创建。",
+    },
+    groq: {
+      apiKey: "在 console.groq.com 的 API keys 页面创建。",
+    },
+    together: {
+      apiKey: "在 api.together.ai 的 Settings > API keys 页面创建。",
+    },
+    fireworks: {
+      apiKey: "在 app.fireworks.ai 的 API keys 页面创建。",
+    },
+    openrouter: {
+      apiKey: "在 openrouter.ai 的 Keys 页面创建。",
+    },
+    moonshot: {
+      title: "月之暗面（Kimi）",
+      baseUrl: "中国区账号请填写：https://api.moonshot.cn/v1。",
+      apiKey: "在 platform.moonshot.ai（中国区：platform.moonshot.cn）的 API keys 页面创建。",
+    },
+    zhipu: {
+      title: "智谱（Z.ai）",
+      baseUrl:
+        "中国区账号请填写：https://open.bigmodel.cn/api/paas/v4。编程套餐请填写：https://api.z.ai/api/coding/paas/v4。",
+      apiKey: "在 z.ai（中国区：open.bigmodel.cn）的 API keys 页面创建。",
+    },
+    dashscope: {
+      title: "阿里云百炼（通义千问）",
+      baseUrl: "密钥只属于一个地域。中国以外：https://dashscope-intl.aliyuncs.com/compatible-mode/v1。",
+      apiKey: "在百炼控制台的 API Key 页面创建。",
+    },
+    minimax: {
+      baseUrl: "中国区账号请填写：https://api.minimaxi.com/v1。",
+      apiKey: "在 platform.minimax.io（中国区：platform.minimaxi.com）的 API keys 页面创建。",
+    },
+    cohere: {
+      apiKey: "在 dashboard.cohere.com 的 API keys 页面创建。",
+    },
+    jina: {
+      apiKey: "在 jina.ai 的 API key and billing 页面创建。",
+    },
+    kling: {
+      title: "可灵",
+      baseUrl: "中国区账号请填写：https://api-beijing.klingai.com。",
+      apiKey: "与 Access Key 对应的 Secret Key，或单独的 API 密钥。在 app.klingai.com 的 API keys 页面创建。",
+    },
+    vidu: {
+      baseUrl: "中国区账号请填写：https://api.vidu.cn。",
+      apiKey: "在 platform.vidu.com 的 API keys 页面创建。",
+    },
+    runway: {
+      apiKey: "在 dev.runwayml.com 的 API keys 页面创建。",
+    },
+    fal: {
+      apiKey: "在 fal.ai 的 Keys 页面创建。",
+    },
+    replicate: {
+      apiKey: "在 replicate.com 的 API tokens 页面创建。",
+    },
+    ollama: {
+      baseUrl: "你自己的服务器：请为此提供商允许内网地址。",
+      apiKey: "仅当服务器前面的代理要求密钥时填写。",
+    },
+    vllm: {
+      baseUrl: "服务器的监听地址，例如 http://10.0.0.7:8000。如为内网地址，请允许内网地址。",
+      apiKey: "启动服务器时 --api-key 的值（如有）。",
+    },
+    demo: {
+      title: "内置演示",
+      baseUrl: "在网关进程内运行，数据不会外发。",
+    },
+  },
+};

@@ -13,7 +13,7 @@ export const anthropic: ProviderKind = {
   envBaseUrl: "ANTHROPIC_BASE_URL",
   form: {
     baseUrlHelp: "With or without /v1 at its end.",
-    apiKeyHelp: "Make one at console.anthropic.com, under API keys.",
+    apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
   },
   reasoning: claudeModels,
   lanes: [messages, countTokens],

@@ -25,7 +25,7 @@ export const ark: ProviderKind = {
     baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
     variable: "ARK",
     form: {
-      apiKeyHelp: "Make one at console.volcengine.com/ark, under API keys.",
+      apiKeyHelp: "Create one at console.volcengine.com/ark, under API keys.",
       fields: arkFields("https://open.volcengineapi.com/", "cn-beijing"),
     },
     reasoning: arkModels,
@@ -44,7 +44,7 @@ export const byteplus: ProviderKind = {
     baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
     variable: "BYTEPLUS",
     form: {
-      apiKeyHelp: "Make one at console.byteplus.com/ark, under API keys.",
+      apiKeyHelp: "Create one at console.byteplus.com/ark, under API keys.",
       fields: arkFields("https://ark.ap-southeast-1.byteplusapi.com/", "ap-southeast-1"),
     },
     reasoning: arkModels,
@@ -59,9 +59,9 @@ function arkFields(openapiUrl: string, region: string): readonly SettingField[] 
   return [
     ...signingFields("For the asset library, which does not take the API key."),
     settingField("project_name", "Project", { help: "Where the library's groups are made. Default: default." }),
-    settingField("region", "Region of the library", { placeholder: region, leads: true }),
-    settingField("openapi_url", "Address of the library", { placeholder: openapiUrl, leads: true }),
-    settingField("mark_tasks", "Mark video tasks", {
+    settingField("region", "Asset library region", { placeholder: region, leads: true }),
+    settingField("openapi_url", "Asset library URL", { placeholder: openapiUrl, leads: true }),
+    settingField("mark_tasks", "Tag video tasks", {
       type: "boolean",
       help: "Sends our task's id along as safety_identifier, so that a task whose answer was lost is found again.",
     }),

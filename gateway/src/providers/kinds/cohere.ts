@@ -11,7 +11,7 @@ export const cohere = openaiLike({
   baseUrl: "https://api.cohere.ai/compatibility/v1",
   variable: "COHERE",
   form: {
-    apiKeyHelp: "Make one at dashboard.cohere.com, under API keys.",
+    apiKeyHelp: "Create one at dashboard.cohere.com, under API keys.",
   },
   reasoning: cohereModels,
   lanes: [

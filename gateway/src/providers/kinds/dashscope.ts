@@ -15,7 +15,7 @@ export const dashscope: ProviderKind = {
     form: {
       baseUrlHelp:
         "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
-      apiKeyHelp: "Make one in the console of Model Studio (Bailian), under API keys.",
+      apiKeyHelp: "Create one in the console of Model Studio (Bailian), under API keys.",
     },
     reasoning: dashscopeModels,
     lanes: [

@@ -13,7 +13,7 @@ export const deepseek = openaiLike({
   baseUrl: "https://api.deepseek.com",
   variable: "DEEPSEEK",
   form: {
-    apiKeyHelp: "Make one at platform.deepseek.com, under API keys.",
+    apiKeyHelp: "Create one at platform.deepseek.com, under API keys.",
   },
   reasoning: deepseekModels,
   lanes: [

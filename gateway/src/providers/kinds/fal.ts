@@ -7,7 +7,7 @@ export const fal: ProviderKind = {
   ...openaiLike({ id: "fal", title: "fal", baseUrl: "https://queue.fal.run", variable: null, lanes: [] }),
   envKey: "FAL_KEY",
   form: {
-    apiKeyHelp: "Make one at fal.ai, under Keys.",
+    apiKeyHelp: "Create one at fal.ai, under Keys.",
   },
   listsModels: false,
   video: falVideo,

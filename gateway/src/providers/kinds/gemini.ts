@@ -13,7 +13,7 @@ export const gemini: ProviderKind = {
   envKey: "GEMINI_API_KEY",
   envBaseUrl: "GEMINI_BASE_URL",
   form: {
-    apiKeyHelp: "Make one at aistudio.google.com, under API keys.",
+    apiKeyHelp: "Create one at aistudio.google.com, under API keys.",
   },
   lanes: [
     generate,

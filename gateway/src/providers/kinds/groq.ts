@@ -8,7 +8,7 @@ export const groq = openaiLike({
   baseUrl: "https://api.groq.com/openai/v1",
   variable: "GROQ",
   form: {
-    apiKeyHelp: "Make one at console.groq.com, under API keys.",
+    apiKeyHelp: "Create one at console.groq.com, under API keys.",
   },
   reasoning: groqModels,
   lanes: [chat, responses, transcriptions, translations, speech],

@@ -8,7 +8,7 @@ export const jina = openaiLike({
   baseUrl: "https://api.jina.ai/v1",
   variable: "JINA",
   form: {
-    apiKeyHelp: "Make one at jina.ai, under API key and billing.",
+    apiKeyHelp: "Create one at jina.ai, under API key and billing.",
   },
   lanes: [rerank, embeddings],
 });

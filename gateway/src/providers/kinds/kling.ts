@@ -18,7 +18,7 @@ export const kling: ProviderKind = {
   form: {
     baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
     apiKeyHelp:
-      "The secret key that belongs to the access key; or a plain API key alone. Made at app.klingai.com, under API keys.",
+      "The secret key that belongs to the access key; or a plain API key alone. Created at app.klingai.com, under API keys.",
     fields: [
       settingField("access_key", "Access key", {
         help: "Of an account that has a pair of keys. Leave it empty for a plain API key.",

@@ -10,7 +10,7 @@ export const minimax = openaiLike({
   variable: "MINIMAX",
   form: {
     baseUrlHelp: "For an account in China: https://api.minimaxi.com/v1.",
-    apiKeyHelp: "Make one at platform.minimax.io (in China: platform.minimaxi.com), under API keys.",
+    apiKeyHelp: "Create one at platform.minimax.io (in China: platform.minimaxi.com), under API keys.",
   },
   lanes: [messagesBeside(/\/v1$/, "/anthropic/v1"), chat, responses],
   video: minimaxVideo,

@@ -13,7 +13,7 @@ export const mistral = openaiLike({
   baseUrl: "https://api.mistral.ai/v1",
   variable: "MISTRAL",
   form: {
-    apiKeyHelp: "Make one at console.mistral.ai, under API keys.",
+    apiKeyHelp: "Create one at console.mistral.ai, under API keys.",
   },
   reasoning: mistralModels,
   lanes: [

@@ -10,7 +10,7 @@ export const moonshot = openaiLike({
   variable: "MOONSHOT",
   form: {
     baseUrlHelp: "For an account in China: https://api.moonshot.cn/v1.",
-    apiKeyHelp: "Make one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
+    apiKeyHelp: "Create one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
   },
   reasoning: moonshotModels,
   lanes: [

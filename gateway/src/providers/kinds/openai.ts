@@ -27,7 +27,7 @@ export const openai = openaiLike({
   baseUrl: "https://api.openai.com/v1",
   variable: "OPENAI",
   form: {
-    apiKeyHelp: "Make one at platform.openai.com, under API keys.",
+    apiKeyHelp: "Create one at platform.openai.com, under API keys.",
   },
   reasoning: openaiModels,
   lanes: [

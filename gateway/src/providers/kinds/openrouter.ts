@@ -8,7 +8,7 @@ export const openrouter = openaiLike({
   baseUrl: "https://openrouter.ai/api/v1",
   variable: "OPENROUTER",
   form: {
-    apiKeyHelp: "Make one at openrouter.ai, under Keys.",
+    apiKeyHelp: "Create one at openrouter.ai, under Keys.",
   },
   memberRules: {
     provider: {

@@ -13,7 +13,7 @@ export const replicate: ProviderKind = {
   }),
   envKey: "REPLICATE_API_TOKEN",
   form: {
-    apiKeyHelp: "A token; make one at replicate.com, under API tokens.",
+    apiKeyHelp: "A token; create one at replicate.com, under API tokens.",
   },
   listsModels: false,
   video: replicateVideo,

@@ -14,7 +14,7 @@ export const runway: ProviderKind = {
   }),
   envKey: "RUNWAYML_API_SECRET",
   form: {
-    apiKeyHelp: "A secret; make one at dev.runwayml.com, under API keys.",
+    apiKeyHelp: "A secret; create one at dev.runwayml.com, under API keys.",
   },
   envBaseUrl: "RUNWAYML_BASE_URL",
   listsModels: false,

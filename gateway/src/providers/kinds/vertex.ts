@@ -30,7 +30,7 @@ export const vertex: ProviderKind = {
     fields: [
       settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
       settingField("location", "Location", { help: "Default: global.", placeholder: "us-central1", leads: true }),
-      settingField("storage_uri", "Bucket for videos", { placeholder: "gs://bucket/prefix" }),
+      settingField("storage_uri", "Video bucket", { placeholder: "gs://bucket/prefix" }),
       betasField,
     ],
   },

@@ -11,7 +11,7 @@ export const vidu: ProviderKind = {
   envBaseUrl: "VIDU_BASE_URL",
   form: {
     baseUrlHelp: "For an account in China: https://api.vidu.cn.",
-    apiKeyHelp: "Make one at platform.vidu.com, under API keys.",
+    apiKeyHelp: "Create one at platform.vidu.com, under API keys.",
   },
   lanes: [],
   listsModels: false,

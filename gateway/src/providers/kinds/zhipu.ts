@@ -12,7 +12,7 @@ export const zhipu = openaiLike({
   form: {
     baseUrlHelp:
       "For an account in China: https://open.bigmodel.cn/api/paas/v4. For a coding plan: https://api.z.ai/api/coding/paas/v4.",
-    apiKeyHelp: "Make one at z.ai (in China: open.bigmodel.cn), under API keys.",
+    apiKeyHelp: "Create one at z.ai (in China: open.bigmodel.cn), under API keys.",
   },
   reasoning: zhipuModels,
   lanes: [

@@ -1,60 +1,61 @@
 import { NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import type { ConsoleModel } from "@sluice/contract";
-import type { Problem } from "../../../client/problem.ts";
-import { wrongField } from "../../../components/form-drawer.tsx";
+import { formatCount } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import type { ServingDraft } from "./serving-draft.ts";
 
+/** What the gateway holds where a model says nothing. */
+const outputMaxDefault = 8_192;
+
 interface AboutSectionProps {
   readonly model: ConsoleModel;
   readonly draft: ServingDraft;
   readonly onChange: (part: Partial<ServingDraft>) => void;
-  readonly problem: Problem | null;
+  readonly fault: (field: string) => string | null;
   readonly disabled: boolean;
 }
 
 /** What callers are told of a model, and what is held for their calls. */
-export function AboutSection({ model, draft, onChange, problem, disabled }: AboutSectionProps) {
+export function AboutSection({ model, draft, onChange, fault, disabled }: AboutSectionProps) {
   return (
-    <Section title={t("models.about")}>
+    <Section title={t("models.about.title")}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} maw="40rem">
         <Select
           label={t("models.type")}
-          description={
-            draft.type === model.type ? t("models.saysWhichCallsItAnswers") : t("models.callsOfTheOtherType")
-          }
+          description={draft.type === model.type ? t("models.about.typeHelp") : t("models.about.typeChange")}
           data={modelTypes.map((value) => ({ value, label: typeWords[value] }))}
           allowDeselect={false}
           disabled={disabled}
           value={draft.type}
           onChange={(value) => onChange({ type: modelTypes.find((each) => each === value) ?? draft.type })}
-          error={wrongField(problem, "type")}
+          error={fault("type")}
         />
         <TextInput
-          label={t("models.madeBy")}
-          description={t("models.shownInListsOfModels")}
+          label={t("models.ownedBy")}
+          description={t("models.about.ownedByHelp")}
           maxLength={256}
           disabled={disabled}
           value={draft.ownedBy}
           onChange={(event) => onChange({ ownedBy: event.currentTarget.value })}
-          error={wrongField(problem, "owned_by")}
+          withAsterisk
+          error={fault("owned_by")}
         />
         {draft.type !== "video" && draft.type !== "embedding" && (
           <NumberInput
-            label={t("models.mostOutputTokens")}
-            description={t("models.heldAgainstBudgetsWhileA")}
-            placeholder="8,192"
+            label={t("models.about.outputMax")}
+            description={t("models.about.outputMaxHelp")}
+            placeholder={formatCount(outputMaxDefault)}
             min={1}
             max={100_000_000}
             allowDecimal={false}
-            thousandSeparator=","
+            thousandSeparator
             hideControls
             disabled={disabled}
             value={draft.outputMax ?? ""}
             onChange={(value) => onChange({ outputMax: typeof value === "number" && value >= 1 ? value : null })}
-            error={wrongField(problem, "max_output_tokens")}
+            error={fault("max_output_tokens")}
           />
         )}
       </SimpleGrid>

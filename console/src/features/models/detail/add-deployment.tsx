@@ -19,43 +19,50 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
   const [provider, setProvider] = useState<string | null>(null);
   const [typed, setTyped] = useState("");
   const upstreamModel = typed.trim() || model;
+  const [isAsked, setIsAsked] = useState(false);
   const isTaken = provider !== null && taken.includes(placedKey(provider, upstreamModel));
   return (
-    <Modal opened onClose={onClose} title={t("models.addADeployment")}>
+    <Modal opened onClose={onClose} title={t("models.deployments.addTitle")}>
       <form
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
+          setIsAsked(true);
           if (provider !== null && !isTaken) onAdd(provider, upstreamModel);
         }}
       >
         <Stack gap="md">
           <Select
             label={t("models.provider")}
-            placeholder={t("models.chooseOne")}
-            description={providers?.length === 0 ? t("models.thereIsNoneYetAdd") : undefined}
+            placeholder={t("models.choose")}
+            description={providers?.length === 0 ? t("models.deployments.noProviders") : undefined}
+            withAsterisk
             searchable
+            limit={100}
             data-autofocus
-            data={(providers ?? []).map(({ id, enabled }) => ({ value: id, label: enabled ? id : `${id} (disabled)` }))}
+            data={(providers ?? []).map(({ id, enabled }) => ({
+              value: id,
+              label: enabled ? id : t("models.deployments.disabledProvider", { provider: id }),
+            }))}
             value={provider}
             onChange={setProvider}
+            error={isAsked && provider === null ? t("models.add.providerMissing") : undefined}
           />
           <UpstreamModelInput
             provider={provider}
             placeholder={model}
             value={typed}
             onChange={setTyped}
-            error={isTaken ? t("models.thisModelLeadsThereAlready") : undefined}
+            error={isTaken ? t("models.deployments.taken") : undefined}
           />
           <Text size="xs" c="dimmed">
-            {t("models.itBecomesTheLastStep")}
+            {t("models.deployments.addHelp")}
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t("models.cancel")}
             </Button>
-            <Button type="submit" disabled={provider === null || isTaken}>
-              {t("models.addDeployment")}
-            </Button>
+            <Button type="submit">{t("models.deployments.add")}</Button>
           </Group>
         </Stack>
       </form>

@@ -1,7 +1,7 @@
 import { Button, Code, Group, JsonInput, Modal, Stack, Text } from "@mantine/core";
 import { type CapabilitiesConfig, capabilitiesSchema } from "@sluice/contract";
 import { useState } from "react";
-import { t } from "../../../language/areas/models.ts";
+import { Rich, t } from "../../../language/areas/models.ts";
 
 interface CapabilitiesButtonProps {
   readonly name: string;
@@ -20,7 +20,7 @@ export function CapabilitiesButton({ name, value, onChange }: CapabilitiesButton
         size="compact-xs"
         onClick={() => setText(value === null ? "" : JSON.stringify(value, null, 2))}
       >
-        {value === null ? t("models.capabilities") : t("models.ownCapabilities")}
+        {value === null ? t("models.capabilities.title") : t("models.capabilities.own")}
       </Button>
       {text !== null && (
         <CapabilitiesDialog
@@ -49,7 +49,7 @@ interface CapabilitiesDialogProps {
 function CapabilitiesDialog({ name, text, onText, onClose, onDone }: CapabilitiesDialogProps) {
   const read = readCapabilities(text);
   return (
-    <Modal opened onClose={onClose} title={t("models.whatTakes", { name })}>
+    <Modal opened onClose={onClose} title={t("models.capabilities.dialog", { name })}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -59,17 +59,10 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
       >
         <Stack gap="md">
           <Text size="sm" c="dimmed">
-            Leave it empty to go by what the gateway knows of this kind. Fields:{" "}
-            {Object.keys(capabilitiesSchema.shape).map((field, place) => (
-              <span key={field}>
-                {place > 0 && ", "}
-                <Code>{field}</Code>
-              </span>
-            ))}
-            .
+            <Rich text="models.capabilities.help" values={{ fields: <FieldNames /> }} />
           </Text>
           <JsonInput
-            label={t("models.capabilities")}
+            label={t("models.capabilities.title")}
             placeholder='{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'
             autosize
             minRows={6}
@@ -84,13 +77,22 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
               {t("models.cancel")}
             </Button>
             <Button type="submit" disabled={read.problem !== null}>
-              {t("models.useThese")}
+              {t("models.capabilities.use")}
             </Button>
           </Group>
         </Stack>
       </form>
     </Modal>
   );
+}
+
+function FieldNames() {
+  return Object.keys(capabilitiesSchema.shape).map((field, place) => (
+    <span key={field}>
+      {place > 0 && ", "}
+      <Code>{field}</Code>
+    </span>
+  ));
 }
 
 type Read = { readonly value: CapabilitiesConfig | null; readonly problem: string | null };
@@ -101,10 +103,14 @@ function readCapabilities(text: string): Read {
   try {
     json = JSON.parse(text);
   } catch {
-    return { value: null, problem: t("models.thisIsNoJsonYet") };
+    return { value: null, problem: t("models.capabilities.notJson") };
   }
   const parsed = capabilitiesSchema.safeParse(json);
   if (parsed.success) return { value: parsed.data, problem: null };
   const [issue] = parsed.error.issues;
-  return { value: null, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? t("models.notAsItShouldBe")}` };
+  if (issue?.code === "unrecognized_keys") {
+    return { value: null, problem: t("models.capabilities.unknownField", { field: issue.keys.join(", ") }) };
+  }
+  const field = issue?.path.join(".") || t("models.capabilities.title");
+  return { value: null, problem: t("models.capabilities.wrongField", { field }) };
 }

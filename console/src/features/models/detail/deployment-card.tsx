@@ -33,7 +33,7 @@ const weightMax = 1_000_000;
 
 /** One place that calls may go to. */
 export function DeploymentCard(props: DeploymentCardProps) {
-  const { one, health, providerOff, share, type, disabled, onChange, onEarlier, onLater, onRemove } = props;
+  const { one, health, providerOff, share, disabled, onChange } = props;
   const { setNodeRef, setActivatorNodeRef, attributes, listeners, isDragging } = useDraggable({
     id: one.key,
     disabled,
@@ -55,7 +55,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
             className="deployment-handle"
             {...attributes}
             {...listeners}
-            aria-label={t("models.move", { name })}
+            aria-label={t("models.deployments.move", { name })}
           >
             <IconGripVertical size={16} aria-hidden />
           </button>
@@ -74,7 +74,7 @@ export function DeploymentCard(props: DeploymentCardProps) {
         {!disabled && (
           <Switch
             size="xs"
-            aria-label={t("models.isUsed", { name })}
+            aria-label={t("models.deployments.use", { name })}
             checked={one.enabled}
             onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
           />
@@ -85,85 +85,110 @@ export function DeploymentCard(props: DeploymentCardProps) {
         {health !== null && <span className="aside">{figuresOf(health)}</span>}
       </div>
       {share !== null && (
-        <div className="deployment-share">
-          <NumberInput
-            label={t("models.weight")}
-            size="xs"
-            w={92}
-            min={0}
-            max={weightMax}
-            allowDecimal={false}
-            allowNegative={false}
-            clampBehavior="strict"
-            disabled={disabled}
-            value={one.weight}
-            onChange={(next) => typeof next === "number" && onChange({ weight: next })}
-          />
-          <div className="grow">
-            <div className="deployment-percent">{t("models.ofTheCalls", { share: formatShare(share) })}</div>
-            <div className="share-track share-wide" aria-hidden="true">
-              <span className="share-bar" style={{ width: `${share * 100}%` }} />
-            </div>
-          </div>
-        </div>
+        <Weight value={one.weight} share={share} disabled={disabled} onChange={(weight) => onChange({ weight })} />
       )}
-      {!disabled && (
-        <div className="deployment-foot">
-          <Move
-            label={t("models.tryEarlier", { name })}
-            place="earlier"
-            onMove={onEarlier}
-            icon={<IconArrowUp size={15} />}
-          />
-          <Move
-            label={t("models.tryLater", { name })}
-            place="later"
-            onMove={onLater}
-            icon={<IconArrowDown size={15} />}
-          />
-          {type === "video" && (
-            <CapabilitiesButton
-              name={name}
-              value={one.capabilities}
-              onChange={(capabilities) => onChange({ capabilities })}
-            />
-          )}
-          <span className="grow" />
-          <Tooltip label={onRemove === null ? t("models.aModelNeedsOneDeployment") : t("models.remove")}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={t("models.remove2", { name })}
-              {...(onRemove === null ? { "data-disabled": true, "aria-disabled": true } : {})}
-              onClick={() => onRemove?.()}
-            >
-              <IconX size={15} />
-            </ActionIcon>
-          </Tooltip>
-        </div>
-      )}
+      {!disabled && <Foot {...props} name={name} />}
     </li>
+  );
+}
+
+interface WeightProps {
+  readonly value: number;
+  readonly share: number;
+  readonly disabled: boolean;
+  readonly onChange: (weight: number) => void;
+}
+
+function Weight({ value, share, disabled, onChange }: WeightProps) {
+  return (
+    <div className="deployment-share">
+      <NumberInput
+        label={t("models.deployments.weight")}
+        size="xs"
+        w={92}
+        min={0}
+        max={weightMax}
+        allowDecimal={false}
+        allowNegative={false}
+        clampBehavior="strict"
+        disabled={disabled}
+        value={value}
+        onChange={(next) => typeof next === "number" && onChange(next)}
+      />
+      <div className="grow">
+        <div className="deployment-percent">{t("models.deployments.share", { share: formatShare(share) })}</div>
+        <div className="share-track share-wide" aria-hidden="true">
+          <span className="share-bar" style={{ width: `${share * 100}%` }} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Moved without a pointer, described, taken out. */
+function Foot({
+  one,
+  name,
+  type,
+  onChange,
+  onEarlier,
+  onLater,
+  onRemove,
+}: DeploymentCardProps & { readonly name: string }) {
+  const isOnly = onRemove === null;
+  return (
+    <div className="deployment-foot">
+      <Move label={t("models.earlier", { name })} place="earlier" onMove={onEarlier} icon={<IconArrowUp size={15} />} />
+      <Move label={t("models.later", { name })} place="later" onMove={onLater} icon={<IconArrowDown size={15} />} />
+      {type === "video" && (
+        <CapabilitiesButton
+          name={name}
+          value={one.capabilities}
+          onChange={(capabilities) => onChange({ capabilities })}
+        />
+      )}
+      <span className="grow" />
+      <Tooltip label={isOnly ? t("models.deployments.atLeastOne") : t("models.remove")}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t("models.removeNamed", { name })}
+          {...(isOnly ? { "data-disabled": true, "aria-disabled": true } : {})}
+          onClick={() => onRemove?.()}
+        >
+          <IconX size={15} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
   );
 }
 
 function State({ one, health, providerOff }: Pick<DeploymentCardProps, "one" | "health" | "providerOff">) {
   if (providerOff) {
-    return <StatusBadge status="disabled" label={t("models.providerDisabled")} hint={t("models.noCallGoesToIt")} />;
+    return (
+      <StatusBadge
+        status="disabled"
+        label={t("models.deployments.providerDisabled")}
+        hint={t("models.deployments.providerDisabledHelp")}
+      />
+    );
   }
   if (health === null)
-    return <StatusBadge status="new" label={t("models.new")} hint={t("models.itCountsOnceThisIs")} />;
+    return <StatusBadge status="new" label={t("models.deployments.new")} hint={t("models.deployments.newHelp")} />;
   return <HealthBadge health={health} enabled={one.enabled} />;
 }
 
 function figuresOf({ latency_ms, last_hour }: Health): string {
-  return [
-    latency_ms === null ? null : formatDuration(latency_ms),
-    last_hour === null || last_hour.attempts === 0
-      ? null
-      : `${last_hour.attempts} in the last hour${last_hour.failed === 0 ? "" : t("models.failed", { failed: last_hour.failed })}`,
-  ]
+  return [latency_ms === null ? null : formatDuration(latency_ms), hourWords(last_hour)]
     .filter((part) => part !== null)
     .join(" · ");
+}
+
+function hourWords(hour: Health["last_hour"]): string | null {
+  if (hour === null || hour.attempts === 0) return null;
+  return hour.failed === 0
+    ? t("models.deployments.lastHour", { attempts: hour.attempts })
+    : t("models.deployments.lastHourFailed", { attempts: hour.attempts, failed: hour.failed });
 }
 
 interface MoveProps {

@@ -25,7 +25,7 @@ export default function ModelPage() {
   return <OneModel key={model} name={model} />;
 }
 
-const crumbs = [{ label: t("models.models"), link: { to: "/models", search: {} } }] as const;
+const crumbs = [{ label: t("models.title"), link: { to: "/models", search: {} } }] as const;
 const lookMs = 15_000;
 
 /** One name that callers ask for: who answers, what it costs, how it is called. */
@@ -51,7 +51,7 @@ function OneModel({ name }: { readonly name: string }) {
           <ManagedByFile by={model.managed_by} />
         </Group>
       }
-      description={`${typeWords[model.type]} model, made by ${model.owned_by}`}
+      description={t("models.detail.about", { type: typeWords[model.type], owner: model.owned_by })}
       actions={
         <>
           {mayChange && model.managed_by === "console" && <RemoveModel name={name} />}
@@ -59,14 +59,14 @@ function OneModel({ name }: { readonly name: string }) {
             variant="default"
             renderRoot={(props) => <Link to="/requests" search={{ model: name, range: "7d" }} {...props} />}
           >
-            {t("models.itsRequests")}
+            {t("models.viewRequests")}
           </Button>
           {workspace.may("member") && (
             <Button
               variant="default"
               renderRoot={(props) => <Link to="/playground" search={{ model: name }} {...props} />}
             >
-              {t("models.tryIt")}
+              {t("models.openInPlayground")}
             </Button>
           )}
         </>
@@ -87,9 +87,9 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
     // What was typed on one tab stays while another is looked at.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
       <TabRow value={tab}>
-        {mayChange && <Tabs.Tab value="serving">{t("models.serving")}</Tabs.Tab>}
-        <Tabs.Tab value="price">{t("models.price")}</Tabs.Tab>
-        <Tabs.Tab value="call">{t("models.callIt")}</Tabs.Tab>
+        {mayChange && <Tabs.Tab value="serving">{t("models.tabs.serving")}</Tabs.Tab>}
+        <Tabs.Tab value="price">{t("models.tabs.price")}</Tabs.Tab>
+        <Tabs.Tab value="call">{t("models.tabs.call")}</Tabs.Tab>
       </TabRow>
       {mayChange && (
         <Tabs.Panel value="serving">
@@ -100,18 +100,18 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
         {mayChange ? (
           <PricePanel model={model} />
         ) : (
-          <Section title={t("models.price")} flush>
+          <Section title={t("models.price.title")} flush>
             <PriceTable price={model.price} />
           </Section>
         )}
       </Tabs.Panel>
       <Tabs.Panel value="call">
         <Section
-          title={t("models.callIt")}
+          title={t("models.call.title")}
           description={
             model.endpoints.length === 0
-              ? t("models.nothingServesItJustNow")
-              : `It answers at ${model.endpoints.join(", ")}.`
+              ? t("models.call.none")
+              : t("models.call.endpoints", { endpoints: model.endpoints.join(", ") })
           }
         >
           <Snippets baseUrl={answer.public_url} apiKey={null} model={model.name} type={model.type} />

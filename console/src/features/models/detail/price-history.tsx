@@ -12,6 +12,8 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { priceItems } from "../../catalog/price-words.ts";
 
+const pageSize = 50;
+
 interface PriceHistoryProps {
   readonly model: string;
   /** Puts an earlier price into the form. Left out: nothing may be changed. */
@@ -23,16 +25,17 @@ export function PriceHistory({ model, onUse }: PriceHistoryProps) {
   const query = useCall("models.prices", { params: { model } });
   const columns = useMemo(() => (onUse === undefined ? readColumns : [...readColumns, reuseColumn(onUse)]), [onUse]);
   return (
-    <Section title={t("models.priceHistory")} description={t("models.theNewestFirstLedgerEntries")} flush>
+    <Section title={t("models.history.title")} description={t("models.history.help")} flush>
       <DataTable
-        label={t("models.priceHistory")}
+        label={t("models.history.title")}
         columns={columns}
+        pageSize={pageSize}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(version) => version.id}
         dimmed={(version) => !version.current}
         empty={
-          <EmptyState icon={<IconHistory />} title={t("models.noPriceYet")}>
-            {t("models.onceItHasOneEach")}
+          <EmptyState icon={<IconHistory />} title={t("models.history.empty")}>
+            {t("models.history.emptyHelp")}
           </EmptyState>
         }
       />
@@ -43,26 +46,30 @@ export function PriceHistory({ model, onUse }: PriceHistoryProps) {
 const readColumns: readonly Column<ConsolePriceVersion>[] = [
   {
     id: "from",
-    header: t("models.from"),
+    header: t("models.history.from"),
     cell: (version) => (
       <>
         <When at={version.effective_from} exact />{" "}
-        {version.current && <StatusBadge status="active" label={t("models.inForce")} />}
+        {version.current && <StatusBadge status="active" label={t("models.history.current")} />}
       </>
     ),
   },
   {
     id: "price",
-    header: t("models.price"),
+    header: t("models.price.title"),
     cell: ({ price }) => (
       <span className="tabular">
         {priceItems(price)
           .map(({ label, words }) => `${label} ${words}`)
-          .join(" · ") || t("models.noFigures")}
+          .join(" · ") || t("models.history.noFigures")}
       </span>
     ),
   },
-  { id: "version", header: t("models.version"), cell: (version) => <code className="aside nowrap">{version.id}</code> },
+  {
+    id: "version",
+    header: t("models.history.version"),
+    cell: (version) => <code className="aside nowrap">{version.id}</code>,
+  },
 ];
 
 function reuseColumn(onUse: (price: PriceConfig) => void): Column<ConsolePriceVersion> {
@@ -73,7 +80,7 @@ function reuseColumn(onUse: (price: PriceConfig) => void): Column<ConsolePriceVe
     cell: (version) =>
       version.current ? null : (
         <Button variant="default" size="compact-xs" onClick={() => onUse(version.price)}>
-          {t("models.putIntoTheForm")}
+          {t("models.history.use")}
         </Button>
       ),
   };

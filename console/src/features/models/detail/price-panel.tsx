@@ -10,7 +10,7 @@ import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
-import { isUnpriced } from "../../catalog/price-words.ts";
+import { classLabel, isUnpriced } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
@@ -25,12 +25,12 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: t("models.thePriceIsSetIt"),
+    done: t("models.price.saved"),
     onDone: () => setDraft(null),
   });
   const clear = useAct("models.update", {
     invalidates: afterCatalogChange,
-    done: t("models.thePriceIsTakenAway"),
+    done: t("models.price.removed"),
     onDone: () => setDraft(null),
   });
   const change = (next: PriceConfig) => {
@@ -39,48 +39,50 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   };
   const params = { model: model.name };
   return (
-    <Stack gap="lg">
-      <ManagedByFileNote by={model.managed_by} />
-      {isUnpriced(model.price) && (
-        <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.thisModelHasNoPrice")}>
-          {t("models.itsCallsCost0In")}
-        </Alert>
-      )}
-      <Section
-        title={t("models.price")}
-        description={t("models.usDollarsAChangeCounts")}
-        actions={
-          !locked &&
-          !isUnpriced(model.price) && (
-            <ConfirmButton
-              title={t("models.takeAwayThePriceOf", { name: model.name })}
-              verb={t("models.takeThePriceAway")}
-              onConfirm={() => clear.mutateAsync({ params, body: { price: null } })}
-            >
-              {t("models.fromNowOnItsCalls")}
-            </ConfirmButton>
-          )
-        }
-      >
-        <PriceForm value={price} onChange={change} type={model.type} disabled={locked} />
-      </Section>
-      <PriceSimulation model={model.name} price={price} isChanged={isChanged} />
-      <PriceHistory model={model.name} {...(locked ? {} : { onUse: change })} />
-      <SaveBar
-        shown={isChanged}
-        blocked={priceFault(price)}
-        saving={save.isPending}
-        problem={save.error}
-        verb={t("models.setPrice")}
-        words={t("models.thisPriceIsNotSet")}
-        onDiscard={() => {
-          save.reset();
-          setDraft(null);
-        }}
-        onSave={() => save.mutate({ params, body: { price } })}
-      />
-      <LeaveGuard dirty={isChanged} />
-    </Stack>
+    <form noValidate onSubmit={(event) => event.preventDefault()}>
+      <Stack gap="lg">
+        <ManagedByFileNote by={model.managed_by} />
+        {isUnpriced(model.price) && (
+          <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
+            {t("models.price.missingHelp")}
+          </Alert>
+        )}
+        <Section
+          title={t("models.price.title")}
+          description={t("models.price.help")}
+          actions={
+            !locked &&
+            !isUnpriced(model.price) && (
+              <ConfirmButton
+                title={t("models.price.removeTitle", { name: model.name })}
+                verb={t("models.price.remove")}
+                onConfirm={() => clear.mutateAsync({ params, body: { price: null } })}
+              >
+                {t("models.price.removeHelp")}
+              </ConfirmButton>
+            )
+          }
+        >
+          <PriceForm value={price} onChange={change} type={model.type} disabled={locked} />
+        </Section>
+        <PriceSimulation model={model.name} price={price} isChanged={isChanged} />
+        <PriceHistory model={model.name} {...(locked ? {} : { onUse: change })} />
+        <SaveBar
+          shown={isChanged}
+          blocked={priceFault(price)}
+          saving={save.isPending}
+          problem={save.error}
+          verb={t("models.price.save")}
+          words={t("models.price.unsaved")}
+          onDiscard={() => {
+            save.reset();
+            setDraft(null);
+          }}
+          onSave={() => save.mutate({ params, body: { price } })}
+        />
+        <LeaveGuard dirty={isChanged} />
+      </Stack>
+    </form>
   );
 }
 
@@ -90,9 +92,9 @@ function samePrice(one: PriceConfig, other: PriceConfig): boolean {
 }
 
 function priceFault(price: PriceConfig): string | null {
-  if (Object.keys(price).length === 0) return t("models.withoutAnyFigureItIs");
+  if (Object.keys(price).length === 0) return t("models.price.empty");
   const parsed = priceSchema.safeParse(price);
   if (parsed.success) return null;
-  const [issue] = parsed.error.issues;
-  return `${issue?.path.join(".") ?? "price"}: ${issue?.message ?? t("models.notAsItShouldBe")}`;
+  const [name] = parsed.error.issues[0]?.path ?? [];
+  return t("models.price.invalid", { field: classLabel(String(name ?? "")) });
 }

@@ -10,7 +10,7 @@ import { Money } from "../../../components/figures.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { rangeLengths } from "../../../components/use-time-range.ts";
-import { t } from "../../../language/areas/models.ts";
+import { Rich, t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { classLabel, isUnpriced, unitPriceWords } from "../../catalog/price-words.ts";
 
@@ -21,15 +21,11 @@ interface PriceSimulationProps {
   readonly isChanged: boolean;
 }
 
-const ranges = {
-  "24h": "day",
-  "7d": "week",
-  "30d": "30 days",
-} as const;
+const ranges = { "24h": "day", "7d": "week", "30d": "month" } as const;
 const rangeChoices = [
-  { value: "24h", label: t("models.day") },
-  { value: "7d", label: t("models.week") },
-  { value: "30d", label: "30 days" },
+  { value: "24h", label: t("models.simulation.day") },
+  { value: "7d", label: t("models.simulation.week") },
+  { value: "30d", label: t("models.simulation.month") },
 ];
 const quietMs = 400;
 const roundMs = 60_000;
@@ -41,26 +37,26 @@ export function PriceSimulation({ model, price, isChanged }: PriceSimulationProp
   const simulation = useSimulation(model, price, range);
   return (
     <Section
-      title={t("models.whatItWouldHaveCost")}
-      description={t("models.theUsageOfTheLast")}
+      title={t("models.simulation.title")}
+      description={t("models.simulation.help")}
       actions={
         <SegmentedControl
           data={rangeChoices}
           value={range}
           onChange={setRange}
-          aria-label={t("models.whichDaysAreLookedAt")}
+          aria-label={t("models.simulation.period")}
         />
       }
     >
       {simulation.error !== null && <ProblemAlert problem={simulation.error} onRetry={() => simulation.refetch()} />}
       {simulation.error === null && simulation.data === undefined && (
-        <Loader size="xs" aria-label={t("models.workingItOut")} />
+        <Loader size="xs" aria-label={t("models.simulation.loading")} />
       )}
       {simulation.data !== undefined && simulation.error === null && (
         <div className="simulation" data-stale={simulation.isPlaceholderData || undefined}>
           {isUnpriced(price) ? (
             <Text size="sm" c="dimmed">
-              Write a price above to see what the last {ranges[range]} would have cost.
+              {t("models.simulation.noPrice", { range: ranges[range] })}
             </Text>
           ) : (
             <Outcome answer={simulation.data} range={ranges[range]} isChanged={isChanged} />
@@ -93,7 +89,7 @@ function useSimulation(model: string, price: PriceConfig, range: keyof typeof ra
 
 interface OutcomeProps {
   readonly answer: AnswerOf<"models.simulate">;
-  readonly range: string;
+  readonly range: (typeof ranges)[keyof typeof ranges];
   readonly isChanged: boolean;
 }
 
@@ -102,56 +98,26 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
   if (requests === 0 && lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t("models.itWasNotUsedIn", { range })}
+        {t("models.simulation.unused", { range })}
       </Text>
     );
   }
   return (
     <Stack gap="md">
       <Text aria-live="polite">
-        The last {range} {isChanged ? "would have cost " : "costs "}
-        <strong>{formatUsd(simulated_usd)}</strong>
-        {isChanged ? " instead of " : " at this price; charged were "}
-        <strong>{formatUsd(cost_usd)}</strong>
-        {changeWords(simulated_usd, cost_usd)}, for {formatCount(requests)}{" "}
-        {requests === 1 ? t("models.request") : t("models.requests")}.
+        <Rich
+          text={isChanged ? "models.simulation.changed" : "models.simulation.current"}
+          tags={{ b: (inside) => <strong>{inside}</strong> }}
+          values={{
+            range,
+            requests,
+            simulated: formatUsd(simulated_usd),
+            charged: formatUsd(cost_usd),
+            difference: differenceWords(simulated_usd, cost_usd),
+          }}
+        />
       </Text>
-      {lines.length > 0 && (
-        <div className="sideways">
-          <table className="cost-table">
-            <thead>
-              <tr>
-                <th scope="col">{t("models.class")}</th>
-                <th scope="col">{t("models.units")}</th>
-                <th scope="col">{t("models.price")}</th>
-                <th scope="col">{t("models.cost")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.map((line) => (
-                <tr key={line.class}>
-                  <th scope="row">{classLabel(line.class)}</th>
-                  <td>{formatCount(line.units)}</td>
-                  <td>{unitPriceWords(line.class, line.unit_usd)}</td>
-                  <td>
-                    <Money usd={line.usd} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-            <tfoot>
-              <tr>
-                <th scope="row">{t("models.together")}</th>
-                <td />
-                <td />
-                <td>
-                  <Money usd={simulated_usd} />
-                </td>
-              </tr>
-            </tfoot>
-          </table>
-        </div>
-      )}
+      {lines.length > 0 && <CostTable lines={lines} total={simulated_usd} />}
       {notes.length > 0 && (
         <ul className="notes">
           {notes.map((note) => (
@@ -163,11 +129,57 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
   );
 }
 
+interface CostTableProps {
+  readonly lines: AnswerOf<"models.simulate">["lines"];
+  readonly total: number;
+}
+
+function CostTable({ lines, total }: CostTableProps) {
+  return (
+    <div className="sideways">
+      <table className="cost-table">
+        <thead>
+          <tr>
+            <th scope="col">{t("models.simulation.class")}</th>
+            <th scope="col">{t("models.simulation.units")}</th>
+            <th scope="col">{t("models.price.title")}</th>
+            <th scope="col">{t("models.simulation.cost")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.class}>
+              <th scope="row">{classLabel(line.class)}</th>
+              <td>{formatCount(line.units)}</td>
+              <td>{unitPriceWords(line.class, line.unit_usd)}</td>
+              <td>
+                <Money usd={line.usd} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{t("models.simulation.total")}</th>
+            <td />
+            <td />
+            <td>
+              <Money usd={total} />
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
 const hardlyAny = 0.0005;
 
-function changeWords(now: number, before: number): string {
+/** " (12% more)"; empty where it is the same. */
+function differenceWords(now: number, before: number): string {
   if (before === 0) return "";
   const share = now / before - 1;
   if (Math.abs(share) < hardlyAny) return "";
-  return ` (${formatShare(Math.abs(share))} ${share > 0 ? "more" : "less"})`;
+  const told = { share: formatShare(Math.abs(share)) };
+  return ` ${share > 0 ? t("models.simulation.more", told) : t("models.simulation.less", told)}`;
 }

@@ -9,7 +9,7 @@ export function PriceTable({ price }: { readonly price: PriceConfig | null }) {
   if (items.length === 0) {
     return (
       <Text size="sm" c="dimmed" p="md" pt={0}>
-        {t("models.itHasNoPriceIts")}
+        {t("models.price.none")}
       </Text>
     );
   }

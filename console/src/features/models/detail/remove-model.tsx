@@ -7,18 +7,18 @@ export function RemoveModel({ name }: { readonly name: string }) {
   const navigate = useNavigate();
   const remove = useAct("models.remove", {
     invalidates: ["models.list", "providers.list"],
-    done: t("models.modelIsRemoved", { name }),
+    done: t("models.detail.removed", { name }),
     onDone: () => void navigate({ to: "/models", search: {} }),
   });
   return (
     <ConfirmButton
-      title={t("models.remove3", { name })}
-      verb={t("models.removeModel")}
+      title={t("models.detail.removeTitle", { name })}
+      verb={t("models.detail.remove")}
       label={t("models.remove")}
       typed={name}
       onConfirm={() => remove.mutateAsync({ params: { model: name } })}
     >
-      {t("models.callsForItAreRefused")}
+      {t("models.detail.removeHelp")}
     </ConfirmButton>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { consoleRoutes } from "@sluice/contract";
-import { type ServingDraft, servingBlocked, servingBody } from "./serving-draft.ts";
+import { type ServingDraft, servingBlocked, servingBody, servingFaults } from "./serving-draft.ts";
 import { added } from "./steps.ts";
 
 const stored: ServingDraft = {
@@ -32,5 +32,6 @@ test("each change is sent alone, deployments as the whole list", () => {
 test("a model that leads nowhere cannot be saved", () => {
   expect(servingBlocked(stored)).toBeNull();
   expect(servingBlocked({ ...stored, steps: [] })).toContain("one deployment");
-  expect(servingBlocked({ ...stored, ownedBy: " " })).toContain("made");
+  expect(servingFaults({ ...stored, ownedBy: " " })).toEqual({ owned_by: "Enter who owns the model." });
+  expect(servingFaults(stored)).toEqual({});
 });

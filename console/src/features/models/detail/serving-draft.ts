@@ -1,6 +1,7 @@
 import type { BodyInput, ConsoleModel } from "@sluice/contract";
 import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
+import type { Faults } from "../../catalog/use-faults.ts";
 import { deploymentsBody, type Steps, sameSteps, stepsOf } from "./steps.ts";
 
 /** How a model is served, as the page has it before it is saved. */
@@ -38,9 +39,13 @@ export function servingBody(
   };
 }
 
+/** Why it cannot be saved as it stands, where no field says it; null: nothing. */
 export function servingBlocked(draft: ServingDraft): string | null {
-  if (draft.steps.length === 0) return t("models.aModelNeedsOneDeployment");
-  return draft.ownedBy.trim() === "" ? t("models.sayWhoMadeIt") : null;
+  return draft.steps.length === 0 ? t("models.deployments.atLeastOne") : null;
+}
+
+export function servingFaults(draft: ServingDraft): Faults {
+  return draft.ownedBy.trim() === "" ? { owned_by: t("models.about.ownedByMissing") } : {};
 }
 
 /** Whether two are the same, to tell that somebody else saved meanwhile. */

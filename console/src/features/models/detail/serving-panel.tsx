@@ -8,9 +8,17 @@ import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { SaveBar } from "../../catalog/save-bar.tsx";
+import { useFaults } from "../../catalog/use-faults.ts";
 import { AboutSection } from "./about-section.tsx";
 import { FallbacksSection } from "./fallbacks-section.tsx";
-import { type ServingDraft, sameServing, servingBlocked, servingBody, servingOf } from "./serving-draft.ts";
+import {
+  type ServingDraft,
+  sameServing,
+  servingBlocked,
+  servingBody,
+  servingFaults,
+  servingOf,
+} from "./serving-draft.ts";
 import { StepsSection } from "./steps-section.tsx";
 
 /** Who answers, in which order, and what comes when nobody does. Nothing counts until it is saved. */
@@ -28,44 +36,42 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
     done: t("models.saved"),
     onDone: () => setWork(null),
   });
+  const faults = useFaults(servingFaults(draft), save.error);
   const change = (part: Partial<ServingDraft>) => {
     save.reset();
     setWork({ draft: { ...draft, ...part }, from: work?.from ?? stored });
   };
   return (
-    <Stack gap="lg">
-      <ManagedByFileNote by={model.managed_by} />
-      {isChanged && !sameServing(work.from, stored) && (
-        <Alert
-          color="yellow"
-          variant="light"
-          icon={<IconUsers size={16} />}
-          title={t("models.somebodyElseSavedMeanwhile")}
-        >
-          {t("models.whatYouSeeHereBegan")}
-        </Alert>
-      )}
-      <StepsSection model={model} steps={draft.steps} onChange={(steps) => change({ steps })} disabled={locked} />
-      <FallbacksSection
-        model={model.name}
-        type={draft.type}
-        value={draft.fallbacks}
-        onChange={(fallbacks) => change({ fallbacks })}
-        disabled={locked}
-      />
-      <AboutSection model={model} draft={draft} onChange={change} problem={save.error} disabled={locked} />
-      <SaveBar
-        shown={isChanged}
-        blocked={servingBlocked(draft)}
-        saving={save.isPending}
-        problem={save.error}
-        onDiscard={() => {
-          save.reset();
-          setWork(null);
-        }}
-        onSave={() => save.mutate({ params: { model: model.name }, body })}
-      />
-      <LeaveGuard dirty={isChanged} />
-    </Stack>
+    <form noValidate onSubmit={(event) => event.preventDefault()}>
+      <Stack gap="lg">
+        <ManagedByFileNote by={model.managed_by} />
+        {isChanged && !sameServing(work.from, stored) && (
+          <Alert color="yellow" variant="light" icon={<IconUsers size={16} />} title={t("models.conflict.title")}>
+            {t("models.conflict.help")}
+          </Alert>
+        )}
+        <StepsSection model={model} steps={draft.steps} onChange={(steps) => change({ steps })} disabled={locked} />
+        <FallbacksSection
+          model={model.name}
+          type={draft.type}
+          value={draft.fallbacks}
+          onChange={(fallbacks) => change({ fallbacks })}
+          disabled={locked}
+        />
+        <AboutSection model={model} draft={draft} onChange={change} fault={faults.of} disabled={locked} />
+        <SaveBar
+          shown={isChanged}
+          blocked={servingBlocked(draft)}
+          saving={save.isPending}
+          problem={save.error}
+          onDiscard={() => {
+            save.reset();
+            setWork(null);
+          }}
+          onSave={() => faults.check() && save.mutate({ params: { model: model.name }, body })}
+        />
+        <LeaveGuard dirty={isChanged} />
+      </Stack>
+    </form>
   );
 }

@@ -15,7 +15,7 @@ export function StepGap({ place, first, last = false, lifted }: StepGapProps) {
   const { setNodeRef, isOver } = useDroppable({ id: dropId({ kind: "gap", place }) });
   return (
     <li ref={setNodeRef} className="step-gap" data-edge={first || last || undefined} data-over={isOver || undefined}>
-      {lifted && isOver ? t("models.aStepOfItsOwn") : first || last ? "" : t("models.thenNext")}
+      {lifted && isOver ? t("models.priorities.own") : first || last ? "" : t("models.priorities.next")}
     </li>
   );
 }

@@ -29,10 +29,10 @@ export function StepView({ place, step, steps, health, off, type, onChange, onMo
   return (
     <li ref={setNodeRef} className="step" data-over={(isOver && isGuest) || undefined}>
       <span className="step-number">
-        <span className="unseen">{t("models.step")}</span>
+        <span className="unseen">{t("models.priorities.one")} </span>
         {place + 1}
       </span>
-      <ul className="step-cards" aria-label={`Step ${place + 1}`}>
+      <ul className="step-cards" aria-label={t("models.priorities.numbered", { place: place + 1 })}>
         {step.map((one) => {
           const isFirst = place === 0 && step.length === 1;
           const isLast = place === steps.length - 1 && step.length === 1;

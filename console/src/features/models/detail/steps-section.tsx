@@ -53,12 +53,12 @@ export function StepsSection({ model, steps, onChange, disabled }: StepsSectionP
   const liftedOne = all.find((each) => each.key === lifted);
   return (
     <Section
-      title={t("models.deployments2")}
-      description={t("models.triedFromTopToBottom")}
+      title={t("models.deployments.title")}
+      description={t("models.deployments.help")}
       actions={
         !disabled && (
           <Button variant="default" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-            {t("models.addDeployment")}
+            {t("models.deployments.add")}
           </Button>
         )
       }
@@ -140,7 +140,7 @@ function useButtonMoves(steps: Steps, onChange: (steps: Steps) => void) {
     told:
       place < 0
         ? ""
-        : `${steps[place]?.find((each) => each.key === moved?.key)?.provider} is in step ${place + 1} of ${steps.length}.`,
+        : t("models.dragging.moved", { name: providerOf(steps, moved?.key), place: place + 1, count: steps.length }),
     move: (next: Steps, key: string, button: "earlier" | "later") => {
       onChange(next);
       setMoved({ key, button });
@@ -155,22 +155,28 @@ const underPointer: CollisionDetection = (asked) => {
 };
 
 const instructions = {
-  draggable: t("models.toMoveADeploymentPress"),
+  draggable: t("models.dragging.help"),
 };
 
 function announcementsFor(steps: Steps): Announcements {
-  const name = (id: string | number) =>
-    steps.flat().find((each) => each.key === id)?.provider ?? t("models.theDeployment");
   const where = (id: string | number | undefined) => {
     const place = id === undefined ? null : dropPlace(String(id));
-    if (place === null) return "nowhere";
-    if (place.kind === "step") return `in step ${place.place + 1}`;
-    return place.place === steps.length ? t("models.afterTheLastStep") : `before step ${place.place + 1}`;
+    if (place === null) return t("models.dragging.nowhere");
+    if (place.kind === "step") return t("models.dragging.inside", { place: place.place + 1 });
+    return place.place === steps.length
+      ? t("models.dragging.last")
+      : t("models.dragging.before", { place: place.place + 1 });
   };
   return {
-    onDragStart: ({ active }) => t("models.isLifted", { id: name(active.id) }),
-    onDragOver: ({ active, over }) => t("models.wouldStand", { id: name(active.id), where: where(over?.id) }),
-    onDragEnd: ({ active, over }) => t("models.stands", { id: name(active.id), where: where(over?.id) }),
-    onDragCancel: ({ active }) => t("models.staysWhereItWas", { id: name(active.id) }),
+    onDragStart: ({ active }) => t("models.dragging.lifted", { name: providerOf(steps, active.id) }),
+    onDragOver: ({ active, over }) =>
+      t("models.dragging.over", { name: providerOf(steps, active.id), where: where(over?.id) }),
+    onDragEnd: ({ active, over }) =>
+      t("models.dragging.dropped", { name: providerOf(steps, active.id), where: where(over?.id) }),
+    onDragCancel: ({ active }) => t("models.dragging.cancelled", { name: providerOf(steps, active.id) }),
   };
+}
+
+function providerOf(steps: Steps, key: string | number | undefined): string {
+  return steps.flat().find((each) => each.key === key)?.provider ?? t("models.dragging.deployment");
 }

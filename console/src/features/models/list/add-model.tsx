@@ -1,97 +1,99 @@
 import { Anchor, Select, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
-import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
-import { t } from "../../../language/areas/models.ts";
+import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { Rich, t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { type ModelType, modelTypes, typeWords } from "../../catalog/price-words.ts";
+import { LeaveGuard } from "../../catalog/leave-guard.tsx";
+import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
+import { useFaults } from "../../catalog/use-faults.ts";
+import { useModels } from "../../catalog/use-models.ts";
+import { emptyModel, modelBody, modelFaults, type NewModel } from "./new-model.ts";
 
 /** A new model and the first place it leads to. Its price and the rest follow on its own page. */
 export function AddModel({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [type, setType] = useState<ModelType>("chat");
-  const [provider, setProvider] = useState<string | null>(null);
-  const [upstreamModel, setUpstreamModel] = useState("");
+  const [draft, setDraft] = useState(emptyModel);
   const providers = useCall("providers.list").data?.data ?? null;
-  const chosen = provider ?? (providers?.length === 1 ? (providers[0]?.id ?? null) : null);
+  const models = useModels();
+  const provider = draft.provider ?? (providers?.length === 1 ? (providers[0]?.id ?? null) : null);
   const navigate = useNavigate();
   const create = useAct("models.create", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: (model) => t("models.modelIsAddedSetIts", { name: model.name }),
+    done: (model) => t("models.add.done", { name: model.name }),
     onDone: (model) => void navigate({ to: "/models/$model", params: { model: model.name }, search: { tab: "price" } }),
   });
-  const named = name.trim();
-  const upstream = upstreamModel.trim();
+  const faults = useFaults(modelFaults({ ...draft, provider }, models), create.error);
+  const change = (part: Partial<NewModel>) => setDraft((before) => ({ ...before, ...part }));
   const submit = () => {
-    if (chosen === null) return;
-    const deployment = { provider: chosen, ...(upstream === "" ? {} : { upstream_model: upstream }) };
-    create.mutate({ body: { name: named, type, deployments: [deployment] } });
+    if (faults.check() && provider !== null) create.mutate({ body: modelBody({ ...draft, provider }) });
   };
   return (
     <FormDrawer
       opened
-      title={t("models.addAModel")}
-      verb={t("models.addModel")}
+      title={t("models.add.title")}
+      verb={t("models.add.button")}
       onClose={onClose}
       onSubmit={submit}
       saving={create.isPending}
       problem={create.error}
-      blocked={named === "" ? t("models.giveItAName") : chosen === null ? t("models.chooseAProvider") : null}
     >
       <Text size="sm" c="dimmed">
-        For many at once, open a <ProvidersLink /> and import its models.
+        <Rich text="models.add.many" tags={{ providers: providersLink }} />
       </Text>
       <TextInput
         label={t("models.name")}
-        description={t("models.whatCallersAskForIt")}
-        placeholder={t("models.gpt61Sol")}
+        description={t("models.add.nameHelp")}
+        placeholder={t("models.add.nameExample")}
         withAsterisk
         maxLength={256}
         autoComplete="off"
         spellCheck={false}
         data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={wrongField(create.error, "name")}
+        value={draft.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+        error={faults.of("name")}
       />
       <Select
         label={t("models.type")}
-        description={t("models.saysWhichCallsItAnswers")}
+        description={t("models.about.typeHelp")}
         data={modelTypes.map((value) => ({ value, label: typeWords[value] }))}
         allowDeselect={false}
-        value={type}
-        onChange={(value) => setType(modelTypes.find((each) => each === value) ?? "chat")}
-        error={wrongField(create.error, "type")}
+        value={draft.type}
+        onChange={(value) => change({ type: modelTypes.find((each) => each === value) ?? "chat" })}
+        error={faults.of("type")}
       />
       <Select
         label={t("models.provider")}
-        description={providers?.length === 0 ? t("models.thereIsNoneYetAdd2") : t("models.whoAnswersOthersCanBe")}
-        placeholder={t("models.chooseOne")}
+        description={providers?.length === 0 ? t("models.add.noProviders") : t("models.add.providerHelp")}
+        placeholder={t("models.choose")}
         withAsterisk
         searchable
+        limit={100}
         data={(providers ?? []).map(({ id }) => id)}
-        value={chosen}
-        onChange={setProvider}
+        value={provider}
+        onChange={(chosen) => change({ provider: chosen })}
+        error={faults.of("provider")}
       />
       <UpstreamModelInput
-        provider={chosen}
-        placeholder={named || t("models.theSameName")}
-        value={upstreamModel}
-        onChange={setUpstreamModel}
-        error={wrongField(create.error, "deployments")}
+        provider={provider}
+        placeholder={draft.name.trim() || t("models.add.sameName")}
+        value={draft.upstreamModel}
+        onChange={(upstreamModel) => change({ upstreamModel })}
+        error={faults.of("deployments")}
       />
+      <LeaveGuard dirty={draft !== emptyModel && create.isIdle} openedBy={["add"]} />
     </FormDrawer>
   );
 }
 
-function ProvidersLink() {
+function providersLink(inside: ReactNode) {
   return (
     <Anchor size="sm" renderRoot={(props) => <Link to="/providers" search={{}} {...props} />}>
-      {t("models.provider2")}
+      {inside}
     </Anchor>
   );
 }

@@ -1,9 +1,9 @@
-import { formatCount } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
 import { Count, Money } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
-import { StatusBadge } from "../../../components/status-badge.tsx";
+import { StatusBadge, stateWords } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/models.ts";
+import { healthLabel, healthWords } from "../../catalog/health-words.ts";
 import { PriceLine } from "../../catalog/price-line.tsx";
 import { priceRank, typeWords } from "../../catalog/price-words.ts";
 import { healthOf, type ModelRow } from "./model-filter.ts";
@@ -27,32 +27,32 @@ const type: Column<ModelRow> = {
 };
 const owner: Column<ModelRow> = {
   id: "owner",
-  header: t("models.madeBy"),
+  header: t("models.ownedBy"),
   cell: (model) => model.owned_by,
   sortBy: (model) => model.owned_by,
 };
 const price: Column<ModelRow> = {
   id: "price",
-  header: t("models.price"),
+  header: t("models.price.title"),
   cell: (model) => <PriceLine price={model.price} />,
   sortBy: (model) => priceRank(model.price),
 };
 const served: Column<ModelRow> = {
   id: "served",
-  header: t("models.servedBy"),
+  header: t("models.list.servedBy"),
   cell: (model) => <ServedBy model={model} />,
 };
 const requests: Column<ModelRow> = {
   id: "requests",
   secondary: true,
-  header: "Requests, 7 days",
+  header: t("models.figures.requests"),
   cell: (model) => <Count value={model.last_week?.requests ?? null} short />,
   sortBy: (model) => model.last_week?.requests ?? null,
   align: "right",
 };
 const cost: Column<ModelRow> = {
   id: "cost",
-  header: "Cost, 7 days",
+  header: t("models.figures.cost"),
   cell: (model) => <Money usd={model.last_week?.cost_usd ?? null} short />,
   sortBy: (model) => model.last_week?.cost_usd ?? null,
   align: "right",
@@ -61,14 +61,7 @@ const cost: Column<ModelRow> = {
 export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, served, requests, cost];
 export const columnsOfMembers: readonly Column<ModelRow>[] = [name, type, owner, price];
 
-const words = {
-  healthy: t("models.healthy"),
-  degraded: t("models.degraded"),
-  unhealthy: t("models.unhealthy"),
-  down: t("models.down"),
-  unknown: t("models.idle"),
-  off: t("models.switchedOff"),
-};
+const words = { ...healthWords, off: stateWords("disabled") };
 
 function ServedBy({ model }: { readonly model: ModelRow }) {
   const { deployments = [] } = model;
@@ -77,7 +70,7 @@ function ServedBy({ model }: { readonly model: ModelRow }) {
   const where =
     deployments.length === 1 && only !== undefined
       ? only.provider
-      : t("models.deployments3", { length: formatCount(deployments.length) });
+      : t("models.list.deployments", { count: deployments.length });
   return (
     <span className="served-by">
       <StatusBadge status={health} label={words[health]} hint={servedHint(model)} /> <span>{where}</span>
@@ -85,10 +78,13 @@ function ServedBy({ model }: { readonly model: ModelRow }) {
   );
 }
 
+const hintsShown = 6;
+
 function servedHint({ deployments = [] }: ModelRow): string {
-  const lines = deployments.slice(0, 6).map((each) => {
-    const state = each.enabled ? words[each.health.state].toLowerCase() : t("models.switchedOff2");
-    return `${each.provider} ${each.upstream_model}: ${state}`;
+  const lines = deployments.slice(0, hintsShown).map(({ provider, upstream_model, enabled, health }) => {
+    const state = enabled ? healthLabel(health) : words.off;
+    return t("models.list.deployment", { provider, model: upstream_model, state });
   });
-  return deployments.length > lines.length ? `${lines.join("; ")}; and others` : lines.join("; ");
+  const rest = deployments.length - lines.length;
+  return [...lines, ...(rest > 0 ? [t("models.list.andMore", { count: rest })] : [])].join(" · ");
 }

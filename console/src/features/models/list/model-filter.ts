@@ -1,8 +1,9 @@
 import type { ConsoleModel } from "@sluice/contract";
 import type { Filter } from "../../../components/filter-bar.tsx";
+import { stateWords } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/models.ts";
 import type { Search } from "../../../routes/search.ts";
-import { jointState } from "../../catalog/health-words.ts";
+import { healthChoices, jointState } from "../../catalog/health-words.ts";
 import { isUnpriced, modelTypes, typeWords } from "../../catalog/price-words.ts";
 
 const type: Filter = {
@@ -12,23 +13,16 @@ const type: Filter = {
 };
 const price: Filter = {
   name: "price",
-  label: t("models.price"),
+  label: t("models.price.title"),
   choices: [
     { value: "none", label: t("models.noPrice") },
-    { value: "set", label: t("models.priced") },
+    { value: "set", label: t("models.list.priced") },
   ],
 };
 const health: Filter = {
   name: "health",
   label: t("models.health"),
-  choices: [
-    { value: "healthy", label: t("models.healthy") },
-    { value: "degraded", label: t("models.degraded") },
-    { value: "unhealthy", label: t("models.unhealthy") },
-    { value: "down", label: t("models.down") },
-    { value: "unknown", label: t("models.idle") },
-    { value: "off", label: t("models.switchedOff") },
-  ],
+  choices: [...healthChoices, { value: "off", label: stateWords("disabled") }],
 };
 
 /** How models are served is for administrators. */

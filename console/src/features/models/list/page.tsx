@@ -32,12 +32,12 @@ export default function ModelsPage() {
   const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
   return (
     <PageFrame
-      title={t("models.models")}
-      description={t("models.theNamesThatCallersAsk")}
+      title={t("models.title")}
+      description={t("models.list.help")}
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdd("1")}>
-            {t("models.addModel")}
+            {t("models.add.button")}
           </Button>
         )
       }
@@ -45,12 +45,12 @@ export default function ModelsPage() {
       {mayChange && <Unpriced models={all} />}
       <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
         <SearchBox
-          label={t("models.findAModel")}
-          placeholder={mayChange ? t("models.nameMakerOrUpstreamModel") : t("models.nameOrMaker")}
+          label={t("models.list.find")}
+          placeholder={mayChange ? t("models.list.findAll") : t("models.list.findOwn")}
         />
       </FilterBar>
       <DataTable
-        label={t("models.models")}
+        label={t("models.title")}
         pageSize={pageSize}
         columns={mayChange ? columnsOfAll : columnsOfMembers}
         rows={rowsIn(query, () => fitting)}
@@ -75,12 +75,12 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
       color="yellow"
       variant="light"
       icon={<IconCoinOff size={18} />}
-      title={unpriced === 1 ? t("models.aModelHasNoPrice") : t("models.modelsHaveNoPrice", { unpriced })}
+      title={t("models.unpriced.title", { count: unpriced })}
     >
       <Group justify="space-between" gap="xs">
-        <span>{t("models.callsOfSuchAModel")}</span>
+        <span>{t("models.unpriced.help")}</span>
         <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>
-          Show {unpriced === 1 ? t("models.it") : t("models.them")}
+          {t("models.unpriced.show")}
         </Button>
       </Group>
     </Alert>
@@ -90,35 +90,35 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
 function NoModels({ mayChange, onAdd }: { readonly mayChange: boolean; readonly onAdd: () => void }): ReactNode {
   if (!mayChange) {
     return (
-      <EmptyState icon={<IconBox />} title={t("models.noModelsHereYet")}>
-        {t("models.yourWorkspacesMayNotCall")}
+      <EmptyState icon={<IconBox />} title={t("models.empty.members")}>
+        {t("models.empty.membersHelp")}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconBox />}
-      title={t("models.noModelsYet")}
+      title={t("models.empty.title")}
       action={
         <>
           <Button variant="default" onClick={onAdd}>
-            {t("models.addModel")}
+            {t("models.add.button")}
           </Button>
           <Button renderRoot={(props) => <Link to="/providers" search={{}} {...props} />}>
-            {t("models.importFromAProvider")}
+            {t("models.empty.import")}
           </Button>
         </>
       }
     >
-      {t("models.aModelIsTheName")}
+      {t("models.empty.help")}
     </EmptyState>
   );
 }
 
 function NoneFits() {
   return (
-    <EmptyState icon={<IconBox />} title={t("models.noModelLooksLikeThat")}>
-      {t("models.searchForPartOfA")}
+    <EmptyState icon={<IconBox />} title={t("models.empty.noMatch")}>
+      {t("models.empty.noMatchHelp")}
     </EmptyState>
   );
 }

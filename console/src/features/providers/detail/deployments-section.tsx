@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { useCall } from "../../../api/use-call.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
-import { Count, Duration } from "../../../components/figures.tsx";
+import { Duration, Nothing } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/providers.ts";
@@ -19,6 +19,7 @@ interface Row extends ConsoleDeployment {
 }
 
 const lookMs = 15_000;
+const pageSize = 50;
 
 /** Which models lead to a provider, and under which name. */
 export function DeploymentsSection({ provider }: { readonly provider: ConsoleProvider }) {
@@ -38,10 +39,11 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
     [query.data, provider.id, provider.enabled],
   );
   return (
-    <Section title={t("providers.deployments")} description={t("providers.modelsThatLeadHere")} flush>
+    <Section title={t("providers.deployments")} description={t("providers.deploymentsHelp")} flush>
       <DataTable
         label={t("providers.deployments")}
         columns={columns}
+        pageSize={pageSize}
         rows={rowsIn(query, () => found)}
         rowKey={(row) => row.id}
         rowLink={(row) => ({ to: "/models/$model", params: { model: row.model }, search: {} })}
@@ -49,10 +51,10 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
         empty={
           <EmptyState
             icon={<IconBox />}
-            title={t("providers.noModelLeadsHereYet")}
-            action={<Button onClick={() => setTab("import")}>{t("providers.importModels")}</Button>}
+            title={t("providers.noDeployments")}
+            action={<Button onClick={() => setTab("import")}>{t("providers.import.title")}</Button>}
           >
-            {t("providers.callersAskForModelsChoose")}
+            {t("providers.noDeploymentsHelp")}
           </EmptyState>
         }
       />
@@ -77,7 +79,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "hour",
     header: t("providers.lastHour"),
-    cell: (row) => <Count value={row.health.last_hour?.attempts ?? null} unit={t("providers.attempts")} />,
+    cell: (row) => <Attempts count={row.health.last_hour?.attempts ?? null} />,
     sortBy: (row) => row.health.last_hour?.attempts ?? null,
     align: "right",
   },
@@ -89,3 +91,7 @@ const columns: readonly Column<Row>[] = [
     align: "right",
   },
 ];
+
+function Attempts({ count }: { readonly count: number | null }) {
+  return count === null ? <Nothing /> : <span className="tabular">{t("providers.attempts", { count })}</span>;
+}

@@ -24,8 +24,8 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
   });
   return (
     <Section
-      title={t("providers.errorsOfTheLastHour")}
-      description={t("providers.attemptsThatDidNotEnd")}
+      title={t("providers.failures.title")}
+      description={t("providers.failures.help")}
       actions={
         <Anchor
           size="xs"
@@ -37,20 +37,20 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
             />
           )}
         >
-          {t("providers.allOfItsErrors")}
+          {t("providers.failures.all")}
         </Anchor>
       }
       flush
     >
       <DataTable
-        label={t("providers.errorsOfTheLastHour")}
+        label={t("providers.failures.title")}
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(row) => row.attempt_id}
         rowLink={(row) => ({ to: "/requests/$request", params: { request: row.request_id }, search: {} })}
         empty={
-          <EmptyState icon={<IconMoodSmile />} title={t("providers.noErrors")}>
-            {t("providers.nothingFailedHereInThe")}
+          <EmptyState icon={<IconMoodSmile />} title={t("providers.failures.none")}>
+            {t("providers.failures.noneHelp")}
           </EmptyState>
         }
       />
@@ -59,9 +59,14 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
 }
 
 const columns: readonly Column<RequestRow>[] = [
-  { id: "time", header: t("providers.time"), cell: (row) => <When at={row.at} /> },
+  { id: "time", header: t("providers.failures.time"), cell: (row) => <When at={row.at} /> },
   { id: "model", header: t("providers.model"), cell: (row) => row.model || row.requested_model },
-  { id: "workspace", header: t("providers.workspace"), cell: (row) => row.workspace.slug || row.workspace.id },
-  { id: "result", header: t("providers.result"), cell: (row) => <OutcomeCell row={row} /> },
-  { id: "duration", header: t("providers.duration"), cell: (row) => <Duration ms={row.total_ms} />, align: "right" },
+  { id: "workspace", header: t("providers.failures.workspace"), cell: (row) => row.workspace.slug || row.workspace.id },
+  { id: "result", header: t("providers.failures.result"), cell: (row) => <OutcomeCell row={row} /> },
+  {
+    id: "duration",
+    header: t("providers.failures.duration"),
+    cell: (row) => <Duration ms={row.total_ms} />,
+    align: "right",
+  },
 ];

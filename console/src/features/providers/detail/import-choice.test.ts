@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { consoleRoutes, type UpstreamModel } from "@sluice/contract";
-import { allToggled, choiceMax, effectOf, fittingModels, importBody, toggled } from "./import-choice.ts";
+import { allToggled, choiceMax, choosable, effectOf, fittingModels, importBody, toggled } from "./import-choice.ts";
 
 const upstream = (id: string, more: Partial<UpstreamModel> = {}): UpstreamModel => ({
   id,
@@ -30,18 +30,30 @@ test("a chosen model starts with the suggested name, and the body is what the ga
   const choice = listed.slice(1).reduce(toggled, new Map());
   expect(importBody(choice)).toEqual({
     models: [
-      { upstream_model: "gpt-5-mini", name: "gpt-5-mini", type: "chat" },
-      { upstream_model: "veo-4", name: "veo", type: "video" },
+      { upstream_model: "gpt-5-mini", name: "gpt-5-mini", type: "chat", owned_by: "vendor" },
+      { upstream_model: "veo-4", name: "veo", type: "video", owned_by: "labs" },
     ],
   });
   expect(consoleRoutes["providers.import"].body?.safeParse(importBody(choice)).success).toBe(true);
   expect(listed.slice(1).reduce(toggled, choice).size).toBe(0);
+  const untold = toggled(new Map(), upstream("bare", { owned_by: null }));
+  expect(importBody(untold)).toEqual({ models: [{ upstream_model: "bare", name: "bare", type: "chat" }] });
+});
+
+test("what is chosen all at once leaves out what is served already and what could not be made, so the import goes through", () => {
+  const models = new Map([
+    ["gpt-5", { type: "chat", managed_by: "file", deployments: [] } as never],
+    ["veo", { type: "chat", managed_by: "console", deployments: [] } as never],
+  ]);
+  const open = choosable("main", [...listed, upstream("fresh")], models);
+  expect(open.map(({ id }) => id)).toEqual(["fresh"]);
+  expect(choosable("main", listed, new Map()).map(({ id }) => id)).toEqual(["gpt-5", "veo-4"]);
 });
 
 test("all of a list are chosen at once up to what one call takes, and given back at once", () => {
   const many = Array.from({ length: choiceMax + 20 }, (_, place) => upstream(`m-${place}`));
   expect(allToggled(new Map(), many).size).toBe(choiceMax);
-  const all = allToggled(new Map([["other", { name: "other", type: "chat" as const }]]), listed);
+  const all = allToggled(new Map([["other", { name: "other", type: "chat" as const, ownedBy: null }]]), listed);
   expect(all.size).toBe(4);
   expect([...allToggled(all, listed).keys()]).toEqual(["other"]);
 });

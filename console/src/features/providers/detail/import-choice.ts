@@ -1,13 +1,17 @@
 import { type BodyInput, type ConsoleModel, modelSchema, type UpstreamModel } from "@sluice/contract";
 import { t } from "../../../language/areas/providers.ts";
 import type { Search } from "../../../routes/search.ts";
-import type { ModelType } from "../../catalog/price-words.ts";
+import { type ModelType, typeWords } from "../../catalog/price-words.ts";
 
 /** What an upstream model is to be called here. */
 export interface Chosen {
   readonly name: string;
   readonly type: ModelType;
+  /** Who owns it, as the provider's list says; null: it does not say. */
+  readonly ownedBy: string | null;
 }
+
+export type ServedModels = ReadonlyMap<string, Pick<ConsoleModel, "type" | "managed_by" | "deployments">>;
 
 /** By the upstream's name. */
 export type Choice = ReadonlyMap<string, Chosen>;
@@ -30,19 +34,34 @@ export function fittingModels(models: readonly UpstreamModel[], search: Search):
 
 export function toggled(choice: Choice, model: UpstreamModel): Choice {
   const next = new Map(choice);
-  if (!next.delete(model.id)) next.set(model.id, model.suggested);
+  if (!next.delete(model.id)) next.set(model.id, suggestion(model));
   return next;
 }
 
+function suggestion({ suggested, owned_by }: UpstreamModel): Chosen {
+  return { ...suggested, ownedBy: owned_by };
+}
+
+/** Those that can be chosen together: not served yet, and nothing stands in the way of the name that is suggested for them. */
+export function choosable(
+  provider: string,
+  upstream: readonly UpstreamModel[],
+  models: ServedModels,
+): readonly UpstreamModel[] {
+  return upstream.filter(
+    (model) => model.served_as.length === 0 && effectOf(provider, model.id, suggestion(model), models).tone !== "wrong",
+  );
+}
+
 /** Chooses all of these, or none of them when all were chosen. No more than one call takes. */
-export function allToggled(choice: Choice, models: readonly UpstreamModel[]): Choice {
+export function allToggled(choice: Choice, upstream: readonly UpstreamModel[]): Choice {
   const next = new Map(choice);
-  if (models.every((model) => choice.has(model.id))) {
-    for (const model of models) next.delete(model.id);
+  if (upstream.every((model) => choice.has(model.id))) {
+    for (const model of upstream) next.delete(model.id);
     return next;
   }
-  for (const model of models) {
-    if (next.size < choiceMax && !next.has(model.id)) next.set(model.id, model.suggested);
+  for (const model of upstream) {
+    if (next.size < choiceMax && !next.has(model.id)) next.set(model.id, suggestion(model));
   }
   return next;
 }
@@ -56,22 +75,29 @@ export interface Effect {
 export function effectOf(
   provider: string,
   upstreamModel: string,
-  { name, type }: Chosen,
-  models: ReadonlyMap<string, Pick<ConsoleModel, "type" | "managed_by" | "deployments">>,
+  { name, type }: Pick<Chosen, "name" | "type">,
+  models: ServedModels,
 ): Effect {
   if (!modelSchema.shape.name.safeParse(name).success) {
-    return { tone: "wrong", words: t("providers.aNameHasNoSpaces") };
+    return { tone: "wrong", words: t("providers.effect.nameWrong") };
   }
   const there = models.get(name);
-  if (there === undefined) return { tone: "new", words: t("providers.newModel") };
-  if (there.managed_by === "file") return { tone: "wrong", words: t("providers.theConfigFileOwnsA") };
-  if (there.type !== type) return { tone: "wrong", words: t("providers.thereIsAModelOf", { type: there.type }) };
+  if (there === undefined) return { tone: "new", words: t("providers.effect.new") };
+  if (there.managed_by === "file") return { tone: "wrong", words: t("providers.effect.managed") };
+  if (there.type !== type)
+    return { tone: "wrong", words: t("providers.effect.otherType", { type: typeWords[there.type] }) };
   const leads = there.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel);
   return leads
-    ? { tone: "wrong", words: t("providers.thisModelLeadsThereAlready") }
-    : { tone: "extends", words: t("providers.addsADeploymentToIt") };
+    ? { tone: "wrong", words: t("providers.effect.already") }
+    : { tone: "extends", words: t("providers.effect.extends") };
 }
 
 export function importBody(choice: Choice): BodyInput<"providers.import"> {
-  return { models: [...choice].map(([upstream_model, { name, type }]) => ({ upstream_model, name, type })) };
+  const models = [...choice].map(([upstream_model, { name, type, ownedBy }]) => ({
+    upstream_model,
+    name,
+    type,
+    ...(ownedBy === null || ownedBy.trim() === "" ? {} : { owned_by: ownedBy }),
+  }));
+  return { models };
 }

@@ -22,16 +22,15 @@ export function ImportFoot({ chosen, wrong, saving, problem, onClear, onImport }
       {problem !== null && <ProblemAlert problem={problem} />}
       <Group justify="space-between" gap="xs">
         <Text size="sm" aria-live="polite">
-          {chosen === 1 ? t("providers.n1ModelChosen") : t("providers.modelsChosen", { chosen })}
-          {chosen >= choiceMax && t("providers.asManyAsGoAt")}
-          {wrong > 0 && <span className="failed-share">{t("providers.ofThemCannotBeMade", { wrong })}</span>}
+          {t(chosen >= choiceMax ? "providers.import.most" : "providers.import.chosen", { count: chosen })}
+          {wrong > 0 && <span className="failed-share">{t("providers.import.wrong", { count: wrong })}</span>}
         </Text>
         <Group gap="xs">
           <Button variant="default" onClick={onClear}>
-            {t("providers.chooseNone")}
+            {t("providers.import.clear")}
           </Button>
           <Button onClick={onImport} loading={saving} disabled={wrong > 0}>
-            {chosen === 1 ? t("providers.importModel") : t("providers.importModels2", { chosen })}
+            {t("providers.import.import", { count: chosen })}
           </Button>
         </Group>
       </Group>

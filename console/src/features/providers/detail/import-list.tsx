@@ -7,7 +7,7 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
-import { allToggled, type Choice, fittingModels } from "./import-choice.ts";
+import { allToggled, type Choice, choosable, fittingModels } from "./import-choice.ts";
 import { ImportRow } from "./import-row.tsx";
 
 interface ImportListProps {
@@ -27,42 +27,25 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
   const search = useUrlSearch();
   const [drawn, setDrawn] = useState(drawnAtFirst);
   const found = useMemo(() => (upstream === null ? null : fittingModels(upstream, search)), [upstream, search]);
-  const allChosen = found !== null && found.length > 0 && found.every((model) => choice.has(model.id));
-  const someChosen = found?.some((model) => choice.has(model.id)) === true;
   return (
     <>
       <div className="list-head">
         <FilterBar filters={filters} alsoClears={["find"]}>
-          <SearchBox
-            label={t("providers.findAnUpstreamModel")}
-            placeholder={t("providers.partOfANameOr")}
-            name="find"
-          />
+          <SearchBox label={t("providers.import.find")} placeholder={t("providers.import.findHelp")} name="find" />
         </FilterBar>
-        <Group justify="space-between" gap="xs">
-          <Checkbox
-            size="xs"
-            label={t("providers.chooseAllThatAreShown")}
-            disabled={found === null || found.length === 0}
-            checked={allChosen}
-            indeterminate={someChosen && !allChosen}
-            onChange={() => found !== null && onChoice((before) => allToggled(before, found))}
-          />
-          <Text size="xs" c="dimmed" aria-live="polite">
-            {upstream === null || found === null
-              ? t("providers.askingForTheList")
-              : t("providers.of", { length: formatCount(found.length), length2: formatCount(upstream.length) })}
-          </Text>
-        </Group>
+        <ChooseAll
+          provider={provider}
+          found={found}
+          all={upstream?.length ?? 0}
+          models={models}
+          choice={choice}
+          onChoice={onChoice}
+        />
       </div>
       {found === null ? (
-        <Stack gap="xs" p="md" aria-busy>
-          {[70, 45, 60, 50, 65].map((width) => (
-            <Skeleton key={width} height={18} width={`${width}%`} />
-          ))}
-        </Stack>
+        <Waiting />
       ) : (
-        <ul className="import-list" aria-label={t("providers.upstreamModels")}>
+        <ul className="import-list" aria-label={t("providers.import.list")}>
           {found.slice(0, drawn).map((model) => (
             <ImportRow
               key={model.id}
@@ -77,17 +60,59 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
       )}
       {found?.length === 0 && (
         <Text size="sm" c="dimmed" p="md">
-          {upstream?.length === 0 ? t("providers.theAccountHasNoModels") : t("providers.noneOfTheAccountsModels")}
+          {upstream?.length === 0 ? t("providers.import.none") : t("providers.import.noMatch")}
         </Text>
       )}
       {found !== null && found.length > drawn && (
         <div className="table-more">
           <Button variant="subtle" onClick={() => setDrawn(drawn + drawnAtFirst)}>
-            {t("providers.showMore", { drawnAtFirst: Math.min(drawnAtFirst, found.length - drawn) })}
+            {t("providers.import.more", { count: Math.min(drawnAtFirst, found.length - drawn) })}
           </Button>
         </div>
       )}
     </>
+  );
+}
+
+interface ChooseAllProps extends Omit<ImportListProps, "upstream"> {
+  /** null while they load. */
+  readonly found: readonly UpstreamModel[] | null;
+  readonly all: number;
+}
+
+/** Leaves out what is served already, so that what it chooses can be imported as it stands. */
+function ChooseAll({ provider, found, all, models, choice, onChoice }: ChooseAllProps) {
+  const open = useMemo(() => choosable(provider, found ?? [], models), [provider, found, models]);
+  const chosen = open.filter((model) => choice.has(model.id)).length;
+  const isAll = open.length > 0 && chosen === open.length;
+  const skipped = (found?.length ?? 0) - open.length;
+  return (
+    <Group justify="space-between" gap="xs">
+      <Checkbox
+        size="xs"
+        label={t("providers.import.all")}
+        disabled={open.length === 0}
+        checked={isAll}
+        indeterminate={chosen > 0 && !isAll}
+        onChange={() => onChoice((before) => allToggled(before, open))}
+      />
+      <Text size="xs" c="dimmed" aria-live="polite">
+        {isAll && skipped > 0 && `${t("providers.import.skipped", { count: skipped })} · `}
+        {found === null
+          ? t("providers.import.loading")
+          : t("providers.import.count", { shown: formatCount(found.length), all: formatCount(all) })}
+      </Text>
+    </Group>
+  );
+}
+
+function Waiting() {
+  return (
+    <Stack gap="xs" p="md" aria-busy>
+      {[70, 45, 60, 50, 65].map((width) => (
+        <Skeleton key={width} height={18} width={`${width}%`} />
+      ))}
+    </Stack>
   );
 }
 
@@ -99,10 +124,10 @@ const filters = [
   },
   {
     name: "served",
-    label: t("providers.servedHere"),
+    label: t("providers.import.served"),
     choices: [
-      { value: "no", label: t("providers.notServedYet") },
-      { value: "yes", label: t("providers.servedAlready") },
+      { value: "no", label: t("providers.import.notServed") },
+      { value: "yes", label: t("providers.import.servedAlready") },
     ],
   },
 ];

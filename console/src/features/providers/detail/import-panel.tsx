@@ -30,16 +30,16 @@ export function ImportPanel({ provider, form }: ImportPanelProps) {
       {result !== null && <ImportResult result={result} onClose={() => setResult(null)} />}
       {byHand ? (
         <Section
-          title={t("providers.nameModels")}
+          title={t("providers.manual.title")}
           description={
             form?.lists_models === false
-              ? t("providers.tellsNoListOfIts", { title: form.title })
-              : t("providers.forModelsThatAreIn")
+              ? t("providers.manual.noList", { title: form.title })
+              : t("providers.manual.help")
           }
           actions={
             form?.lists_models === false ? undefined : (
               <Button variant="subtle" onClick={() => setByHand(false)}>
-                {t("providers.chooseFromTheList")}
+                {t("providers.manual.list")}
               </Button>
             )
           }
@@ -77,11 +77,11 @@ function FromList({ provider, onByHand, onDone }: FromListProps) {
   );
   return (
     <Section
-      title={t("providers.importModels")}
-      description={t("providers.chooseWhichOfTheAccounts")}
+      title={t("providers.import.title")}
+      description={t("providers.import.help")}
       actions={
         <Button variant="subtle" onClick={onByHand}>
-          {t("providers.nameOneYourself")}
+          {t("providers.manual.open")}
         </Button>
       }
       flush
@@ -90,7 +90,7 @@ function FromList({ provider, onByHand, onDone }: FromListProps) {
         <Stack gap="sm" p="md">
           <ProblemAlert problem={query.error} onRetry={() => query.refetch()} />
           <Text size="sm" c="dimmed">
-            {t("providers.testTheProviderToSee")}
+            {t("providers.import.failed")}
           </Text>
         </Stack>
       ) : (

@@ -28,26 +28,24 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
       title={
         <Group justify="space-between" wrap="nowrap">
           <span>{titleOf(done, refused.length)}</span>
-          <CloseButton size="sm" aria-label={t("providers.closeThis")} onClick={onClose} />
+          <CloseButton size="sm" aria-label={t("providers.result.close")} onClick={onClose} />
         </Group>
       }
       classNames={{ label: "grow" }}
     >
       <Stack gap="xs">
-        {created.length > 0 && <Names label={t("providers.new")} names={created} />}
-        {extended.length > 0 && <Names label={t("providers.gotADeploymentMore")} names={extended} />}
+        {created.length > 0 && <Names label={t("providers.result.created")} names={created} />}
+        {extended.length > 0 && <Names label={t("providers.result.extended")} names={extended} />}
         {refused.map(({ name, reason }) => (
           <Text key={name} size="sm" className="break">
-            {name}: {reason}
+            {t("providers.result.refused", { name, reason })}
           </Text>
         ))}
         {unpriced.length > 0 && (
           <Text size="sm">
-            {unpriced.length === 1
-              ? t("providers.oneOfThemHasNo")
-              : t("providers.ofThemHaveNoPrice", { length: unpriced.length })}{" "}
+            {t("providers.result.unpriced", { count: unpriced.length })}{" "}
             <Anchor size="sm" renderRoot={(props) => <Link to="/models" search={{ price: "none" }} {...props} />}>
-              {t("providers.setPrices")}
+              {t("providers.result.prices")}
             </Anchor>
           </Text>
         )}
@@ -57,9 +55,8 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
 }
 
 function titleOf(done: number, refused: number): string {
-  if (refused === 0)
-    return done === 1 ? t("providers.n1ModelIsServedNow") : t("providers.modelsAreServedNow", { done });
-  return done === 0 ? t("providers.nothingWasImported") : t("providers.importedNot", { done, refused });
+  if (refused === 0) return t("providers.result.done", { count: done });
+  return done === 0 ? t("providers.result.nothing") : t("providers.result.partly", { done, refused });
 }
 
 const namesShown = 12;
@@ -79,7 +76,7 @@ function Names({ label, names }: { readonly label: string; readonly names: reado
           </Anchor>
         </span>
       ))}
-      {names.length > namesShown && ` and ${names.length - namesShown} more`}
+      {names.length > namesShown && ` ${t("providers.result.andMore", { count: names.length - namesShown })}`}
     </Text>
   );
 }

@@ -54,7 +54,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
     <div className="import-fields">
       <TextInput
         size="xs"
-        aria-label={t("providers.nameOfHere", { upstreamModel })}
+        aria-label={t("providers.import.nameOf", { upstreamModel })}
         maxLength={256}
         autoComplete="off"
         spellCheck={false}
@@ -68,7 +68,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
       {/* A browser's own: a hundred of the others take a second to draw. */}
       <NativeSelect
         size="xs"
-        aria-label={t("providers.typeOf", { upstreamModel })}
+        aria-label={t("providers.import.typeOf", { upstreamModel })}
         w={112}
         data={typeChoices}
         value={chosen.type}
@@ -82,13 +82,13 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
 
 function aboutOf({ served_as, owned_by, created_at, suggested }: UpstreamModel): string {
   return [
-    served_as.length === 0 ? null : `served as ${served_as.join(", ")}`,
-    typeWords[suggested.type].toLowerCase(),
-    owned_by === null || owned_by === "" ? null : t("providers.by", { owned_by }),
+    served_as.length === 0 ? null : t("providers.import.servedAs", { names: served_as.join(", ") }),
+    typeWords[suggested.type],
+    owned_by === null || owned_by === "" ? null : t("providers.import.by", { owner: owned_by }),
     // Vendors that do not know say 0.
     created_at === null || created_at <= 0
       ? null
-      : t("providers.from", { created_at: formatRelative(created_at, Date.now()) }),
+      : t("providers.import.from", { date: formatRelative(created_at, Date.now()) }),
   ]
     .filter((part) => part !== null)
     .join(" · ");

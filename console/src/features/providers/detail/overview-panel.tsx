@@ -14,36 +14,36 @@ export function OverviewPanel({ provider }: { readonly provider: ConsoleProvider
   const failed = failedShare(health);
   return (
     <Stack gap="lg">
-      <Stats label={t("providers.howItIs")}>
+      <Stats label={t("providers.status")}>
         <Stat
           label={t("providers.health")}
           value={enabled ? healthLabel(health) : t("providers.disabled")}
-          hint={enabled ? healthReason(health) : t("providers.noCallGoesToIt")}
+          hint={enabled ? healthReason(health) : t("providers.disabledHelp")}
         />
         <Stat
-          label={t("providers.attemptsInTheLastHour")}
+          label={t("providers.figures.attempts")}
           value={<Count value={health.last_hour?.attempts ?? null} />}
           hint={
             health.in_flight > 0
-              ? t("providers.runningNow", { in_flight: health.in_flight })
-              : t("providers.noneRunningNow")
+              ? t("providers.figures.running", { count: health.in_flight })
+              : t("providers.figures.notRunning")
           }
         />
         <Stat
-          label={t("providers.failedInTheLastHour")}
+          label={t("providers.figures.failed")}
           value={<Count value={health.last_hour?.failed ?? null} />}
-          hint={failed === null ? undefined : t("providers.ofItsAttempts", { failed: formatShare(failed) })}
+          hint={failed === null ? undefined : t("providers.figures.failedShare", { share: formatShare(failed) })}
         />
         <Stat
           label={t("providers.latency")}
           value={
             health.latency_ms === null ? (
-              <Nothing word={t("providers.notKnown")} />
+              <Nothing word={t("providers.figures.unknown")} />
             ) : (
               <Duration ms={health.latency_ms} />
             )
           }
-          hint={t("providers.meanOfRecentGoodCalls")}
+          hint={t("providers.figures.latency")}
         />
       </Stats>
       <DeploymentsSection provider={provider} />

@@ -23,13 +23,13 @@ export default function ProviderPage() {
   return <OneProvider key={provider} id={provider} />;
 }
 
-const crumbs = [{ label: t("providers.providers"), link: { to: "/providers", search: {} } }] as const;
+const crumbs = [{ label: t("providers.title"), link: { to: "/providers", search: {} } }] as const;
 const lookMs = 10_000;
 const tabs = [
-  { value: "overview", label: t("providers.overview") },
-  { value: "test", label: t("providers.test") },
-  { value: "import", label: t("providers.importModels") },
-  { value: "settings", label: t("providers.settings") },
+  { value: "overview", label: t("providers.tabs.overview") },
+  { value: "test", label: t("providers.tabs.test") },
+  { value: "import", label: t("providers.import.title") },
+  { value: "settings", label: t("providers.tabs.settings") },
 ] as const;
 
 /** One upstream account: how it is, whether it answers, what models it has, how it is set up. */
@@ -57,7 +57,7 @@ function OneProvider({ id }: { readonly id: string }) {
           <ManagedByFile by={provider.managed_by} />
         </Group>
       }
-      description={t("providers.at", { kind: titleOf(provider.kind), base_url: provider.base_url })}
+      description={t("providers.about", { kind: titleOf(provider.kind), base_url: provider.base_url })}
       actions={<ProviderActions provider={provider} />}
     >
       <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted={false}>

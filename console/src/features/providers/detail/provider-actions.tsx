@@ -15,42 +15,42 @@ export function ProviderActions({ provider }: { readonly provider: ConsoleProvid
   const set = useAct("providers.update", { invalidates: afterCatalogChange });
   const remove = useAct("providers.remove", {
     invalidates: ["providers.list"],
-    done: t("providers.providerIsRemoved", { id }),
+    done: t("providers.remove.done", { id }),
     onDone: () => void navigate({ to: "/providers", search: {} }),
   });
   if (managed_by === "file") return null;
   const enable = () => set.mutate({ params, body: { enabled: true } });
   const disable = async () => {
     await set.mutateAsync({ params, body: { enabled: false } });
-    noticeUndo(t("providers.providerIsDisabled", { id }), enable);
+    noticeUndo(t("providers.disable.done", { id }), enable);
   };
   return (
     <>
       {deployments === 0 ? (
         <ConfirmButton
-          title={t("providers.remove", { id })}
-          verb={t("providers.removeProvider")}
-          label={t("providers.remove2")}
+          title={t("providers.remove.title", { id })}
+          verb={t("providers.remove.verb")}
+          label={t("providers.remove.label")}
           typed={id}
           onConfirm={() => remove.mutateAsync({ params })}
         >
-          {t("providers.itsKeyIsForgottenWhat")}
+          {t("providers.remove.help")}
         </ConfirmButton>
       ) : (
-        <Tooltip label={t("providers.modelsStillLeadToIt")}>
+        <Tooltip label={t("providers.remove.inUse")}>
           <Button variant="default" data-disabled aria-disabled onClick={(event) => event.preventDefault()}>
-            {t("providers.remove2")}
+            {t("providers.remove.label")}
           </Button>
         </Tooltip>
       )}
       {enabled ? (
         <ConfirmButton
-          title={t("providers.disable", { id })}
-          verb={t("providers.disableProvider")}
-          label={t("providers.disable2")}
+          title={t("providers.disable.title", { id })}
+          verb={t("providers.disable.verb")}
+          label={t("providers.disable.label")}
           onConfirm={disable}
         >
-          {t("providers.noNewCallGoesTo")}
+          {t("providers.disable.help")}
         </ConfirmButton>
       ) : (
         <Button loading={set.isPending} onClick={enable}>

@@ -2,15 +2,17 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import type { ConsoleProvider, ProviderKindForm } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
-import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange } from "../../../routes/search.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { draftBlocked, draftOf, updateBody } from "../../catalog/provider-draft.ts";
+import { LeaveGuard } from "../../catalog/leave-guard.tsx";
+import { draftFaults, draftOf, updateBody } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
+import { useFaults } from "../../catalog/use-faults.ts";
 
 interface SettingsPanelProps {
   readonly provider: ConsoleProvider;
@@ -30,27 +32,31 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
       setDraft(draftOf(answer, form));
       noticeDone(
         provider.has_api_key && !answer.has_api_key && draft.apiKey.how === "keep"
-          ? t("providers.savedTheAddressChangedSo")
-          : t("providers.saved"),
+          ? t("providers.settings.savedWithoutKey")
+          : t("providers.settings.saved"),
       );
     },
   });
   const locked = provider.managed_by === "file";
   const body = updateBody(draft, provider, form);
   const isChanged = Object.keys(body).length > 0;
-  const blocked = form === null ? null : draftBlocked(draft, form, false);
+  const faults = useFaults(form === null ? {} : draftFaults(draft, form, provider), save.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isChanged && blocked === null && !locked) save.mutate({ params: { provider: provider.id }, body });
+    if (isChanged && !locked && faults.check()) save.mutate({ params: { provider: provider.id }, body });
+  };
+  const discard = () => {
+    save.reset();
+    setDraft(draftOf(provider, form));
   };
   return (
-    <Section title={t("providers.settings")} description={t("providers.whatIsChangedCountsFor")}>
+    <Section title={t("providers.tabs.settings")} description={t("providers.settings.help")}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw="40rem">
           <ManagedByFileNote by={provider.managed_by} />
           {form === null && (
             <Text size="sm" c="dimmed">
-              {t("providers.thisVersionOfTheGateway", { kind: provider.kind })}
+              {t("providers.settings.unknownKind", { kind: provider.kind })}
             </Text>
           )}
           <ProviderFields
@@ -59,30 +65,30 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
             form={form}
             isNew={false}
             stored={{ apiKey: provider.has_api_key, baseUrl: provider.base_url, settings: provider.settings }}
-            problem={save.error}
+            fault={faults.of}
             disabled={locked}
           />
-          {save.error !== null && <ProblemAlert problem={save.error} />}
+          <FormProblem problem={save.error} />
           {!locked && (
             <Group justify="flex-end" gap="xs">
-              {isChanged && blocked !== null && <span className="drawer-blocked">{blocked}</span>}
               {isChanged && (
-                <Button variant="default" onClick={() => setDraft(draftOf(provider, form))}>
-                  {t("providers.discard")}
+                <Button variant="default" onClick={discard}>
+                  {t("providers.settings.discard")}
                 </Button>
               )}
               {!isChanged && (
                 <Button variant="default" onClick={() => change({ tab: "test", run: "now" })}>
-                  {t("providers.testIt")}
+                  {t("providers.settings.test")}
                 </Button>
               )}
-              <Button type="submit" disabled={!isChanged || blocked !== null} loading={save.isPending}>
-                {t("providers.save")}
+              <Button type="submit" disabled={!isChanged} loading={save.isPending}>
+                {t("providers.settings.save")}
               </Button>
             </Group>
           )}
         </Stack>
       </form>
+      <LeaveGuard dirty={isChanged && !locked} openedBy={["tab"]} />
     </Section>
   );
 }

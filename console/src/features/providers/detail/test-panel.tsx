@@ -22,7 +22,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
   };
   useAskedRun(run);
   return (
-    <Section title={t("providers.test")} description={t("providers.listsTheAccountsModelsThen")}>
+    <Section title={t("providers.tabs.test")} description={t("providers.test.help")}>
       <Stack gap="md">
         <form
           onSubmit={(event) => {
@@ -33,7 +33,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
           <Group gap="xs" align="flex-end">
             <Autocomplete
               label={t("providers.upstreamModel")}
-              placeholder={t("providers.whicheverIsKnown")}
+              placeholder={t("providers.test.any")}
               data={known}
               limit={50}
               maxLength={256}
@@ -42,7 +42,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
               className="filter grow-to-22"
             />
             <Button type="submit" size="sm" loading={test.isPending}>
-              {t("providers.runTheTest")}
+              {t("providers.test.run")}
             </Button>
           </Group>
         </form>
@@ -51,7 +51,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
             <Group gap="xs">
               <Loader size="xs" aria-hidden />
               <Text size="sm" c="dimmed">
-                {t("providers.askingThisMayTakeHalf", { id: provider.id })}
+                {t("providers.test.running", { id: provider.id })}
               </Text>
             </Group>
           )}
@@ -60,16 +60,16 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
         </div>
         {test.data?.ok === true && !test.isPending && (
           <Group gap="xs">
-            <Text size="sm">{t("providers.nextChooseTheModelsThat")}</Text>
+            <Text size="sm">{t("providers.test.next")}</Text>
             <Button variant="default" onClick={() => change({ tab: "import" })}>
-              {t("providers.importModels")}
+              {t("providers.import.title")}
             </Button>
           </Group>
         )}
         {test.data?.ok === false && !test.isPending && (
           <Group gap="xs">
             <Button variant="default" onClick={() => change({ tab: "settings" })}>
-              {t("providers.changeItsSettings")}
+              {t("providers.test.settings")}
             </Button>
           </Group>
         )}
@@ -82,7 +82,7 @@ function Verdict({ answer }: { readonly answer: TestAnswer }) {
   return (
     <Stack gap="sm">
       <Text fw={500} size="sm">
-        {answer.ok ? t("providers.itWorks") : t("providers.itDoesNotWorkYet")}
+        {answer.ok ? t("providers.test.works") : t("providers.test.fails")}
       </Text>
       <ol className="test-steps">
         {answer.steps.map((step) => (
@@ -94,8 +94,8 @@ function Verdict({ answer }: { readonly answer: TestAnswer }) {
               <div className="break">
                 <span className="test-name">{step.name}</span>{" "}
                 <span className="aside">
-                  {step.ok ? t("providers.wentWell") : t("providers.failed")}
-                  {step.status === 0 ? "" : ` · HTTP ${step.status}`}
+                  {step.ok ? t("providers.test.succeeded") : t("providers.test.failed")}
+                  {step.status === 0 ? "" : ` · ${t("providers.test.http", { status: String(step.status) })}`}
                   {step.ms > 0 && ` · ${formatDuration(step.ms)}`}
                 </span>
               </div>

@@ -6,8 +6,10 @@ import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { createBody, draftBlocked, newDraft } from "../../catalog/provider-draft.ts";
+import { LeaveGuard } from "../../catalog/leave-guard.tsx";
+import { createBody, draftFaults, newDraft } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
+import { useFaults } from "../../catalog/use-faults.ts";
 import { useKinds } from "../../catalog/use-kinds.ts";
 import { KindGallery } from "./kind-gallery.tsx";
 
@@ -28,7 +30,7 @@ export function AddProvider({ kind, onKind, onClose, taken }: AddProviderProps) 
     return <NewProvider key={form.kind} form={form} taken={taken} onClose={onClose} onBack={() => onKind("choose")} />;
   }
   return (
-    <Modal opened onClose={onClose} title={t("providers.addAProviderWhichKind")} size="56rem" centered={false}>
+    <Modal opened onClose={onClose} title={t("providers.add.title")} size="56rem" centered={false}>
       <KindGallery kinds={kinds} onChoose={onKind} />
     </Modal>
   );
@@ -42,12 +44,13 @@ interface NewProviderProps {
 }
 
 function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
-  const [draft, setDraft] = useState(() => newDraft(form.kind, taken));
+  const [empty] = useState(() => newDraft(form.kind, taken));
+  const [draft, setDraft] = useState(empty);
   const navigate = useNavigate();
   const create = useAct("providers.create", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: (provider) => t("providers.providerIsAdded", { id: provider.id }),
+    done: (provider) => t("providers.add.done", { id: provider.id }),
     onDone: ({ id }) =>
       void navigate({
         to: "/providers/$provider",
@@ -55,21 +58,25 @@ function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
         search: { tab: "test", run: "now" },
       }),
   });
+  const faults = useFaults(draftFaults(draft, form, null, taken), create.error);
+  const submit = () => {
+    if (faults.check()) create.mutate({ body: createBody(draft, form) });
+  };
   return (
     <FormDrawer
       opened
-      title={t("providers.add", { title: form.title })}
-      verb={t("providers.saveAndTest")}
+      title={t("providers.add.named", { title: form.title })}
+      verb={t("providers.add.save")}
       onClose={onClose}
-      onSubmit={() => create.mutate({ body: createBody(draft, form) })}
+      onSubmit={submit}
       saving={create.isPending}
       problem={create.error}
-      blocked={draftBlocked(draft, form, true)}
     >
       <button type="button" className="text-button fit" onClick={onBack}>
-        {t("providers.chooseAnotherKind")}
+        {t("providers.add.otherKind")}
       </button>
-      <ProviderFields draft={draft} onChange={setDraft} form={form} isNew problem={create.error} />
+      <ProviderFields draft={draft} onChange={setDraft} form={form} isNew fault={faults.of} />
+      <LeaveGuard dirty={draft !== empty && create.isIdle} openedBy={["add"]} />
     </FormDrawer>
   );
 }

@@ -2,8 +2,9 @@ import { Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
-import { t } from "../../../language/areas/providers.ts";
+import { Rich, t } from "../../../language/areas/providers.ts";
 import { typeWords } from "../../catalog/price-words.ts";
+import { needsAddress } from "../../catalog/provider-draft.ts";
 import { fittingKinds } from "./kind-search.ts";
 
 interface KindGalleryProps {
@@ -19,8 +20,8 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
   return (
     <Stack gap="md">
       <TextInput
-        label={t("providers.findAKind")}
-        placeholder={t("providers.nameOrWhatItMakes")}
+        label={t("providers.kinds.find")}
+        placeholder={t("providers.kinds.findHelp")}
         type="search"
         data-autofocus
         leftSection={<IconSearch size={15} aria-hidden />}
@@ -32,7 +33,7 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
         }}
       />
       <div className="unseen" aria-live="polite">
-        {found === null ? "" : t("providers.kinds", { length: found.length })}
+        {found === null ? "" : t("providers.kinds.count", { count: found.length })}
       </div>
       {found === null ? (
         <div className="kind-gallery">
@@ -41,7 +42,7 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
           ))}
         </div>
       ) : (
-        <ul className="kind-gallery" aria-label={t("providers.kindsOfProviders")}>
+        <ul className="kind-gallery" aria-label={t("providers.kinds.label")}>
           {found.map((kind) => (
             <li key={kind.kind}>
               <KindCard kind={kind} onChoose={onChoose} />
@@ -51,11 +52,16 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
       )}
       {found?.length === 0 && (
         <Text size="sm" c="dimmed">
-          No kind is called that. Most servers speak the API of OpenAI: choose{" "}
-          <button type="button" className="text-button" onClick={() => onChoose("openai-compatible")}>
-            {t("providers.openaiCompatible")}
-          </button>{" "}
-          for them.
+          <Rich
+            text="providers.kinds.noMatch"
+            tags={{
+              compatible: (inside) => (
+                <button type="button" className="text-button" onClick={() => onChoose("openai-compatible")}>
+                  {inside}
+                </button>
+              ),
+            }}
+          />
         </Text>
       )}
     </Stack>
@@ -74,8 +80,5 @@ function KindCard({ kind, onChoose }: { readonly kind: ProviderKindForm; readonl
 
 function addressOf({ base_url, kind, fields }: ProviderKindForm): string {
   if (base_url !== null) return URL.parse(base_url)?.host || kind;
-  // A region, a project or a resource says where it is.
-  return fields.some((field) => field.name !== "endpoints")
-    ? t("providers.whereItsSettingsSay")
-    : t("providers.atAnAddressOfYours");
+  return needsAddress({ base_url, fields }) ? t("providers.kinds.ownAddress") : t("providers.kinds.bySettings");
 }

@@ -1,4 +1,5 @@
 import type { ProviderKindForm } from "@sluice/contract";
+import { typeWords } from "../../catalog/price-words.ts";
 
 /** Kinds in which every word of a search stands, in name, type, address or dialect; those whose name begins so first. */
 export function fittingKinds(kinds: readonly ProviderKindForm[], search: string): readonly ProviderKindForm[] {
@@ -6,7 +7,8 @@ export function fittingKinds(kinds: readonly ProviderKindForm[], search: string)
   const [first] = words;
   if (first === undefined) return kinds;
   const found = kinds.filter((kind) => {
-    const text = [kind.kind, kind.title, kind.base_url ?? "", ...kind.types, ...kind.dialects].join(" ").toLowerCase();
+    const types = kind.types.flatMap((type) => [type, typeWords[type]]);
+    const text = [kind.kind, kind.title, kind.base_url ?? "", ...types, ...kind.dialects].join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
   const begins = (kind: ProviderKindForm) => (kind.title.toLowerCase().startsWith(first) ? 0 : 1);

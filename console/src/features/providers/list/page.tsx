@@ -18,10 +18,11 @@ import { type ProviderRow, providerColumns } from "./provider-columns.tsx";
 import { fitsProvider, providerFilters } from "./provider-filter.ts";
 
 export default function ProvidersPage() {
-  return useSession().may("administrator") ? <Providers /> : <ForAdministrators title={t("providers.providers")} />;
+  return useSession().may("administrator") ? <Providers /> : <ForAdministrators title={t("providers.title")} />;
 }
 
 const lookMs = 10_000;
+const pageSize = 50;
 
 /** The upstream accounts: how they are, and how another is added. */
 function Providers() {
@@ -36,21 +37,18 @@ function Providers() {
   const fitting = useMemo(() => all.filter((provider) => fitsProvider(provider, search)), [all, search]);
   const addButton = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdd("choose")}>
-      {t("providers.addProvider")}
+      {t("providers.add.button")}
     </Button>
   );
   return (
-    <PageFrame
-      title={t("providers.providers")}
-      description={t("providers.theUpstreamAccountsThatAnswer")}
-      actions={addButton}
-    >
+    <PageFrame title={t("providers.title")} description={t("providers.list.help")} actions={addButton}>
       <FilterBar filters={providerFilters}>
-        <SearchBox label={t("providers.findAProvider")} placeholder={t("providers.nameKindOrAddress")} />
+        <SearchBox label={t("providers.list.find")} placeholder={t("providers.list.findHelp")} />
       </FilterBar>
       <DataTable
-        label={t("providers.providers")}
+        label={t("providers.title")}
         columns={providerColumns}
+        pageSize={pageSize}
         rows={rowsIn(query, () => fitting)}
         rowKey={(provider) => provider.id}
         rowLink={(provider) => ({ to: "/providers/$provider", params: { provider: provider.id }, search: {} })}
@@ -66,16 +64,16 @@ function Providers() {
 
 function NoProviders({ addButton }: { readonly addButton: React.ReactNode }) {
   return (
-    <EmptyState icon={<IconPlugConnected />} title={t("providers.noProvidersYet")} action={addButton}>
-      {t("providers.aProviderIsOneAccount")}
+    <EmptyState icon={<IconPlugConnected />} title={t("providers.list.empty")} action={addButton}>
+      {t("providers.list.emptyHelp")}
     </EmptyState>
   );
 }
 
 function NoneFits() {
   return (
-    <EmptyState icon={<IconPlugConnected />} title={t("providers.noProviderLooksLikeThat")}>
-      {t("providers.searchForPartOfA")}
+    <EmptyState icon={<IconPlugConnected />} title={t("providers.list.noMatch")}>
+      {t("providers.list.noMatchHelp")}
     </EmptyState>
   );
 }

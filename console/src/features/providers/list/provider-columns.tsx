@@ -11,6 +11,7 @@ import { failedShare } from "../../catalog/health-words.ts";
 export type ProviderRow = ConsoleProvider & { readonly title: string };
 
 const stateRanks = { down: 0, unhealthy: 1, degraded: 2, unknown: 3, healthy: 4 } as const;
+const disabledRank = 5;
 
 export const providerColumns: readonly Column<ProviderRow>[] = [
   {
@@ -29,7 +30,7 @@ export const providerColumns: readonly Column<ProviderRow>[] = [
     id: "health",
     header: t("providers.health"),
     cell: (provider) => <HealthBadge health={provider.health} enabled={provider.enabled} />,
-    sortBy: (provider) => (provider.enabled ? stateRanks[provider.health.state] : 4),
+    sortBy: (provider) => (provider.enabled ? stateRanks[provider.health.state] : disabledRank),
   },
   {
     id: "hour",
@@ -57,16 +58,12 @@ export const providerColumns: readonly Column<ProviderRow>[] = [
 function LastHour({ provider }: { readonly provider: ConsoleProvider }) {
   const hour = provider.health.last_hour;
   const failed = failedShare(provider.health);
-  if (hour === null || failed === null) return <Nothing word={t("providers.noCalls")} />;
+  if (hour === null || failed === null) return <Nothing word={t("providers.list.noAttempts")} />;
   return (
     <span>
-      <Count
-        value={hour.attempts}
-        short
-        unit={hour.attempts === 1 ? t("providers.attempt") : t("providers.attempts")}
-      />
+      <span className="tabular">{t("providers.attempts", { count: hour.attempts })}</span>
       {hour.failed > 0 && (
-        <span className="failed-share">{t("providers.failed2", { failed: formatShare(failed) })}</span>
+        <span className="failed-share">{t("providers.list.failed", { share: formatShare(failed) })}</span>
       )}
     </span>
   );

@@ -2,26 +2,21 @@ import type { ConsoleProvider } from "@sluice/contract";
 import type { Filter } from "../../../components/filter-bar.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import type { Search } from "../../../routes/search.ts";
+import { healthChoices } from "../../catalog/health-words.ts";
 
 export const providerFilters: readonly Filter[] = [
   {
     name: "health",
     label: t("providers.health"),
-    choices: [
-      { value: "healthy", label: t("providers.healthy") },
-      { value: "degraded", label: t("providers.degraded") },
-      { value: "unhealthy", label: t("providers.unhealthy") },
-      { value: "down", label: t("providers.down") },
-      { value: "unknown", label: t("providers.idle") },
-    ],
+    choices: healthChoices,
   },
   {
     name: "use",
-    label: t("providers.inUse"),
+    label: t("providers.list.use"),
     choices: [
-      { value: "enabled", label: t("providers.enabled") },
-      { value: "disabled", label: t("providers.disabled") },
-      { value: "idle", label: t("providers.noModelLeadsToIt") },
+      { value: "enabled", label: t("providers.list.enabled") },
+      { value: "disabled", label: t("providers.list.disabled") },
+      { value: "idle", label: t("providers.list.unused") },
     ],
   },
 ];

@@ -4,7 +4,7 @@ import { standing } from "./furnished/all-pages.ts";
 import { type LargeGateway, startLargeGateway } from "./furnished/large-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
-describe.skipIf(noBrowser !== null)("the console of a house with a thousand models and five hundred keys", () => {
+describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand models and five hundred keys", () => {
   let browser: OpenedBrowser;
   let large: LargeGateway;
   let page: Page;
@@ -30,11 +30,21 @@ describe.skipIf(noBrowser !== null)("the console of a house with a thousand mode
     await page.getByText("50 of 1,000").waitFor();
     await page.getByRole("button", { name: "Show more" }).click();
     await page.getByText("100 of 1,000").waitFor();
+    await page.getByRole("searchbox", { name: "Find a model" }).fill("experiment-0777");
+    await page.getByRole("link", { name: /experiment-0777-mini/ }).waitFor();
+    expect(await page.locator("tbody tr").count()).toBe(1);
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(1_000);
+  });
+
+  test("a provider with a thousand deployments shows them by fifties", async () => {
+    await open(`/console/providers/${large.provider}`);
+    await page.getByText("50 of 1,000").waitFor();
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(4_000);
   });
 
   test("the form of a key keeps its limits in sight, and a key's page stays short", async () => {
     await open("/console/keys?workspace=large");
-    await page.getByRole("button", { name: "Make key" }).first().click();
+    await page.getByRole("button", { name: /^(?:Make|Create) key$/ }).first().click();
     await page.getByRole("dialog").getByText("and 992 more").waitFor();
     const { y } = (await page.getByRole("dialog").getByLabel("Requests per minute").boundingBox()) ?? { y: 9_999 };
     expect(y).toBeLessThan(900);
@@ -56,7 +66,7 @@ describe.skipIf(noBrowser !== null)("the console of a house with a thousand mode
 
   test.each([1_024, 768, 360])("no page is wider than a window of %d pixels", async (width) => {
     await page.setViewportSize({ width, height: 800 });
-    for (const path of ["models", "providers", "keys?workspace=large", "workspaces/large?tab=access"]) {
+    for (const path of ["models", "providers", `providers/${large.provider}`, "keys?workspace=large", "workspaces/large?tab=access"]) {
       await open(`/console/${path}`);
       expect([path, await page.evaluate<number>("document.documentElement.scrollWidth")]).toEqual([path, width]);
     }

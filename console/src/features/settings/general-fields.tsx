@@ -1,0 +1,132 @@
+import { NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
+import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/settings.ts";
+import { SettingLabel } from "./setting-label.tsx";
+import { captureDaysMax, daysMax, drainSecondsMax, type SettingsDraft } from "./settings-draft.ts";
+
+interface FieldsProps {
+  readonly draft: SettingsDraft;
+  /** The config file sets it. */
+  readonly isLocked: (name: keyof SettingsDraft) => boolean;
+  readonly fault: (name: keyof SettingsDraft) => string | null;
+  readonly change: (changes: Partial<SettingsDraft>) => void;
+}
+
+/** How durably requests are recorded, and for how long. */
+export function RetentionFields(props: FieldsProps) {
+  const { draft, change } = props;
+  return (
+    <Section title={t("settings.general.retention")} description={t("settings.general.retentionHelp")}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
+        <Select
+          {...lookOf(props, "durability", t("settings.general.durability"))}
+          description={t("settings.general.durabilityHelp")}
+          data={durabilities}
+          value={draft.durability}
+          onChange={(value) => {
+            const chosen = durabilities.find((each) => each.value === value);
+            if (chosen !== undefined) change({ durability: chosen.value });
+          }}
+          allowDeselect={false}
+        />
+        <NumberInput
+          {...lookOf(props, "ledgerDays", t("settings.general.ledgerDays"))}
+          description={t("settings.general.ledgerDaysHelp")}
+          {...daysOf(props, "ledgerDays", daysMax)}
+        />
+        <NumberInput
+          {...lookOf(props, "explanationDays", t("settings.general.explanationDays"))}
+          description={t("settings.general.explanationDaysHelp")}
+          {...daysOf(props, "explanationDays", daysMax)}
+        />
+        <NumberInput
+          {...lookOf(props, "captureDays", t("settings.general.captureDays"))}
+          description={t("settings.general.captureDaysHelp")}
+          {...daysOf(props, "captureDays", captureDaysMax)}
+        />
+      </SimpleGrid>
+      <Text fz="xs" c="dimmed" mt="md">
+        {t("settings.general.captureNote")}
+      </Text>
+    </Section>
+  );
+}
+
+/** What happens to requests when something breaks, and to what they made. */
+export function RequestFields(props: FieldsProps) {
+  const { draft, change } = props;
+  return (
+    <Section title={t("settings.general.requests")}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
+        <Select
+          {...lookOf(props, "disconnect", t("settings.general.disconnect"))}
+          description={t("settings.general.disconnectHelp")}
+          data={disconnects}
+          value={draft.disconnect}
+          onChange={(value) => {
+            const chosen = disconnects.find((each) => each.value === value);
+            if (chosen !== undefined) change({ disconnect: chosen.value });
+          }}
+          allowDeselect={false}
+        />
+        <NumberInput
+          {...lookOf(props, "drainSeconds", t("settings.general.drain"))}
+          description={t("settings.general.drainHelp")}
+          suffix={` ${t("settings.general.seconds")}`}
+          min={0.001}
+          max={drainSecondsMax}
+          allowNegative={false}
+          value={draft.drainSeconds ?? ""}
+          onChange={(value) => change({ drainSeconds: typeof value === "number" ? value : null })}
+        />
+        <Switch
+          {...switchLookOf(props, "retrySent", t("settings.general.retrySent"))}
+          description={t("settings.general.retrySentHelp")}
+          checked={draft.retrySent}
+          onChange={(event) => change({ retrySent: event.currentTarget.checked })}
+        />
+        <Switch
+          {...switchLookOf(props, "copyResults", t("settings.general.copyVideos"))}
+          description={t("settings.general.copyVideosHelp")}
+          checked={draft.copyResults}
+          onChange={(event) => change({ copyResults: event.currentTarget.checked })}
+        />
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
+  const locked = isLocked(name);
+  // Read-only rather than disabled: what is in force stays legible.
+  const look = locked ? ({ variant: "filled", readOnly: true } as const) : {};
+  return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...look };
+}
+
+function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
+  const locked = isLocked(name);
+  return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
+}
+
+function daysOf({ draft, change }: FieldsProps, name: "ledgerDays" | "explanationDays" | "captureDays", max: number) {
+  return {
+    suffix: ` ${t("settings.general.days")}`,
+    min: 1,
+    max,
+    allowDecimal: false,
+    allowNegative: false,
+    value: draft[name] ?? "",
+    onChange: (value: string | number) => change({ [name]: typeof value === "number" ? value : null }),
+  };
+}
+
+const durabilities = [
+  { value: "process", label: t("settings.durability.process") },
+  { value: "disk", label: t("settings.durability.disk") },
+  { value: "strict", label: t("settings.durability.strict") },
+] as const;
+
+const disconnects = [
+  { value: "cancel", label: t("settings.disconnect.cancel") },
+  { value: "drain", label: t("settings.disconnect.drain") },
+] as const;
