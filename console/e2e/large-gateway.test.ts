@@ -44,7 +44,10 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
 
   test("the form of a key keeps its limits in sight, and a key's page stays short", async () => {
     await open("/console/keys?workspace=large");
-    await page.getByRole("button", { name: /^(?:Make|Create) key$/ }).first().click();
+    await page
+      .getByRole("button", { name: /^(?:Make|Create) key$/ })
+      .first()
+      .click();
     await page.getByRole("dialog").getByText("and 992 more").waitFor();
     const { y } = (await page.getByRole("dialog").getByLabel("Requests per minute").boundingBox()) ?? { y: 9_999 };
     expect(y).toBeLessThan(900);
@@ -66,7 +69,13 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
 
   test.each([1_024, 768, 360])("no page is wider than a window of %d pixels", async (width) => {
     await page.setViewportSize({ width, height: 800 });
-    for (const path of ["models", "providers", `providers/${large.provider}`, "keys?workspace=large", "workspaces/large?tab=access"]) {
+    for (const path of [
+      "models",
+      "providers",
+      `providers/${large.provider}`,
+      "keys?workspace=large",
+      "workspaces/large?tab=access",
+    ]) {
       await open(`/console/${path}`);
       expect([path, await page.evaluate<number>("document.documentElement.scrollWidth")]).toEqual([path, width]);
     }

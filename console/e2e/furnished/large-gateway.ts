@@ -2,8 +2,8 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { password, type Somebody, signInAs } from "../somebody.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 
-export const modelsMany = 1_000;
-export const keysMany = 500;
+const modelsMany = 1_000;
+const keysMany = 500;
 const at60 = (text: string) => text.padEnd(60, "-and-longer-than-anybody-would-call-it");
 const provider = at60("account-of-the-research-department");
 

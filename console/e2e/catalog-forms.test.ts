@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { standing } from "./furnished/all-pages.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+
+describe.skipIf(noBrowser !== null)("the forms of providers, models and settings", () => {
+  let simulator: RunningSimulator;
+  let gateway: StartedGateway;
+  let browser: OpenedBrowser;
+  let ada: Somebody;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator({ models: ["sim-one", "sim-two", "sim-three"] });
+    gateway = await startGateway({ administrator: { email, password } });
+    browser = await openBrowser(gateway.url);
+    ada = await signInAs(gateway.url, email);
+    const account = { id: "main", kind: "openai-compatible", base_url: simulator.url, allow_private_network: true };
+    await ada.call("providers.create", { body: account });
+    const deployments = [{ provider: "main", upstream_model: "sim-one" }];
+    await ada.call("models.create", { body: { name: "sim-one", type: "chat", deployments } });
+    page = await ada.page(browser, { viewport: { width: 1_440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  async function open(path: string): Promise<void> {
+    await page.goto(`/console/${path}`);
+    await standing(page);
+  }
+
+  test("all models of an account are imported at once, but those that are served already, with who owns them", async () => {
+    await open("providers/main?tab=import");
+    await page.getByRole("checkbox", { name: "Select all" }).check();
+    await page.getByText("1 model that is already served was left out").waitFor();
+    expect(await page.getByRole("checkbox", { name: /sim-one/ }).isChecked()).toBe(false);
+    await page.getByRole("button", { name: "Import 2 models" }).click();
+    await page.getByText("2 models imported").waitFor();
+    const { data } = await ada.call("providers.upstreamModels", { params: { provider: "main" } });
+    const told = data.find(({ id }) => id === "sim-two")?.owned_by;
+    expect(told).toBeString();
+    const model = await ada.call("models.show", { params: { model: "sim-two" } });
+    expect(model.owned_by).toBe(told ?? "");
+  });
+
+  test("a form that is sent too early says beside each field what is missing, once, and goes to the first", async () => {
+    await open("providers?add=openai");
+    const form = page.getByRole("dialog");
+    await form.getByRole("textbox", { name: "Name" }).fill("");
+    await form.getByRole("button", { name: "Save and test" }).click();
+    expect(await form.getByText("Enter a name.").count()).toBe(1);
+    expect(await form.getByText("Enter the API key.").count()).toBe(1);
+    const name = form.getByRole("textbox", { name: "Name" });
+    expect(await name.and(form.locator(":focus")).count()).toBe(1);
+    expect(await form.getByRole("alert").count()).toBe(0);
+    await name.fill("main");
+    await form.getByText("There is already a provider with this name.").waitFor();
+  });
+
+  test("a drawer with something typed in it asks before it closes", async () => {
+    await open("models?add=1");
+    const form = page.getByRole("dialog", { name: "Add a model" });
+    await form.getByRole("textbox", { name: "Name" }).fill("half-typed");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await form.getByRole("textbox", { name: "Name" }).inputValue()).toBe("half-typed");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await form.waitFor({ state: "detached" });
+    await open("models?add=1");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await form.waitFor({ state: "detached" });
+  });
+
+  test.each([
+    ["settings", "Keep captures", "Users", "General"],
+    ["providers/main?tab=settings", "Connect timeout", "Overview", "Settings"],
+  ])("what was typed in %s is not lost by a click on another tab", async (path, label, other, own) => {
+    await open(path);
+    if (path !== "settings") await page.getByText("Advanced:").click();
+    await page.getByLabel(label).fill("17");
+    await page.getByRole("tab", { name: other }).click();
+    await page.getByText("Leave without saving?").waitFor();
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await page.getByLabel(label).inputValue()).toContain("17");
+    expect(await page.getByRole("tab", { name: own }).getAttribute("aria-selected")).toBe("true");
+    await page.getByRole("tab", { name: other }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("tab", { name: other, selected: true }).waitFor();
+  });
+
+  test("a provider's form is Chinese to its last setting", async () => {
+    const chinese = await ada.page(browser, { locale: "zh-CN", viewport: { width: 1_440, height: 900 } });
+    await chinese.goto("/console/providers?add=ark");
+    await standing(chinese);
+    const form = chinese.getByRole("dialog");
+    await form.getByText("添加 火山方舟").waitFor();
+    await form.locator("summary").click();
+    const labels = await form.locator("label, .mantine-InputWrapper-label").allInnerTexts();
+    const same = /^(?:Base URL|Access Key ID|Secret Access Key)(?: \*)?$/;
+    const english = labels.filter((label) => label.trim() !== "" && !/\p{Script=Han}/u.test(label));
+    expect(english.filter((label) => !same.test(label.trim()))).toEqual([]);
+    await browser.leave(chinese);
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
