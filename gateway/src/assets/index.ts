@@ -1,14 +1,14 @@
 /**
- * assets: reusable material of a workspace, in groups, each on a platform.
+ * assets: files that a workspace uses again: pictures, videos, sounds. They are in groups, and each group is on a platform.
  *
- * local        our own: the bytes are uploaded, or fetched from the caller's address through the guard, judged, kept by their
- *              hash, and read through signed links that expire.
- * the others   an upstream's asset library: made there, mirrored here, looked at until it is Active or Failed.
- * binding      one asset as another account of the platform knows it, made when a task first needs it there.
+ * local     our own platform. The file is fetched from the caller's address, checked, and kept by its hash. Signed links
+ *           that expire give it out.
+ * others    an upstream's asset library. The asset is made there, and its state is copied here until it is Active or Failed.
+ * binding   the same asset in another account of the platform. It is made when a task first needs it there.
  *
- * Promises: an asset that was accepted becomes Active or Failed with a reason, whichever process dies; bytes are never
- * held whole; what belongs to another workspace looks missing. A library that is down changes nothing; a host that is
- * down fails its asset after a few tries.
+ * Promises: an accepted asset becomes Active, or Failed with a reason, even if the process dies. No file is held in memory as
+ * a whole. Assets of another workspace look missing. When a library is down, nothing changes. When the file's host is down,
+ * the asset fails after a few tries.
  */
 
 export { Assets } from "./assets.ts";

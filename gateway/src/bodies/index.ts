@@ -1,12 +1,11 @@
 /**
- * bodies: work on whole bodies whose cost their sender chooses: unpacking, reading, translating, putting assets in place.
- * Small ones are worked on where they are. Larger ones go to threads (port Offload) and come back as bytes that are ready
- * to be sent; their buffers are moved, never copied.
+ * bodies: work on whole bodies: unpacking, reading, translating, putting assets in place. The sender decides what such work
+ * costs, so large bodies go to threads (port Offload). Small ones are worked on at once. Buffers are moved, not copied.
  *
- * doBodyJob  a job as its thread does it: pure, from bytes to bytes.
- * BodyWork   the same for whoever waits for it.
+ * doBodyJob  one job, as a thread does it: a pure function from bytes to bytes.
+ * BodyWork   gives jobs to threads and waits for them.
  *
- * When a thread dies or is late its call fails and says so; what it worked on is gone.
+ * When a thread dies or is late, its call fails and says so. The body is lost then.
  */
 export { mentionsAssets } from "./asset-references.ts";
 export { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";

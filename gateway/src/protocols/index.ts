@@ -1,7 +1,10 @@
 /**
- * protocols: the wire dialects, pure. A folder each: request, reply, stream, usage, error, and the way to and from the
- * neutral form. A *wire* governs one endpoint's bodies without building them: requests are spliced, streams are
- * listened to. A *codec* is used only when the caller's dialect is not the upstream's; what it cannot carry it warns of.
+ * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error.
+ *
+ * wire   reads what governs a request, and changes only the model's name in its bytes. Answers are read for usage and errors.
+ * tap    a wire's reader of one stream. Bytes go in and out; it counts on the way.
+ * codec  turns a request or answer into the neutral form and back. Used only when caller and upstream speak different
+ *        dialects. What it cannot carry becomes a warning.
  */
 
 export { answerEvents } from "./answer-events.ts";

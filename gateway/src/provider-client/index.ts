@@ -1,10 +1,14 @@
 /**
- * provider-client: how this gateway speaks to an account of a provider. A *draft* is a request as a kind describes it; here
- * it gets the account's credential, is sent, and its answer is read within bounds. Short-lived *tokens* are had here too.
+ * provider-client: the one way to a provider's account.
  *
- * Promises: one account has one token at a time, whichever part of the gateway asks and however often the catalog is read
- * anew. A draft is sent once; nothing here tries again. A refusal is read without the keys of the account that it may quote.
- * When no token can be had, the last one serves until its end; after it the call fails with what the issuer said.
+ * draft  a request as the kind describes it. It gets the account's credential here, is sent, and its answer is read within
+ *        bounds.
+ * token  a short-lived credential. It is fetched once and shared.
+ * probe  a small request that tries an account.
+ *
+ * Promises: an account has one token at a time, whichever part of the gateway asks. A draft is sent once; nothing is retried
+ * here. Keys that a refusal quotes are removed. When no new token can be had, the last one is used until it ends; then the
+ * call fails with the issuer's reason.
  */
 export type { RequestClocks } from "./outbound-request.ts";
 export { isGood, ProviderClient, type WholeAnswer } from "./provider-client.ts";

@@ -1,8 +1,11 @@
 /**
- * providers: what is particular to each kind of upstream, as data and pure functions: where it is, which dialect
- * it speaks at which path, how a request is authorised, what a bad answer means. Nothing here sends anything.
- * A kind is one file in kinds/ that says only what differs; families share `…-shaped.ts`. How a vendor makes videos is a
- * file in video/, its library of reusable material one in assets/.
+ * providers: what is special to each kind of upstream, as data and pure functions. Nothing here sends anything.
+ *
+ * kind  where the upstream is, how a request is authorised, and what a bad answer means. One file in kinds/ says what differs;
+ *       what several kinds share is in `…-shaped.ts`.
+ * lane  one path of a kind: which endpoint, which dialect.
+ *
+ * How a vendor makes videos is one file in video/. Its library of assets is one file in assets/.
  */
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";

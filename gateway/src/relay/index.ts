@@ -1,7 +1,16 @@
 /**
- * relay: the walk of one call. A plan is made, a permit taken, the attempt written ahead and sent; a failure before
- * the first event goes to the next deployment, after it the caller is told in its own dialect. Every attempt is
- * settled exactly once, before its last bytes leave. When the journal cannot be written nothing is sent.
+ * relay: one call, from the plan to the last byte.
+ *
+ * A plan is made and a permit is taken. The attempt is written to the journal, then sent. Before the first event a failure
+ * may go to the next deployment. After it nothing is retried: the caller is told in its own dialect.
+ *
+ * attempt           one try against one deployment. It ends in an answer that has begun, or in a Failure.
+ * translation       caller and upstream speak different dialects.
+ * pass-through      a call for a provider's own API.
+ * stored responses  an answer that an upstream keeps, and that is asked for later.
+ *
+ * Promises: every attempt is settled exactly once, before its last bytes leave. When the journal cannot be written, nothing
+ * is sent.
  */
 export type { FailedAttempt } from "./attempt/failed-attempt.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";

@@ -1,15 +1,16 @@
 /**
- * routing: which deployment next. A *plan* is the order of candidates for one call; a *selection* is one candidate handed out
- * for one attempt, ended exactly once; a *circuit* is what is known of one deployment (calls in flight, its *breaker*).
+ * routing: which deployment is tried next.
  *
- * Circuits are kept by deployment id. Two models that lead to the same upstream model have two circuits: replicas tell
- * each other deployment ids and nothing else, and five failures is all that the second one has to learn.
+ * plan       the deployments for one call, in order.
+ * selection  one deployment, given out for one attempt. It is ended exactly once.
+ * circuit    what is known of one deployment: calls in flight, and its breaker. Two models with the same upstream model have
+ *            two circuits.
+ * affinity   calls of one conversation prefer one deployment. The order comes from a hash, so every process has the same.
  *
- * Calls of one conversation prefer one deployment (*affinity*): the order is drawn from a hash in the place of chance, so
- * that every replica draws the same without being told. What only one account knows is asked of that account alone.
+ * A call that goes on from what only one account knows goes to that account alone.
  *
- * When the world is down: an unhealthy deployment is passed over while another is healthy, the last one left is always tried;
- * repeats are bounded per call and over all calls, so that a failing upstream gets hardly more calls than a well one.
+ * When upstreams fail: an unhealthy deployment is passed over while another is healthy. The last one left is always tried.
+ * Retries are bounded for each call and over all calls, so a failing upstream gets hardly more calls than a healthy one.
  */
 
 export type { RoutingConstraints } from "./candidates.ts";

@@ -29,7 +29,7 @@ export class Accounts {
   }
 }
 
-/** Its own clocks do not matter: looks at tasks have those of bounds. */
+/** Its own clocks do not matter: polls have those of bounds. */
 function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateNetwork }: TaskAccount): Provider {
   return {
     id: providerId,

@@ -1,14 +1,15 @@
 /**
- * tasks: videos as durable work. A task is a row before anything is sent, and the row outlives whoever works on it. A *pass*
- * is one worker's time with a task under its lease; a *look* is one question to the upstream that has it; a *verdict* is how
- * it ended; a *hold* is the money set aside until then; a *stage* is a part of the walk over deployments.
+ * tasks: videos as durable work. A task is a row in the database before anything is sent, and outlives the process.
  *
- * Promises: what may have arrived at an upstream is never sent again; it is looked for in the vendor's list or waits for its
- * deadline. State, ledger entry and the caller's message change in one transaction, once. A look that fails ends nothing
- * before the deadline. A fallback that serves is paid at the price of the model that was asked for.
+ * pass   one worker's time with a task, under a lease.
+ * poll   one question to the upstream about a task.
+ * hold   money that is set aside until the task ends.
+ * stage  a group of deployments that are tried in order.
  *
- * When the world is down: without the store nothing is accepted and nothing moves; leases run out and others go on. Without
- * the upstream, tasks wait. Several processes may share one store.
+ * Promises: what may have arrived at an upstream is never sent again. It is looked for in the vendor's list, or waits for its
+ * deadline. State, ledger entry and the caller's message change in one transaction, once. A poll that fails ends nothing
+ * before the deadline. A fallback is paid at the price of the model that was asked for. Without the database nothing is
+ * accepted and nothing moves. Without the upstream tasks wait. Several processes may share one database.
  */
 
 export type { CreateCall } from "./accept/create.ts";

@@ -155,7 +155,7 @@ export class VideoTasks {
     });
   }
 
-  /** Whether a look was made, and so the stored state may be another. Never throws: the stored state serves as well. */
+  /** Whether a poll was made, and so the stored state may be another. Never throws: the stored state serves as well. */
   async #refresh(task: Task): Promise<boolean> {
     const { store, clock, rates, observer } = this.#dependencies;
     const { account, state } = task;

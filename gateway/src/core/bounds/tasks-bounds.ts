@@ -22,14 +22,14 @@ export const tasksBounds = {
   taskMetadataBytesMax: 4 * 1024,
   taskMaterialMax: 64,
   idempotencyKeyBytesMax: 255,
-  /** How long one pass may work on a task before another may take it: a look at the upstream, or a whole submission. */
+  /** How long one pass may work on a task before another may take it: a poll of the upstream, or a whole submission. */
   taskLeaseMs: 120_000,
   taskSubmitLeaseMs: 300_000,
   /** One attempt to submit; how long a POST waits for all of them; how soon the poller may take what it left. */
   taskSubmitAttemptMs: 60_000,
   taskSubmitWaitMs: 60_000,
   taskAcceptedGraceMs: 10_000,
-  /** One look at the upstream: to connect, to the status line, in all. */
+  /** One poll of the upstream: to connect, to the status line, in all. */
   taskPollConnectMs: 5_000,
   taskPollHeadersMs: 15_000,
   taskPollTotalMs: 25_000,
@@ -39,7 +39,7 @@ export const tasksBounds = {
   /** A place in an account's row of polls that is nearer than this is waited for in memory. */
   taskSlotWaitMs: 1_000,
   taskSlotsMax: 100_000,
-  /** How long a caller's GET waits for a look at the upstream, and a cancellation for the pass that is at work. */
+  /** How long a caller's GET waits for a poll of the upstream, and a cancellation for the pass that is at work. */
   taskRefreshMs: 2_000,
   taskCancelWaitMs: 5_000,
   /** How long the vendor must say "no such task" before it is believed. */

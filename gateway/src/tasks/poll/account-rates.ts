@@ -37,7 +37,7 @@ export class AccountRates {
     return atMs - nowMs;
   }
 
-  /** For a look that nobody waits for long: false when there is no place at once. */
+  /** For a poll that nobody waits for long: false when there is no place at once. */
   spare(account: TaskAccount, perSecond: number): boolean {
     const nowMs = this.#clock.monotonic();
     if ((this.#next.get(nameOf(account)) ?? 0) > nowMs) return false;

@@ -66,7 +66,7 @@ async function submitLeftOver(dependencies: TaskDependencies, pass: TaskPass): P
     await settle(dependencies, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
     return;
   }
-  // A submission takes longer than a look.
+  // A submission takes longer than a poll.
   await pass.leave({});
   const leased = await dependencies.store.leaseOne(task.id, dependencies.clock.now(), bounds.taskSubmitLeaseMs);
   if (leased === null) return;

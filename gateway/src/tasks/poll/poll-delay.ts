@@ -1,9 +1,9 @@
 import type { Task } from "#core/index.ts";
 
 /**
- * How long until the next look at a task, by how long the upstream has had it: 3 seconds at first, a tenth of its age later,
- * 30 seconds at most; slower again for what takes hours. A clip takes about 100 seconds, so most need about a dozen looks.
- * `unit` spreads looks that were begun together.
+ * How long until the next poll of a task, by how long the upstream has had it: 3 seconds at first, a tenth of its age later,
+ * 30 seconds at most; slower again for what takes hours. A clip takes about 100 seconds, so most need about a dozen polls.
+ * `unit` spreads polls that were begun together.
  */
 export function pollDelayMs(task: Task, now: number, unit: number): number {
   return Math.round(steadyDelayMs(task, now) * (0.85 + 0.3 * unit));

@@ -7,14 +7,14 @@ import { videoKindOf } from "../video-lane-match.ts";
 import { pollDelayMs } from "./poll-delay.ts";
 import { readPoll, type Seen, type VideoState } from "./read-poll.ts";
 
-/** One look at a task that an upstream has, and what follows from it. */
+/** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
   await apply(dependencies, pass, await readPoll(dependencies, pass.task, signal), signal);
 }
 
 /**
- * What follows from a look. One that failed ends nothing before the deadline; after it the task has expired, unless this
- * last look says how it ended.
+ * What follows from a poll. One that failed ends nothing before the deadline; after it the task has expired, unless this
+ * last poll says how it ended.
  */
 export async function apply(
   dependencies: TaskDependencies,

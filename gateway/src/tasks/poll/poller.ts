@@ -34,7 +34,7 @@ export class Poller {
     this.#schedule(0);
   }
 
-  /** Leases nothing more; ends looks at upstreams, whose tasks come due again; waits for what is being sent. */
+  /** Leases nothing more; ends polls, whose tasks come due again; waits for what is being sent. */
   async stop(): Promise<void> {
     this.#started = false;
     this.#cancelTick();

@@ -5,7 +5,7 @@ import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
 
 export type VideoState = ReturnType<VideoAdapter["readState"]>;
 
-/** What a look has shown. `gone`: the vendor says that there is no such task. */
+/** What a poll has shown. `gone`: the vendor says that there is no such task. */
 export type Seen =
   | { readonly kind: "state"; readonly state: VideoState }
   | { readonly kind: "gone" | "failed"; readonly failure: Failure };
