@@ -1,6 +1,5 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
-import type { ConsoleGroup, ConsoleKey, ConsoleWorkspace } from "@sluice/contract/console";
-import type { Capture } from "@sluice/contract/words";
+import type { BodyOf, ConsoleGroup, ConsoleKey, ConsoleWorkspace } from "@sluice/contract/console";
 import type { Secret } from "#core/index.ts";
 import type { AuditSource, Paged } from "./people-store.ts";
 
@@ -29,30 +28,29 @@ export interface GroupChange extends ScopeFields {
   readonly name?: string | undefined;
 }
 
-export interface KeyChange extends Omit<ScopeFields, "models" | "pass_through"> {
+/** The fields of a key that the admin API changes, but for its name and its group. */
+type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group">;
+
+/** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
+export type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
+
+/** What is not said stays as it is. */
+export type KeyChange = { readonly [Name in keyof KeyFields]?: KeyFields[Name] | undefined } & {
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
-  /** null: whatever the group may call. */
-  readonly models?: readonly string[] | null | undefined;
-  readonly passThrough?: readonly string[] | undefined;
-  readonly allowedIps?: readonly string[] | null | undefined;
-  readonly expiresAt?: number | null | undefined;
-  readonly tags?: Readonly<Record<string, string>> | undefined;
-  readonly capture?: Capture | undefined;
-  readonly enabled?: boolean | undefined;
   /** The bounds that only admins widen. */
   readonly setByAdmins?: readonly string[] | undefined;
-}
+};
 
-export interface NewKey extends KeyChange {
+export type NewKey = KeyChange & {
   readonly name: string;
   readonly secret: Secret;
   /** User id; null: nobody of the console, as with the command line. Only admins widen such a key. */
   readonly createdBy: string | null;
   /** A key of this name that the file declares without a secret gets this one. It keeps what the file says of it. */
   readonly fillsDeclared?: boolean;
-}
+};
 
 /** The new secret, and how long the one before still opens. */
 export interface Rotation {

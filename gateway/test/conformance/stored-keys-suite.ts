@@ -108,7 +108,7 @@ function consoleKeyTests(make: StoreGroundFactory): void {
     await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
     const key = newKey("mine", {
       models: ["gpt-*"],
-      expiresAt: ground.clock.now() + 5,
+      expires_at: ground.clock.now() + 5,
       limits: { tpm: 9 },
       budget: { usd: 1.5, period: "day" },
     });

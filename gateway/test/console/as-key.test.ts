@@ -166,7 +166,7 @@ test("a revoked or disabled key is not a caller, and an address list is noted in
   const { controlStore } = ground.control;
   const workspaceId = (await controlStore.keyById(ground.keys.owners))?.workspaceId ?? "";
   const auditSource = { actor: "test", ip: null };
-  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ allowedIps: ["203.0.113.7"] }), auditSource);
+  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ allowed_ips: ["203.0.113.7"] }), auditSource);
   const noted = await chat("owner", ground.keys.owners);
   expect([noted.status, noted.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("allowed_ips")]);
   await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ enabled: false }), auditSource);

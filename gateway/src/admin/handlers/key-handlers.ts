@@ -5,7 +5,6 @@ import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
-import { keyChangeOf } from "./key-fields.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
@@ -36,7 +35,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       const secret = newSecret(dependencies);
       const createdBy = requireActor(call.actor).userId;
       const setByAdmins = boundsSetBy(call, null);
-      const wanted = { ...keyChangeOf(call.body), name: call.body.name, secret, createdBy, setByAdmins };
+      const wanted = { ...call.body, secret, createdBy, setByAdmins };
       const key = await controlStore.addKey(id, wanted, call.auditSource);
       await dependencies.changesSeen();
       return { key, secret: secret.reveal() };
@@ -46,7 +45,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       const { id, workspace } = await ownKey(call, dependencies);
       const change = (before: ConsoleKey) => {
         checkWidening(call, before);
-        return { ...keyChangeOf(call.body), setByAdmins: boundsSetBy(call, before) };
+        return { ...call.body, setByAdmins: boundsSetBy(call, before) };
       };
       const key = await controlStore.updateKey(workspace.id, id, change, call.auditSource);
       await dependencies.changesSeen();

@@ -1,8 +1,7 @@
 import type { ConsoleKey } from "@sluice/contract/console";
-import type { Capture } from "@sluice/contract/words";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
-import { budgetOf, limitsOf } from "../database/scope-columns.ts";
+import { fieldsOf } from "./key-fields.ts";
 import { boundsOf, namedKeys } from "./key-rows.ts";
 
 /** Keys with where they stand, who made them, and when a call of theirs last began: a task has its entry only at its end. */
@@ -45,15 +44,7 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     prefix: row.prefix,
     last_four: row.last_four,
     state: keyStateOf(row, now),
-    models: row.models === null ? null : JSON.parse(row.models),
-    pass_through: JSON.parse(row.pass_through),
-    allowed_ips: row.allowed_ips === null ? null : JSON.parse(row.allowed_ips),
-    limits: limitsOf(row),
-    budget: budgetOf(row),
-    tags: JSON.parse(row.tags),
-    capture: row.capture as Capture,
-    enabled: row.enabled === 1,
-    expires_at: row.expires_at,
+    ...fieldsOf(row),
     created_at: row.created_at,
     created_by:
       row.created_by === null ? null : { id: row.created_by, email: row.maker_email ?? "", name: row.maker_name ?? "" },

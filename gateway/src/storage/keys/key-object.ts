@@ -1,5 +1,6 @@
 import type { AuditedObject } from "../changes/audited-rows.ts";
-import { type KeyRow, keyView } from "./key-rows.ts";
+import { fieldsOf } from "./key-fields.ts";
+import { boundsOf, type KeyRow } from "./key-rows.ts";
 
 /** API keys as every writer writes them. `slugs`: of the workspaces that the keys stand in, by id. */
 export function keyObject(slugs: ReadonlyMap<string, string>): AuditedObject<"api_keys"> {
@@ -13,5 +14,24 @@ export function keyObject(slugs: ReadonlyMap<string, string>): AuditedObject<"ap
       log.keyChanged(row.digest);
       log.keyChanged(row.old_digest);
     },
+  };
+}
+
+/** What an audit row shows of a key. */
+function keyView(row: KeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    group_id: row.group_id,
+    prefix: row.prefix,
+    last_four: row.last_four,
+    ...fieldsOf(row),
+    // To the nano-USD, as it is counted.
+    budget: row.budget === null ? null : JSON.parse(row.budget),
+    revoked_at: row.revoked_at,
+    old_secret_until: row.old_until,
+    managed_by: row.managed_by,
+    created_by: row.created_by,
+    set_by_admins: boundsOf(row.set_by_admins),
   };
 }

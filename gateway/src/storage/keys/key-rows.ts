@@ -44,31 +44,6 @@ export function recognition(secret: Secret): Pick<KeyRow, "prefix" | "last_four"
   return { prefix: text.slice(0, Math.min(prefixMax, Math.floor(text.length / 4))), last_four: text.slice(-4) };
 }
 
-/** What an audit row shows of a key. */
-export function keyView(row: KeyRow) {
-  return {
-    id: row.id,
-    name: row.name,
-    group_id: row.group_id,
-    prefix: row.prefix,
-    last_four: row.last_four,
-    models: row.models === null ? null : JSON.parse(row.models),
-    pass_through: JSON.parse(row.pass_through),
-    allowed_ips: row.allowed_ips === null ? null : JSON.parse(row.allowed_ips),
-    limits: JSON.parse(row.limits),
-    budget: row.budget === null ? null : JSON.parse(row.budget),
-    tags: JSON.parse(row.tags),
-    capture: row.capture,
-    enabled: row.enabled === 1,
-    revoked_at: row.revoked_at,
-    expires_at: row.expires_at,
-    old_secret_until: row.old_until,
-    managed_by: row.managed_by,
-    created_by: row.created_by,
-    set_by_admins: boundsOf(row.set_by_admins),
-  };
-}
-
 /** `sk-sluice-` and four characters that tell keys apart. */
 const prefixMax = 14;
 

@@ -14,8 +14,8 @@ export function checkKeyFields(
   change: KeyChange,
   { now, before }: { readonly now: number; readonly before: Pick<KeyRow, "expires_at"> | null },
 ): void {
-  const { name, allowedIps, tags, expiresAt } = change;
-  const [fault] = keyFaults({ name, allowed_ips: allowedIps, tags });
+  const { expires_at: expiresAt } = change;
+  const [fault] = keyFaults(change);
   if (fault !== undefined) throw faultFailure(fault);
   // What it has already may be sent back with the rest, though it could not be given now.
   if (expiresAt == null || expiresAt === before?.expires_at) return;

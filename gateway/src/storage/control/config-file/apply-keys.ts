@@ -3,7 +3,8 @@ import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import { chunksOf, reconcile } from "../../database/reconcile.ts";
-import { patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import { patternsOf } from "../../database/scope-columns.ts";
+import { newColumns } from "../../keys/key-fields.ts";
 import { keyObject } from "../../keys/key-object.ts";
 import { everyBound, type KeyRow, recognition } from "../../keys/key-rows.ts";
 import { nameOfRevoked, secretHolders, tooManyKeys } from "../../keys/key-rules.ts";
@@ -171,24 +172,18 @@ function keyRow(
   place: { readonly workspaceId: string; readonly groupId: string },
   before: KeyRow | undefined,
 ): KeyRow {
+  const { name, group: _group, secret: _secret, expires_at, ...fields } = key;
   return {
     id: before?.id ?? context.ids.next("key_"),
     workspace_id: place.workspaceId,
     group_id: place.groupId,
-    name: key.name,
+    name,
     ...secretColumns(context, key, before),
-    models: patternsText(key.models),
-    pass_through: JSON.stringify(key.pass_through ?? []),
-    allowed_ips: patternsText(key.allowed_ips),
-    ...scopeColumns(key.limits, key.budget),
-    tags: JSON.stringify(key.tags ?? {}),
-    enabled: key.enabled === false ? 0 : 1,
-    expires_at: key.expires_at === undefined ? null : Date.parse(key.expires_at),
+    ...newColumns({ ...fields, expires_at: expires_at === undefined ? null : Date.parse(expires_at) }),
     managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
     created_by: before?.created_by ?? null,
     set_by_admins: everyBound,
-    capture: key.capture ?? "none",
   };
 }
 

@@ -11,6 +11,7 @@ import type { ConfigExport, ManagedNames, ProviderRecord, Vault } from "#ports/i
 import { type Database, inSnapshot } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
 import { budgetOf, limitsOf, type ScopeColumns } from "../../database/scope-columns.ts";
+import { saidFields } from "../../keys/key-fields.ts";
 import { modelRecords } from "../providers/model-rows.ts";
 import { providerRecord } from "../providers/provider-rows.ts";
 
@@ -145,19 +146,14 @@ function keyConfig(
   group: string | undefined,
   known: ReadonlySet<string>,
 ): KeyConfig {
-  const tags: Record<string, string> = JSON.parse(row.tags);
+  const { expires_at, ...fields } = saidFields(row);
   return said({
+    ...fields,
     name: row.name,
     group,
     secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
-    models: row.models === null ? undefined : JSON.parse(row.models),
     pass_through: granted(row.pass_through, known),
-    allowed_ips: row.allowed_ips === null ? undefined : JSON.parse(row.allowed_ips),
-    expires_at: row.expires_at === null ? undefined : new Date(row.expires_at).toISOString(),
-    enabled: row.enabled === 1 ? undefined : false,
-    ...scopeConfig(row),
-    tags: Object.keys(tags).length === 0 ? undefined : tags,
-    capture: row.capture === "headers" || row.capture === "bodies" ? row.capture : undefined,
+    expires_at: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
   });
 }
 

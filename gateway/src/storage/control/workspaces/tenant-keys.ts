@@ -5,8 +5,9 @@ import type { AuditSource, KeyChange, NewKey, Rotation, TenantStore } from "#por
 import { insertRows, updateRow } from "../../changes/audited-rows.ts";
 import { type AuditedWrite, auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
-import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
+import { patternsOf } from "../../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys } from "../../keys/console-keys.ts";
+import { changedColumns, newColumns } from "../../keys/key-fields.ts";
 import { keyObject } from "../../keys/key-object.ts";
 import { boundsText, everyBound, type KeyRow, namedKeys, recognition } from "../../keys/key-rows.ts";
 import {
@@ -86,7 +87,7 @@ async function addKey(
     const { transaction, at } = under;
     const workspace = await workspaceRow(transaction, workspaceId);
     checkKeyFields(wanted, { now: at, before: null });
-    await refuseUnknownProviders(transaction, wanted.passThrough);
+    await refuseUnknownProviders(transaction, wanted.pass_through);
     const { createdBy } = wanted;
     if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
       // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
@@ -126,15 +127,8 @@ async function newRow(
     name: wanted.name,
     digest,
     ...recognition(wanted.secret),
-    models: patternsText(wanted.models),
-    pass_through: JSON.stringify(wanted.passThrough ?? []),
-    allowed_ips: patternsText(wanted.allowedIps),
-    ...scopeColumns(wanted.limits, wanted.budget),
-    tags: JSON.stringify(wanted.tags ?? {}),
-    capture: wanted.capture ?? "none",
-    enabled: wanted.enabled === false ? 0 : 1,
+    ...newColumns(wanted),
     revoked_at: null,
-    expires_at: wanted.expiresAt ?? null,
     managed_by: "console",
     created_at: at,
     created_by: wanted.createdBy,
@@ -176,7 +170,7 @@ async function changeKey(
 
 async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
   checkKeyFields(change, { now: at, before: row });
-  await refuseUnknownProviders(transaction, change.passThrough, patternsOf(row.pass_through));
+  await refuseUnknownProviders(transaction, change.pass_through, patternsOf(row.pass_through));
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceRow(transaction, row.workspace_id);
     if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
@@ -185,14 +179,7 @@ async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change
     ...row,
     name: change.name ?? row.name,
     group_id: change.group === undefined ? row.group_id : await groupIdOf(transaction, row.workspace_id, change.group),
-    models: change.models === undefined ? row.models : patternsText(change.models),
-    pass_through: patternsText(change.passThrough) ?? row.pass_through,
-    allowed_ips: change.allowedIps === undefined ? row.allowed_ips : patternsText(change.allowedIps),
-    ...changedScope(row, change),
-    tags: change.tags === undefined ? row.tags : JSON.stringify(change.tags),
-    capture: change.capture ?? row.capture,
-    enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
-    expires_at: change.expiresAt === undefined ? row.expires_at : change.expiresAt,
+    ...changedColumns(change),
     set_by_admins: change.setByAdmins === undefined ? row.set_by_admins : boundsText(change.setByAdmins),
   };
 }
