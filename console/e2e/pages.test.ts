@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
-    const box = page.getByRole("combobox", { name: /Find a page/ });
+    const box = page.getByRole("combobox", { name: /Search pages/ });
     await box.waitFor();
     await page.keyboard.press("Escape");
     await box.waitFor({ state: "detached" });

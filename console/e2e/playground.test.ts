@@ -231,8 +231,8 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("option", { name: /zz-9-pro/ }).waitFor();
     const options = await page.getByRole("option").allInnerTexts();
     expect(options[0]).toStartWith("zz-9\n");
-    expect(await page.getByRole("combobox", { name: /Find a page/ }).inputValue()).toBe("zz-9");
-    await page.getByRole("combobox", { name: /Find a page/ }).fill("backup");
+    expect(await page.getByRole("combobox", { name: /Search pages/ }).inputValue()).toBe("zz-9");
+    await page.getByRole("combobox", { name: /Search pages/ }).fill("backup");
     await page.getByRole("option", { name: "Settings: Backup" }).waitFor();
   });
 

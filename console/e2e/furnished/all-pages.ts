@@ -52,7 +52,7 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
 export async function followTo(page: Page, path: string): Promise<void> {
   if (!page.url().includes("/console/")) await page.goto("/console/");
   const follow = (to: string) => page.evaluate(`history.pushState(null, "", ${JSON.stringify(to)})`);
-  const missing = page.getByRole("heading", { level: 1, name: "No such page" });
+  const missing = page.getByRole("heading", { level: 1, name: "Page not found" });
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await follow("/console/no/such/page");
   await missing.waitFor();

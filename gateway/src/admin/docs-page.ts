@@ -60,4 +60,14 @@ SwaggerUIBundle({
 const style = `body { margin: 0; font-family: system-ui, sans-serif; }
 #reference { min-height: 100vh; }
 html.dark-mode body { background: #1c2022; color: #e4e6e6; }
+/* On a telephone swagger-ui leaves paths, tables and examples wider than the page. */
+@media (max-width: 48rem) {
+  .swagger-ui .wrapper, .swagger-ui .scheme-container .schemes { padding: 0 0.75rem; }
+  .swagger-ui .info .title, .swagger-ui .renderedMarkdown, .swagger-ui .opblock-tag { overflow-wrap: anywhere; }
+  .swagger-ui .opblock-tag { flex-wrap: wrap; }
+  .swagger-ui .opblock .opblock-summary, .swagger-ui .opblock .opblock-summary-control { flex-wrap: wrap; min-width: 0; }
+  .swagger-ui .opblock .opblock-summary-path { flex-shrink: 1; max-width: 100%; min-width: 0; word-break: break-all; }
+  .swagger-ui .renderedMarkdown table, .swagger-ui .table-container, .swagger-ui .responses-inner { display: block; max-width: 100%; overflow-x: auto; }
+  .swagger-ui pre, .swagger-ui .renderedMarkdown pre { max-width: 100%; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+}
 `;

@@ -70,6 +70,7 @@ function AuditLog() {
         columns={workspace.all ? auditColumnsOfAll : auditColumns}
         rows={rows}
         rowKey={(row) => String(row.seq)}
+        name="audit"
         rowLink={(row) => ({ to: "/audit", search: (before: Search) => ({ ...before, entry: entryName(row) }) })}
         empty={
           <EmptyState icon={<IconHistory />} title={t("audit.nothingWasChanged")}>

@@ -67,6 +67,7 @@ export function LimitUsageTab() {
         columns={limitUsageColumns}
         rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
         rowKey={rowKey}
+        name="limits"
         rowLink={linkOf}
         sortedBy="-used"
         empty={

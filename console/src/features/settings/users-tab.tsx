@@ -39,6 +39,7 @@ export function UsersTab() {
           columns={columns}
           rows={users}
           rowKey={(user) => user.id}
+          name="users"
           dimmed={(user) => user.disabled}
           empty={
             <EmptyState icon={<IconUsers />} title={t("settings.users.noMatch")}>

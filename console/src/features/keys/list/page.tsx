@@ -80,6 +80,7 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
         columns={workspace.all ? columnsOfAll : columnsInWorkspace}
         rows={rows}
         rowKey={(key) => key.id}
+        name="keys"
         rowLink={linkOf}
         dimmed={(key) => key.state !== "active"}
         empty={<NoKeys searched={isSearch(query)} makeButton={makeButton} />}

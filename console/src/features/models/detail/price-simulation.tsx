@@ -153,7 +153,7 @@ function CostTable({ lines, total }: CostTableProps) {
               <td>{formatCount(line.units)}</td>
               <td>{unitPriceWords(line.class, line.unit_usd)}</td>
               <td>
-                <Money usd={line.usd} />
+                <Money usd={line.usd} aligned />
               </td>
             </tr>
           ))}
@@ -164,7 +164,7 @@ function CostTable({ lines, total }: CostTableProps) {
             <td />
             <td />
             <td>
-              <Money usd={total} />
+              <Money usd={total} aligned />
             </td>
           </tr>
         </tfoot>

@@ -53,7 +53,7 @@ const requests: Column<ModelRow> = {
 const cost: Column<ModelRow> = {
   id: "cost",
   header: t("models.figures.cost"),
-  cell: (model) => <Money usd={model.last_week?.cost_usd ?? null} short />,
+  cell: (model) => <Money usd={model.last_week?.cost_usd ?? null} aligned />,
   sortBy: (model) => model.last_week?.cost_usd ?? null,
   align: "right",
 };

@@ -55,6 +55,7 @@ export default function ModelsPage() {
         columns={mayChange ? columnsOfAll : columnsOfMembers}
         rows={rowsIn(query, () => fitting)}
         rowKey={(model) => model.name}
+        name="models"
         rowLink={(model) => ({ to: "/models/$model", params: { model: model.name }, search: {} })}
         dimmed={(model) => model.deployments?.every((each) => !each.enabled) === true}
         empty={all.length === 0 ? <NoModels mayChange={mayChange} onAdd={() => setAdd("1")} /> : <NoneFits />}

@@ -51,6 +51,7 @@ function Providers() {
         pageSize={pageSize}
         rows={rowsIn(query, () => fitting)}
         rowKey={(provider) => provider.id}
+        name="providers"
         rowLink={(provider) => ({ to: "/providers/$provider", params: { provider: provider.id }, search: {} })}
         dimmed={(provider) => !provider.enabled}
         empty={all.length === 0 ? <NoProviders addButton={addButton} /> : <NoneFits />}

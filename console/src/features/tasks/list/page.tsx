@@ -88,6 +88,7 @@ export default function TasksPage() {
           columns={workspace.all ? taskColumnsOfAll : taskColumns}
           rows={rows}
           rowKey={(task) => task.id}
+          name="tasks"
           rowLink={(task) => ({
             to: "/tasks/$task",
             params: { task: task.id },

@@ -42,6 +42,7 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
           columns={columns}
           rows={rowsIn(query, (page) => page.data)}
           rowKey={(member) => member.id}
+          name="members"
           dimmed={(member) => member.disabled}
           empty={
             <EmptyState icon={<IconUsers />} title={t("workspaces.noMembersYet")} action={inviteButton}>

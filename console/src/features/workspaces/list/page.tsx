@@ -35,6 +35,7 @@ export default function WorkspacesPage() {
         columns={workspaceColumns}
         rows={rows}
         rowKey={(workspace) => workspace.id}
+        name="workspaces"
         rowLink={({ slug }) => ({
           to: "/workspaces/$workspace",
           params: { workspace: slug },
