@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { canonicalQuery, encoded } from "./canonical-query.ts";
 import type { SimulatorRequest } from "./request.ts";
 
 /** Why a request's AWS signature is wrong; null when it is right. */
@@ -36,16 +37,6 @@ function canonicalRequest(request: SimulatorRequest, names: readonly string[]): 
   const path = request.path.split("/").map(encoded).join("/");
   const payload = sha256(request.body);
   return [request.method, path, canonicalQuery(request.query), lines.join(""), names.join(";"), payload].join("\n");
-}
-
-function canonicalQuery(query: string): string {
-  const rows = [...new URLSearchParams(query)].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
-  return rows.toSorted().join("&");
-}
-
-/** RFC 3986: everything but letters, digits and -._~ */
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function sha256(data: string | Uint8Array): string {

@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { canonicalQuery } from "./canonical-query.ts";
 import type { SimulatorRequest } from "./request.ts";
 
 /** Why a request's Volcengine signature is wrong; null when it is right. */
@@ -81,16 +82,6 @@ function signatureOf({ request, read, date, payload, secret }: Signing): string 
   let key: Uint8Array = Buffer.from(secret);
   for (const part of [day, region, service, "request"]) key = hmac(key, part);
   return Buffer.from(hmac(key, toSign)).toString("hex");
-}
-
-function canonicalQuery(query: string): string {
-  const rows = [...new URLSearchParams(query)].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
-  return rows.toSorted().join("&");
-}
-
-/** RFC 3986: everything but letters, digits and -._~ */
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function sha256(data: string | Uint8Array): string {

@@ -3,6 +3,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import {
   frameUrl,
@@ -98,12 +99,7 @@ function checkAsset(assets: ArkAssetStore, account: string, { asset, kind }: Ark
 
 function look({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
   const task = known(taskBook, owner, id);
-  return jsonExchange({
-    model: task.model,
-    aside: `${dialect} poll`,
-    inherited: taskBook.look(task),
-    act: () => taskBody(task),
-  });
+  return pollExchange(taskBook, task, dialect, () => taskBody(task));
 }
 
 /** A queued task is cancelled, a running one is not, and of one that is over the record goes. */

@@ -2,6 +2,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
@@ -68,8 +69,7 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queueBody(task) });
+  return pollExchange(taskBook, task, dialect, () => queueBody(task));
 }
 
 function stop(task: Task): Exchange {

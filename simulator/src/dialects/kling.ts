@@ -2,6 +2,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
 import { readTask } from "../task-asked.ts";
@@ -87,8 +88,7 @@ function checkFields(body: JsonObject, way: string, prompt: string): void {
 function look(taskBook: TaskBook, owner: TaskOwner, way: string, id: string): Exchange {
   const task = taskBook.find(owner, id) ?? taskBook.list(owner).find(({ clientId }) => clientId === id) ?? null;
   if (task === null || task.asked["way"] !== way) throw new Refusal(404, "task not found", { code: "1203" });
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => envelope(dataOf(task)) });
+  return pollExchange(taskBook, task, dialect, () => envelope(dataOf(task)));
 }
 
 function list(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {

@@ -1,6 +1,7 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
@@ -88,8 +89,7 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queryBody(task) });
+  return pollExchange(taskBook, task, dialect, () => queryBody(task));
 }
 
 function queryBody(task: Task, at = Date.now()): JsonObject {

@@ -3,6 +3,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf, parseObject, stringOf } from "../json-body.ts";
 import { bytesExchange, jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import {
@@ -109,8 +110,7 @@ function creation({ taskBook, owner, request, model: named, prompt: given, asked
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => videoBody(task) });
+  return pollExchange(taskBook, task, dialect, () => videoBody(task));
 }
 
 function remove(task: Task): Exchange {

@@ -2,6 +2,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
@@ -79,8 +80,7 @@ function filterOf(body: JsonObject): readonly TaskState[] {
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => predictionBody(task) });
+  return pollExchange(taskBook, task, dialect, () => predictionBody(task));
 }
 
 function stop(task: Task): Exchange {

@@ -2,6 +2,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
@@ -68,8 +69,7 @@ function isImage(given: unknown): boolean {
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => taskBody(task) });
+  return pollExchange(taskBook, task, dialect, () => taskBody(task));
 }
 
 /** Cancels what is not over, and deletes what is. */

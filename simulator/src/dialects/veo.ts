@@ -2,6 +2,7 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
+import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { isOver, linkExpiry, type Task, taskError, videoFile, videoUrl, viewTask } from "../task.ts";
@@ -79,8 +80,7 @@ function create(taskBook: TaskBook, request: SimulatorRequest, model: string, ve
 }
 
 function look(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
-  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => operationBody(task) });
+  return pollExchange(taskBook, task, dialect, () => operationBody(task));
 }
 
 /** Until it is done the operation does not say so. */

@@ -1,42 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { Failure, type Seal, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import type { Seal, TurnPart } from "#core/index.ts";
+import { assistant, call, read, refusal, text, thought, user } from "../../../test/responses-turns.ts";
 import { sealText } from "../seal-text.ts";
-import { openaiResponsesCodec } from "./index.ts";
 
-const encoder = new TextEncoder();
-const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
-const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });
-const assistant = (...parts: TurnPart[]): TurnMessage => ({ role: "assistant", parts });
-const call = (id: string, name = "f"): TurnPart => ({
-  kind: "tool-call",
-  id,
-  name,
-  argumentsText: '{"a":1}',
-  seal: null,
-  cache: null,
-});
-const thought = (seal: Seal | null, said = "hm"): TurnPart => ({
-  kind: "reasoning",
-  text: said,
-  seal,
-  redacted: false,
-});
-
-function read(request: object): { turn: Turn; warnings: string[] } {
-  const warnings: string[] = [];
-  const body = encoder.encode(JSON.stringify({ model: "m", ...request }));
-  const turn = openaiResponsesCodec.readTurn(body, { model: "m", stream: false }, (what) => warnings.push(what));
-  return { turn, warnings };
-}
-function refusal(act: () => unknown): { code: string; param: string | null; retry: string } {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param, retry: thrown.retry };
-    throw thrown;
-  }
-  throw new Error("was accepted");
-}
 describe("a Responses request read", () => {
   test("instructions come first, then leading system messages; later ones stay where they stood", () => {
     const { turn } = read({

@@ -1,64 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ResponseCreateParams } from "openai/resources/responses/responses";
-import { Failure, type Seal, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
-import { silentTurn } from "../../../test/silent-turn.ts";
+import type { TurnPart } from "#core/index.ts";
+import { assistant, call, refusal, result, sealBy, text, thought, user, write } from "../../../test/responses-turns.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
-const none: Turn = {
-  ...silentTurn,
-};
-const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
-const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });
-const assistant = (...parts: TurnPart[]): TurnMessage => ({ role: "assistant", parts });
-const call = (id: string, name = "f"): TurnPart => ({
-  kind: "tool-call",
-  id,
-  name,
-  argumentsText: '{"a":1}',
-  seal: null,
-  cache: null,
-});
-const result = (callId: string, value = "ok"): TurnPart => ({
-  kind: "tool-result",
-  callId,
-  name: "f",
-  parts: [{ kind: "text", text: value, cache: null }],
-  isError: false,
-  cache: null,
-});
-const sealBy = (account: string | null, dialect: Seal["dialect"] = "openai-responses"): Seal => ({
-  dialect,
-  account,
-  data: "gAAA",
-  itemId: "rs_1",
-});
-const thought = (seal: Seal | null, said = "hm"): TurnPart => ({
-  kind: "reasoning",
-  text: said,
-  seal,
-  redacted: false,
-});
-
-function write(
-  turn: Partial<Turn>,
-  traits = {},
-): { body: ResponseCreateParams; items: Record<string, unknown>[]; warnings: string[] } {
-  const warnings: string[] = [];
-  const target = { upstreamModel: "up", account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
-  const bytes = openaiResponsesCodec.writeTurn({ ...none, ...turn }, target, (what) => warnings.push(what));
-  const body = JSON.parse(new TextDecoder().decode(bytes)) as ResponseCreateParams;
-  return { body, items: body.input as unknown as Record<string, unknown>[], warnings };
-}
-function refusal(act: () => unknown): { code: string; param: string | null; retry: string } {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param, retry: thrown.retry };
-    throw thrown;
-  }
-  throw new Error("was accepted");
-}
 describe("a turn written as a Responses request", () => {
   test("keeps nothing upstream and says strict for every tool", () => {
     const tools = [{ name: "f", description: null, parameters: null, strict: null, cache: null }];
