@@ -48,10 +48,10 @@ try {
 }
 
 async function makeKey(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Make key" }).first().click();
+  await page.getByRole("button", { name: "Create key" }).first().click();
   const form = page.getByRole("dialog");
   await form.getByLabel("Name").first().fill("release notes");
-  await form.getByRole("button", { name: "Make key" }).click();
+  await form.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("region", { name: "secret" }).waitFor();
 }
 

@@ -54,13 +54,13 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
 
     // A key; its secret is shown once.
     await navigation.getByRole("link", { name: "API keys" }).click();
-    await page.getByRole("button", { name: "Make key" }).first().click();
+    await page.getByRole("button", { name: "Create key" }).first().click();
     const draft = page.getByRole("dialog");
     const home = draft.getByRole("combobox", { name: "Workspace" });
     await home.click();
     await page.getByRole("option").first().click();
     await draft.getByLabel("Name").first().fill("first program");
-    await draft.getByRole("button", { name: "Make key" }).click();
+    await draft.getByRole("button", { name: "Create key" }).click();
     const shown = page.getByRole("region", { name: "secret" });
     const secret = (await shown.innerText()).trim();
     expect(secret).toMatch(/^sk-sluice-\w+$/);

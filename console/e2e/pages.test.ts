@@ -75,7 +75,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     expect(await page.evaluate("document.activeElement?.textContent")).toBe("Skip to content");
     await page.keyboard.press("Enter");
     expect(await page.evaluate("document.activeElement?.id")).toBe("content");
-    await tabTo(page, "Make key");
+    await tabTo(page, "Create key");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByLabel("Name").first().waitFor();
     await page.keyboard.press("Escape");

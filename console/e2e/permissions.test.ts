@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
   });
 
   async function invite(page: Page, role: WorkspaceRole): Promise<string> {
-    await page.getByRole("button", { name: "Invite somebody" }).first().click();
+    await page.getByRole("button", { name: "Invite member" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("E-mail").fill(emailOf(role));
     await dialog.getByRole("radio", { name: new RegExp(`^${role}`, "i") }).check();
@@ -106,12 +106,12 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     const viewers = await of("viewer").page(browser);
     await viewers.goto("/console/keys");
     await viewers.getByRole("link", { name: "made by ada" }).waitFor();
-    expect(await enabledButtons(viewers, "Make key")).toBe(0);
+    expect(await enabledButtons(viewers, "Create key")).toBe(0);
     await browser.leave(viewers);
     const members = await of("member").page(browser);
     await members.goto("/console/keys");
     await members.getByRole("link", { name: "made by ada" }).waitFor();
-    expect(await enabledButtons(members, "Make key")).toBeGreaterThan(0);
+    expect(await enabledButtons(members, "Create key")).toBeGreaterThan(0);
     await members.goto(`/console/keys/${aKey}`);
     await members.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
     expect(await enabledButtons(members, "Revoke key")).toBe(0);
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
       const page = await of(role).page(browser);
       await page.goto("/console/workspaces/acme?tab=members");
       await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
-      expect(await enabledButtons(page, "Invite somebody")).toBe(may ? 1 : 0);
+      expect(await enabledButtons(page, "Invite member")).toBe(may ? 1 : 0);
       await browser.leave(page);
     }
     await refused(of("admin"), "invitations.create", {

@@ -2,7 +2,19 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config.ts";
 import { route } from "./route.ts";
 import { captures, keyStates } from "./states.ts";
-import { at, id, label, managedBy, maybeAt, pageOf, pageQuery, passThrough, patterns, personSchema } from "./words.ts";
+import {
+  at,
+  budgetUse,
+  id,
+  label,
+  managedBy,
+  maybeAt,
+  pageOf,
+  pageQuery,
+  passThrough,
+  patterns,
+  personSchema,
+} from "./words.ts";
 
 export const consoleKeySchema = z.object({
   id,
@@ -34,6 +46,10 @@ export const consoleKeySchema = z.object({
     ),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
+
+/** A key with where its budgets stand. */
+export const keyWithUsageSchema = consoleKeySchema.extend(budgetUse);
+export type KeyWithUsage = z.infer<typeof keyWithUsageSchema>;
 
 const keyFields = {
   name: label,
@@ -68,12 +84,12 @@ export const keyRoutes = {
       made_by: id.optional().describe("Only those that this user made."),
       mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
     }),
-    answer: pageOf(consoleKeySchema),
+    answer: pageOf(keyWithUsageSchema),
   }),
   "keys.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/keys",
-    summary: "Make a key",
+    summary: "Create a key",
     needs: "member",
     body: z.strictObject(keyFields),
     answer: made,
@@ -84,7 +100,7 @@ export const keyRoutes = {
     path: "/api/workspaces/{workspace}/keys/{key}",
     summary: "One key",
     needs: "viewer",
-    answer: consoleKeySchema,
+    answer: keyWithUsageSchema,
   }),
   "keys.update": route({
     method: "PATCH",

@@ -191,7 +191,7 @@ export const sessionRoutes = {
   "invitations.administrators": route({
     method: "GET",
     path: "/api/invitations",
-    summary: "Open invitations of administrators",
+    summary: "Pending invitations of administrators",
     needs: "administrator",
     answer: pageOf(invitationSchema),
   }),
@@ -208,14 +208,14 @@ export const sessionRoutes = {
   "invitations.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/invitations",
-    summary: "Open invitations of a workspace",
+    summary: "Pending invitations of a workspace",
     needs: "admin",
     answer: pageOf(invitationSchema),
   }),
   "invitations.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/invitations",
-    summary: "Invite somebody into a workspace, with a role up to one's own",
+    summary: "Invite a person into a workspace, with a role up to one's own",
     needs: "admin",
     body: z.strictObject({ email: z.email().max(254), role: z.enum(workspaceRoles) }),
     answer: withLink,

@@ -155,14 +155,14 @@ export const settingsRoutes = {
   "notices.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/notices",
-    summary: "Notices on budgets",
+    summary: "Alerts on budgets (notices)",
     needs: "viewer",
     answer: pageOf(noticeSchema),
   }),
   "notices.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/notices",
-    summary: "Be told when a budget is used up to a share",
+    summary: "Create an alert: be told when a budget reaches a threshold",
     needs: "admin",
     body: z.strictObject(noticeFields),
     answer: noticeSchema,
@@ -171,7 +171,7 @@ export const settingsRoutes = {
   "notices.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Change a notice",
+    summary: "Edit an alert",
     needs: "admin",
     body: z.strictObject(noticeFields).partial(),
     answer: noticeSchema,
@@ -179,14 +179,14 @@ export const settingsRoutes = {
   "notices.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Remove a notice",
+    summary: "Remove an alert",
     needs: "admin",
     answer: nothing,
   }),
   "notices.test": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/notices/{notice}/test",
-    summary: "Send a notice now, as a try",
+    summary: "Send a test of an alert",
     needs: "admin",
     answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), ms }),
   }),

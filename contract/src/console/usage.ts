@@ -68,6 +68,12 @@ export const limitUsageRowSchema = z.object({
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),
   used: z.number().nullable().describe("Null for a budget whose spending cannot be read now."),
+  exhausted: z
+    .boolean()
+    .describe("Calls are refused: it is used up, or what is left of a budget is too little for the calls that come."),
+  refused_at: at
+    .nullable()
+    .describe("When a budget last refused a call that it would refuse now too, of the past hour and of this process."),
   resets_at: at.nullable(),
   forecast: z
     .object({

@@ -42,3 +42,15 @@ export type LeaverKeys = z.infer<typeof leaverKeysSchema>;
 /** Somebody as lists show them. */
 export const personSchema = z.object({ id, email: z.string(), name: z.string() });
 export type Person = z.infer<typeof personSchema>;
+
+/** How far the budget of a key, a group or a workspace is used. */
+export const budgetUse = {
+  budget_used: z
+    .number()
+    .nullable()
+    .describe("USD of its own budget in the running period; null: it has none, or that cannot be read now."),
+  exhausted_by: z
+    .enum(["key", "group", "workspace"])
+    .nullable()
+    .describe("Whose budget is exhausted, so that calls are refused with 402: the narrowest; null: none is."),
+};

@@ -5,6 +5,7 @@ import { route } from "./route.ts";
 import { accessReasons } from "./states.ts";
 import {
   at,
+  budgetUse,
   count,
   id,
   label,
@@ -34,6 +35,10 @@ export const consoleGroupSchema = z.object({
 });
 export type ConsoleGroup = z.infer<typeof consoleGroupSchema>;
 
+/** A group with where its budgets stand. */
+export const groupWithUsageSchema = consoleGroupSchema.extend(budgetUse);
+export type GroupWithUsage = z.infer<typeof groupWithUsageSchema>;
+
 export const consoleWorkspaceSchema = z.object({
   id,
   slug: z.string(),
@@ -51,6 +56,10 @@ export const consoleWorkspaceSchema = z.object({
   created_at: at,
 });
 export type ConsoleWorkspace = z.infer<typeof consoleWorkspaceSchema>;
+
+/** A workspace with where its budget stands. */
+export const workspaceWithUsageSchema = consoleWorkspaceSchema.extend(budgetUse);
+export type WorkspaceWithUsage = z.infer<typeof workspaceWithUsageSchema>;
 
 export const memberSchema = personSchema.extend({ role: z.enum(workspaceRoles), since: at, disabled: z.boolean() });
 export type Member = z.infer<typeof memberSchema>;
@@ -105,12 +114,12 @@ export const workspaceRoutes = {
     summary: "The workspaces one belongs to; an administrator sees all",
     needs: "signed-in",
     query: pageQuery.extend({ search: z.string().max(256).optional() }),
-    answer: pageOf(consoleWorkspaceSchema),
+    answer: pageOf(workspaceWithUsageSchema),
   }),
   "workspaces.create": route({
     method: "POST",
     path: "/api/workspaces",
-    summary: "Make a workspace with its first group, `default`",
+    summary: "Create a workspace with its first group, `default`",
     needs: "administrator",
     body: z.strictObject({
       slug,
@@ -128,7 +137,7 @@ export const workspaceRoutes = {
     path: "/api/workspaces/{workspace}",
     summary: "One workspace, by id or slug",
     needs: "viewer",
-    answer: consoleWorkspaceSchema,
+    answer: workspaceWithUsageSchema,
   }),
   "workspaces.update": route({
     method: "PATCH",
@@ -166,12 +175,12 @@ export const workspaceRoutes = {
     path: "/api/workspaces/{workspace}/groups",
     summary: "The groups of a workspace",
     needs: "viewer",
-    answer: pageOf(consoleGroupSchema),
+    answer: pageOf(groupWithUsageSchema),
   }),
   "groups.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/groups",
-    summary: "Make a group",
+    summary: "Create a group",
     needs: "admin",
     body: groupBody,
     answer: consoleGroupSchema,

@@ -3,9 +3,10 @@ import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#port
 import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
-import type { LimitUsage } from "./limit-usage.ts";
+import type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
 import { CountedPermit, FreePermit, type Permit, type PermitOffice } from "./permit.ts";
 import { rateRules } from "./rate.ts";
+import { RefusedBudgets } from "./refused-budgets.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
 import { type Estimate, noMoney, type Wanted } from "./spent.ts";
 
@@ -43,7 +44,7 @@ export interface Admission {
   /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
   limitUsage(principal: Principal): Promise<readonly LimitUsage[]>;
   /** The same of any scopes, in their order. */
-  limitUsages(scopes: readonly LimitScope[]): Promise<readonly LimitUsage[]>;
+  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]>;
   close(): void;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: number;
@@ -71,6 +72,7 @@ class CountedAdmission implements Admission, PermitOffice {
   readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
   /** The same, put together for a caller; a principal lives as long as its catalog. */
   readonly #rulesOfCaller = new WeakMap<Principal, CallerRules>();
+  readonly #refused = new RefusedBudgets();
   #repeatedEndings = 0;
   #unsettled = 0;
 
@@ -115,7 +117,9 @@ class CountedAdmission implements Admission, PermitOffice {
       const claim = rule.claim(nothing, nowMs);
       const refuse = (state: ClaimState): void => {
         const usedUp = claim.kind === "budget" && state.used >= claim.limit;
-        if (usedUp || state.used + claim.amount > claim.limit) throw rule.refusal(state, nothing, nowMs);
+        if (!usedUp && state.used + claim.amount <= claim.limit) return;
+        this.#refused.note(claim, nowMs);
+        throw rule.refusal(state, nothing, nowMs);
       };
       const state = this.counter.peek(claim);
       if (state instanceof Promise) later.push(state.then(refuse));
@@ -136,7 +140,7 @@ class CountedAdmission implements Admission, PermitOffice {
     return this.#limitUsagesOf(this.#rulesOf(principal).all);
   }
 
-  limitUsages(scopes: readonly LimitScope[]): Promise<readonly LimitUsage[]> {
+  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
     return this.#limitUsagesOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
   }
 
@@ -144,12 +148,15 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#spending.close();
   }
 
-  async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly LimitUsage[]> {
+  async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly ScopeLimitUsage[]> {
     const unknown = await this.#spending.meet(countedBy(rules));
     const nowMs = this.#clock.now();
     return Promise.all(
       rules.map(async (rule) => {
-        const limitUsage = rule.limitUsage(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs);
+        const claim = rule.claim(nothing, nowMs);
+        const state = await this.counter.peek(claim);
+        const refusedAt = this.#refused.latest(claim, state, nowMs);
+        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt };
         // The counter has what it counted itself, which is not what the budget has spent.
         const isUnknown = rule instanceof BudgetRule && unknown.has(rule.counted().key);
         return isUnknown ? { ...limitUsage, used: null } : limitUsage;
@@ -182,7 +189,10 @@ class CountedAdmission implements Admission, PermitOffice {
     const claim = asked.claims[answer.index];
     if (rule === undefined || claim === undefined)
       throw new RangeError("The counter refused a claim it was not given.");
-    if (answer.reason === "limit") throw rule.refusal(answer.state, asked.wanted, asked.nowMs);
+    if (answer.reason === "limit") {
+      this.#refused.note(claim, asked.nowMs);
+      throw rule.refusal(answer.state, asked.wanted, asked.nowMs);
+    }
     throw uncountable(answer.reason === "full" ? "full" : "unread", answer.state.freeInMs);
   }
 

@@ -13,7 +13,7 @@
 export { type Admission, createAdmission } from "./admit.ts";
 export { callCounter } from "./call-counter.ts";
 
-export type { LimitUsage } from "./limit-usage.ts";
+export type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
 export { periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
 export { seedRates } from "./seed.ts";

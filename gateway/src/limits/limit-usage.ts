@@ -15,3 +15,12 @@ export interface LimitUsage {
   /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
   readonly resetsAt: number | null;
 }
+
+/** The same of a scope, for those who look after it. */
+export interface ScopeLimitUsage extends LimitUsage {
+  /**
+   * When a budget last refused a call, in Unix milliseconds, as far as this process knows; null for other limits, where that
+   * is long ago, and where such a call would be let through by now.
+   */
+  readonly refusedAt: number | null;
+}

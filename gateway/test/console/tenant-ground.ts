@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { createMemoryCounter } from "#coordination/index.ts";
 import { Authenticator } from "#identity/index.ts";
+import { createAdmission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
 import { accessHandlers } from "../../src/admin/handlers/access-handlers.ts";
@@ -32,7 +34,14 @@ export async function openTenantGround(
   const ground = await openConsoleGround((gateway) => {
     feed = createChangeFeed({ database: gateway.database, clock: gateway.clock, observer: silentObserver });
     reading = reports(gateway);
-    const whole = { ...gateway, reports: reading, randomBytes, changesSeen: async () => await feed?.catchUp() };
+    const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    const whole = {
+      ...gateway,
+      admission,
+      reports: reading,
+      randomBytes,
+      changesSeen: async () => await feed?.catchUp(),
+    };
     const people = { ...whole, observer: silentObserver, mailer: null, publicUrl: null };
     return {
       ...peopleHandlers(people),

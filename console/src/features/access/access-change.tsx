@@ -1,5 +1,5 @@
 import { Alert, Text } from "@mantine/core";
-import type { AccessCheck, AccessReason, Need } from "@sluice/contract";
+import type { AccessCheck, Need } from "@sluice/contract";
 import { IconArrowRight } from "@tabler/icons-react";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { t } from "../../language/areas/access.ts";
@@ -25,7 +25,7 @@ export function AccessChange({ check, workspace, group }: AccessChangeProps) {
   if (advice === null) return null;
   const { words, verb, link, needs } = advice;
   return (
-    <Alert variant="light" color="gray" title={t("access.toChangeIt")}>
+    <Alert variant="light" color="gray" title={t("access.change.title")}>
       <Text size="sm">{words}</Text>
       {may(needs, workspace) ? (
         <Link {...link} className="text-link access-way">
@@ -34,85 +34,91 @@ export function AccessChange({ check, workspace, group }: AccessChangeProps) {
         </Link>
       ) : (
         <Text size="sm" mt={4}>
-          {needs === "administrator" ? t("access.onlyAnAdministratorCan") : t("access.somebodyWhoIsOfThe", { needs })}
+          {needs === "administrator"
+            ? t("access.change.onlyAdministrator")
+            : t("access.change.onlyRole", { role: needs })}
         </Text>
       )}
     </Alert>
   );
 }
 
-function adviceFor({ reason, key, model }: AccessCheck, workspace: string, group: string | null): Advice | null {
-  const search = { workspace };
-  const toWorkspace: LinkProps = {
+function adviceFor(check: AccessCheck, workspace: string, group: string | null): Advice | null {
+  return workspaceAdvice(check, workspace) ?? groupAdvice(check, workspace, group) ?? keyAdvice(check, workspace);
+}
+
+function workspaceAdvice({ reason, model }: AccessCheck, workspace: string): Advice | null {
+  const link: LinkProps = {
     to: "/workspaces/$workspace",
     params: { workspace },
-    search: { ...search, edit: "1" },
+    search: { workspace, edit: "1" },
   };
-  const toGroup: LinkProps = {
-    to: "/workspaces/$workspace",
-    params: { workspace },
-    search: { ...search, tab: "groups", ...(group === null ? {} : { group }) },
+  switch (reason) {
+    case "workspace_disabled":
+      return {
+        words: t("access.change.enableWorkspace"),
+        verb: t("access.change.openWorkspace"),
+        link,
+        needs: "administrator",
+      };
+    case "workspace_models":
+      return {
+        words: t("access.change.workspaceModels", { model }),
+        verb: t("access.change.editWorkspace"),
+        link,
+        needs: "administrator",
+      };
+    case "no_deployment":
+      return {
+        words: t("access.change.deployModel"),
+        verb: t("access.change.openModel"),
+        link: { to: "/models/$model", params: { model }, search: { workspace } },
+        needs: "administrator",
+      };
+    default:
+      return null;
+  }
+}
+
+function groupAdvice({ reason, model }: AccessCheck, workspace: string, group: string | null): Advice | null {
+  if (reason !== "group_models") return null;
+  return {
+    words: t("access.change.groupModels", { model }),
+    verb: t("access.change.editGroup"),
+    link: {
+      to: "/workspaces/$workspace",
+      params: { workspace },
+      search: { workspace, tab: "groups", ...(group === null ? {} : { group }) },
+    },
+    needs: "admin",
   };
+}
+
+function keyAdvice({ reason, key, model }: AccessCheck, workspace: string): Advice | null {
   const toKey = (more: Record<string, string>): LinkProps => ({
     to: "/keys/$key",
     params: { key: key.id },
-    search: { ...search, ...more },
+    search: { workspace, ...more },
   });
-  const ways: Readonly<Partial<Record<AccessReason, Advice>>> = {
-    workspace_disabled: {
-      words: t("access.enableTheWorkspaceAgain"),
-      verb: t("access.openTheWorkspace"),
-      link: toWorkspace,
-      needs: "administrator",
-    },
-    workspace_models: {
-      words: t("access.addOrAPatternThat", { model }),
-      verb: t("access.changeTheWorkspace"),
-      link: toWorkspace,
-      needs: "administrator",
-    },
-    group_models: {
-      words: t("access.addOrAPatternThat2", { model }),
-      verb: t("access.changeTheGroup"),
-      link: toGroup,
-      needs: "admin",
-    },
-    key_models: {
-      words: t("access.addOrAPatternThat3", { model }),
-      verb: t("access.changeTheKey"),
-      link: toKey({ edit: "1" }),
-      needs: "member",
-    },
-    key_disabled: {
-      words: t("access.enableTheKeyAgain"),
-      verb: t("access.openTheKey"),
-      link: toKey({}),
-      needs: "member",
-    },
-    key_expired: {
-      words: t("access.giveTheKeyALater"),
-      verb: t("access.changeTheKey"),
-      link: toKey({ edit: "1" }),
-      needs: "member",
-    },
-    key_revoked: {
-      words: t("access.aRevokedKeyStaysRevoked"),
-      verb: "Make a key",
-      link: { to: "/keys", search: { ...search, create: "1" } },
-      needs: "member",
-    },
-    key_without_secret: {
-      words: t("access.giveTheKeyASecret"),
-      verb: t("access.openTheKey"),
-      link: toKey({}),
-      needs: "member",
-    },
-    no_deployment: {
-      words: t("access.addADeploymentToThe"),
-      verb: t("access.openTheModel"),
-      link: { to: "/models/$model", params: { model }, search },
-      needs: "administrator",
-    },
-  };
-  return ways[reason] ?? null;
+  const edit = { verb: t("access.change.editKey"), link: toKey({ edit: "1" }), needs: "member" } as const;
+  const open = { verb: t("access.change.openKey"), link: toKey({}), needs: "member" } as const;
+  switch (reason) {
+    case "key_models":
+      return { words: t("access.change.keyModels", { model }), ...edit };
+    case "key_expired":
+      return { words: t("access.change.extendKey"), ...edit };
+    case "key_disabled":
+      return { words: t("access.change.enableKey"), ...open };
+    case "key_without_secret":
+      return { words: t("access.change.rotateKey"), ...open };
+    case "key_revoked":
+      return {
+        words: t("access.change.revokedKey"),
+        verb: t("access.change.createKey"),
+        link: { to: "/keys", search: { workspace, create: "1" } },
+        needs: "member",
+      };
+    default:
+      return null;
+  }
 }

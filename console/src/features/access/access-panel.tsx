@@ -2,7 +2,7 @@ import { Drawer, Skeleton, Stack, Text } from "@mantine/core";
 import type { AccessCheck } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
-import { t } from "../../language/areas/access.ts";
+import { Rich, t } from "../../language/areas/access.ts";
 import { AccessChange } from "./access-change.tsx";
 import { AccessSteps } from "./access-steps.tsx";
 import { ReasonBadge } from "./reason-badge.tsx";
@@ -26,7 +26,7 @@ interface AccessPanelProps {
 /** Why one key may or may not call one model, step by step, and where to change it. */
 export function AccessPanel({ workspace, question, group, onClose }: AccessPanelProps) {
   return (
-    <Drawer opened={question !== null} onClose={onClose} title={t("access.whyOrWhyNot")} size="md">
+    <Drawer opened={question !== null} onClose={onClose} title={t("access.panel.title")} size="md">
       {question !== null && <Answer workspace={workspace} question={question} group={group} />}
     </Drawer>
   );
@@ -56,12 +56,16 @@ function Verdict({ check }: { readonly check: AccessCheck }) {
   return (
     <Stack gap={6}>
       <Text size="sm" className="break">
-        Key <b>{check.key.name}</b>, model <b>{check.model}</b>
+        <Rich
+          text="access.panel.subject"
+          values={{ key: check.key.name, model: check.model }}
+          tags={{ b: (inside) => <b>{inside}</b> }}
+        />
       </Text>
       <div>
         <ReasonBadge reason={check.reason} />
       </div>
-      <Text size="sm">{reasonWords[check.reason].sentence}</Text>
+      <Text size="sm">{reasonWords[check.reason]}</Text>
     </Stack>
   );
 }
@@ -70,13 +74,13 @@ function Fallbacks({ check }: { readonly check: AccessCheck }) {
   return (
     <div>
       <Text size="sm" fw={500} mb={4}>
-        {t("access.whenThisModelFails")}
+        {t("access.fallback.title")}
       </Text>
       <ul className="plain-list">
         {check.fallbacks.map(({ model, allowed }) => (
           <li key={model}>
             <Text size="sm" component="span" className="break">
-              {model}: {allowed ? t("access.isTriedNext") : t("access.isLeftOutTheKey")}
+              {allowed ? t("access.fallback.allowed", { model }) : t("access.fallback.denied", { model })}
             </Text>
           </li>
         ))}

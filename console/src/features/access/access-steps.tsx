@@ -3,7 +3,7 @@ import type { AccessCheck } from "@sluice/contract";
 import { IconCircleCheck, IconCircleMinus, IconCircleX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { PatternsText } from "../../components/patterns-text.tsx";
-import { t } from "../../language/areas/access.ts";
+import { Rich, t } from "../../language/areas/access.ts";
 import { kindOf, reasonWords } from "./reason-words.ts";
 
 type Step = AccessCheck["steps"][number];
@@ -17,8 +17,8 @@ export function AccessSteps({ check }: { readonly check: AccessCheck }) {
         <PatternStep key={step.scope} step={step} model={check.model} />
       ))}
       {kind === "state" && (
-        <StepLine mark="no" title={t("access.state")}>
-          {reasonWords[check.reason].sentence}
+        <StepLine mark="no" title={t("access.step.state")}>
+          {reasonWords[check.reason]}
         </StepLine>
       )}
       <Availability check={check} />
@@ -31,7 +31,7 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
   if (patterns === null) {
     return (
       <StepLine mark="none" title={step.label}>
-        {t("access.hasNoPatternsOfIts")}
+        {t("access.step.noPatterns")}
       </StepLine>
     );
   }
@@ -39,13 +39,15 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
     <StepLine mark={step.allowed ? "yes" : "no"} title={step.label}>
       {matched === null ? (
         <>
-          <span className="break">{t("access.noneOfItsPatternsTakes", { model })}</span>
+          <span className="break">{t("access.step.noMatch", { model })}</span>
           <PatternsText patterns={patterns} shown={20} />
         </>
       ) : (
-        <>
-          Let through by <code className="pattern">{matched}</code>
-        </>
+        <Rich
+          text="access.step.match"
+          values={{ pattern: matched }}
+          tags={{ code: (inside) => <code className="pattern">{inside}</code> }}
+        />
       )}
     </StepLine>
   );
@@ -55,12 +57,8 @@ function Availability({ check: { deployments, reason } }: { readonly check: Acce
   // A model that the workspace may not call tells nothing of itself, not even whether it is there.
   if (deployments === 0 && reason !== "no_deployment") return null;
   return (
-    <StepLine mark={deployments === 0 ? "no" : "yes"} title={t("access.whatServesIt")}>
-      {deployments === 0
-        ? t("access.noEnabledDeployment")
-        : deployments === 1
-          ? t("access.n1EnabledDeployment")
-          : t("access.enabledDeployments", { deployments })}
+    <StepLine mark={deployments === 0 ? "no" : "yes"} title={t("access.step.deployments")}>
+      {t("access.step.deploymentCount", { count: deployments })}
     </StepLine>
   );
 }
@@ -68,7 +66,7 @@ function Availability({ check: { deployments, reason } }: { readonly check: Acce
 const marks = {
   yes: { icon: IconCircleCheck, word: t("access.yes"), tone: "good" },
   no: { icon: IconCircleX, word: t("access.no"), tone: "bad" },
-  none: { icon: IconCircleMinus, word: t("access.saysNothing"), tone: undefined },
+  none: { icon: IconCircleMinus, word: t("access.step.neutral"), tone: undefined },
 } as const;
 
 interface StepLineProps {

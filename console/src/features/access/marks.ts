@@ -22,10 +22,10 @@ export function markOf(reason: AccessReason): Mark {
 }
 
 export const markWords: Readonly<Record<Mark, string>> = {
-  yes: t("access.mayCallIt"),
-  workspace: t("access.heldBackByTheWorkspace"),
-  group: t("access.heldBackByTheGroup"),
-  key: "Held back by the key itself",
-  out: t("access.keyOrWorkspaceIsOut"),
-  unserved: t("access.givenButNothingServesIt"),
+  yes: t("access.mark.yes"),
+  workspace: t("access.mark.workspace"),
+  group: t("access.mark.group"),
+  key: t("access.mark.key"),
+  out: t("access.mark.out"),
+  unserved: t("access.mark.unserved"),
 };

@@ -1,22 +1,24 @@
 import type { AccessReason } from "@sluice/contract";
 import { t } from "../../language/areas/access.ts";
 
-/** Why a key may or may not call a model: in one word for a mark, and in a sentence. */
-export const reasonWords: Readonly<Record<AccessReason, { readonly short: string; readonly sentence: string }>> = {
-  yes: { short: t("access.yes"), sentence: t("access.theKeyMayCallIt") },
-  workspace_disabled: {
-    short: t("access.workspaceDisabled"),
-    sentence: t("access.theWorkspaceIsDisabledSo"),
-  },
-  workspace_models: { short: t("access.workspace"), sentence: t("access.theWorkspaceDoesNotLet") },
-  group_models: { short: t("access.group"), sentence: t("access.theKeysGroupDoesNot") },
-  key_models: { short: t("access.key"), sentence: t("access.theKeyItselfDoesNot") },
-  key_disabled: { short: t("access.keyDisabled"), sentence: t("access.theKeyIsDisabled") },
-  key_expired: { short: t("access.keyExpired"), sentence: t("access.theKeyHasExpired") },
-  key_revoked: { short: t("access.keyRevoked"), sentence: t("access.theKeyWasRevoked") },
-  key_without_secret: { short: t("access.noSecret"), sentence: t("access.theKeyHasNoSecret") },
-  no_deployment: { short: t("access.noDeployment"), sentence: t("access.accessIsGivenButNo") },
+/** Why a key may or may not call a model, in a sentence. */
+export const reasonWords: Readonly<Record<AccessReason, string>> = {
+  yes: t("access.reason.yes"),
+  workspace_disabled: t("access.reason.workspaceDisabled"),
+  workspace_models: t("access.reason.workspaceModels"),
+  group_models: t("access.reason.groupModels"),
+  key_models: t("access.reason.keyModels"),
+  key_disabled: t("access.reason.keyDisabled"),
+  key_expired: t("access.reason.keyExpired"),
+  key_revoked: t("access.reason.keyRevoked"),
+  key_without_secret: t("access.reason.noSecret"),
+  no_deployment: t("access.reason.noDeployment"),
 };
+
+/** The same for a mark: `Yes`, `No: group`. */
+export function shortReason(reason: AccessReason): string {
+  return reason === "yes" ? t("access.yes") : t("access.denied", { reason });
+}
 
 /** What decides, for a mark's look: the model's patterns, the state of the key or the workspace, or what serves it. */
 export type ReasonKind = "yes" | "patterns" | "state" | "availability";

@@ -6,13 +6,13 @@ import { t } from "../../language/areas/audit.ts";
 import { actionWord } from "./action-words.ts";
 
 const time: Column<AuditRow> = { id: "time", header: t("audit.time"), cell: (row) => <When at={row.at} /> };
-const actor: Column<AuditRow> = { id: "actor", header: t("audit.who"), cell: (row) => row.actor };
+const actor: Column<AuditRow> = { id: "actor", header: t("audit.actor"), cell: (row) => row.actor };
 const action: Column<AuditRow> = {
   id: "action",
-  header: t("audit.action"),
+  header: t("audit.action.title"),
   cell: (row) => <ActionBadge action={row.action} />,
 };
-const object: Column<AuditRow> = { id: "object", header: t("audit.what"), cell: (row) => row.object };
+const object: Column<AuditRow> = { id: "object", header: t("audit.target"), cell: (row) => row.object };
 const workspace: Column<AuditRow> = {
   id: "workspace",
   header: t("audit.workspace"),
@@ -21,7 +21,7 @@ const workspace: Column<AuditRow> = {
 const address: Column<AuditRow> = {
   id: "address",
   header: t("audit.address"),
-  cell: (row) => row.ip ?? <Nothing word={t("audit.notKnown")} />,
+  cell: (row) => row.ip ?? <Nothing word={t("audit.unknown")} />,
 };
 
 export const auditColumns: readonly Column<AuditRow>[] = [time, actor, action, object, address];

@@ -32,7 +32,7 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
   });
   const row = known ?? asked.data?.data.find((each) => each.seq === entry?.seq);
   return (
-    <Drawer opened={entry !== null} onClose={() => setName("")} size="lg" title={t("audit.whatChanged")}>
+    <Drawer opened={entry !== null} onClose={() => setName("")} size="lg" title={t("audit.entry.title")}>
       {row !== undefined ? (
         <Entry row={row} />
       ) : asked.error !== null ? (
@@ -40,7 +40,7 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
       ) : asked.data === undefined ? (
         <Skeleton height={160} />
       ) : (
-        <EmptyState title={t("audit.noSuchEntry")}>{t("audit.itMayBelongToAnother")}</EmptyState>
+        <EmptyState title={t("audit.entry.missing")}>{t("audit.entry.missingHelp")}</EmptyState>
       )}
     </Drawer>
   );
@@ -59,18 +59,18 @@ function Entry({ row }: { readonly row: AuditRow }) {
       </div>
       <dl className="fact-list">
         <div>
-          <dt>{t("audit.who")}</dt>
+          <dt>{t("audit.actor")}</dt>
           <dd>{row.actor}</dd>
         </div>
         <div>
-          <dt>{t("audit.when")}</dt>
+          <dt>{t("audit.entry.time")}</dt>
           <dd>
             <When at={row.at} exact />
           </dd>
         </div>
         <div>
-          <dt>{t("audit.from")}</dt>
-          <dd>{row.ip ?? t("audit.notByTheNetworkThe")}</dd>
+          <dt>{t("audit.entry.address")}</dt>
+          <dd>{row.ip ?? t("audit.entry.noAddress")}</dd>
         </div>
         {row.workspace !== null && (
           <div>
@@ -79,31 +79,37 @@ function Entry({ row }: { readonly row: AuditRow }) {
           </div>
         )}
         <div>
-          <dt>{t("audit.number")}</dt>
+          <dt>{t("audit.entry.number")}</dt>
           <dd>{row.seq}</dd>
         </div>
       </dl>
       {nothingKept ? (
         <Text fz="sm" c="dimmed">
-          {t("audit.itHappenedThereIsNothing")}
+          {t("audit.entry.noChange")}
         </Text>
       ) : (
         <>
-          <DiffView before={before} after={after} label={t("audit.whatChanged")} />
-          <Whole value={before} label={t("audit.before")} />
-          <Whole value={after} label={t("audit.after")} />
+          <DiffView before={before} after={after} label={t("audit.entry.title")} />
+          <Whole value={before} title={t("audit.entry.wholeBefore")} label={t("audit.entry.recordBefore")} />
+          <Whole value={after} title={t("audit.entry.wholeAfter")} label={t("audit.entry.recordAfter")} />
         </>
       )}
     </Stack>
   );
 }
 
-function Whole({ value, label }: { readonly value: unknown; readonly label: string }) {
+interface WholeProps {
+  readonly value: unknown;
+  readonly title: string;
+  readonly label: string;
+}
+
+function Whole({ value, title, label }: WholeProps) {
   if ((value ?? null) === null) return null;
   return (
     <details className="raw-usage">
-      <summary>{t("audit.allOfIt", { label })}</summary>
-      <JsonView value={value} label={t("audit.theObject", { label })} />
+      <summary>{title}</summary>
+      <JsonView value={value} label={label} />
     </details>
   );
 }

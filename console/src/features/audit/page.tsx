@@ -18,15 +18,15 @@ import { auditQueryOf, entryName } from "./audit-query.ts";
 
 const fallbackRange = "30d";
 const pageRows = 100;
-const title = t("audit.auditLog");
+const title = t("audit.list.title");
 
 export default function AuditPage() {
   const workspace = useWorkspace();
   if (workspace.none || !workspace.may("admin")) {
     return (
       <PageFrame title={title}>
-        <EmptyState icon={<IconHistory />} title={t("audit.forAdminsOfAWorkspace")}>
-          {t("audit.itShowsWhoChangedWhat")}
+        <EmptyState icon={<IconHistory />} title={t("audit.list.onlyAdmins")}>
+          {t("audit.list.onlyAdminsHelp")}
         </EmptyState>
       </PageFrame>
     );
@@ -45,7 +45,7 @@ function AuditLog() {
   return (
     <PageFrame
       title={title}
-      description={t("audit.whoChangedWhatWhenAnd")}
+      description={t("audit.list.description")}
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
@@ -55,15 +55,15 @@ function AuditLog() {
             onClick={rows.reload}
             loading={rows.loading}
           >
-            {t("audit.refresh")}
+            {t("audit.list.refresh")}
           </Button>
         </>
       }
     >
       <FilterBar
-        filters={[{ name: "action", label: t("audit.action"), choices: actionChoices(search["action"] ?? "") }]}
+        filters={[{ name: "action", label: t("audit.action.title"), choices: actionChoices(search["action"] ?? "") }]}
       >
-        <SearchBox label={t("audit.searchTheAuditLog")} placeholder={t("audit.whoDidItOrWhat")} />
+        <SearchBox label={t("audit.list.search")} placeholder={t("audit.list.searchPlaceholder")} />
       </FilterBar>
       <DataTable
         label={title}
@@ -73,8 +73,8 @@ function AuditLog() {
         name="audit"
         rowLink={(row) => ({ to: "/audit", search: (before: Search) => ({ ...before, entry: entryName(row) }) })}
         empty={
-          <EmptyState icon={<IconHistory />} title={t("audit.nothingWasChanged")}>
-            {t("audit.everyChangeOfKeysLimits")}
+          <EmptyState icon={<IconHistory />} title={t("audit.list.empty")}>
+            {t("audit.list.emptyHelp")}
           </EmptyState>
         }
       />

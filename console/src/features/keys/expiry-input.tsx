@@ -11,10 +11,10 @@ interface ExpiryInputProps {
 
 const dayMs = 86_400_000;
 const spans = [
-  { label: "7 days", days: 7 },
-  { label: "30 days", days: 30 },
-  { label: "90 days", days: 90 },
-  { label: "1 year", days: 365 },
+  { label: t("keys.expiry.days", { count: 7 }), days: 7 },
+  { label: t("keys.expiry.days", { count: 30 }), days: 30 },
+  { label: t("keys.expiry.days", { count: 90 }), days: 90 },
+  { label: t("keys.expiry.years", { count: 1 }), days: 365 },
 ] as const;
 
 /** When something ends by itself: a date in the reader's own time, or one of the usual spans. */
@@ -24,7 +24,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
       <TextInput
         type="datetime-local"
         label={t("keys.expires")}
-        description={t("keys.yourTimeEmptyNever")}
+        description={t("keys.expiry.help")}
         disabled={disabled}
         error={error}
         value={value === null ? "" : localText(value)}
@@ -37,7 +37,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
             variant="default"
             size="compact-xs"
             disabled={disabled}
-            aria-label={t("keys.expiresIn", { label })}
+            aria-label={t("keys.expiry.in", { label })}
             onClick={() => onChange(wholeMinute(Date.now() + days * dayMs))}
           >
             {label}
@@ -47,7 +47,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
           variant="subtle"
           size="compact-xs"
           disabled={disabled || value === null}
-          aria-label={t("keys.neverExpires")}
+          aria-label={t("keys.expiry.never")}
           onClick={() => onChange(null)}
         >
           {t("keys.never")}

@@ -94,9 +94,9 @@ export function tagsOf(texts: readonly string[]): Record<string, string> {
 
 /** Why the form cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: KeyDraft): string | null {
-  if (draft.name.trim() === "") return t("keys.giveItAName");
+  if (draft.name.trim() === "") return t("keys.fields.nameMissing");
   const wrong = draft.tags.find((tag) => tag.indexOf("=") < 1);
-  return wrong === undefined ? null : t("keys.writeTheTagAsName", { wrong });
+  return wrong === undefined ? null : t("keys.fields.tagWrong", { wrong });
 }
 
 /** The limits that hold anyway: of each kind the least of those above. */

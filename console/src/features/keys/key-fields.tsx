@@ -25,8 +25,8 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
     <Stack gap="md">
       <TextInput
         label={t("keys.name")}
-        description={t("keys.theProgramOrThePerson")}
-        placeholder={t("keys.checkoutService")}
+        description={t("keys.fields.nameHelp")}
+        placeholder={t("keys.fields.namePlaceholder")}
         required
         data-autofocus
         maxLength={256}
@@ -37,7 +37,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       />
       <Select
         label={t("keys.group")}
-        description={`Decides what it may call at most, and shares its limits among its keys.${mayChooseGroup ? "" : " Only an admin of the workspace chooses it."}`}
+        description={mayChooseGroup ? t("keys.fields.groupHelp") : t("keys.fields.groupOnlyAdmins")}
         data={all.map((each) => ({ value: each.id, label: each.name }))}
         value={group?.id ?? null}
         onChange={(id) => onChange({ group: id ?? "" })}
@@ -64,7 +64,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       />
       <Accordion variant="separated" defaultValue={hasMore(draft) ? "more" : null}>
         <Accordion.Item value="more">
-          <Accordion.Control>{t("keys.addressesTagsCapturePass")}</Accordion.Control>
+          <Accordion.Control>{t("keys.fields.more")}</Accordion.Control>
           <Accordion.Panel>
             <KeyMoreFields
               workspace={workspace}

@@ -17,21 +17,21 @@ interface KeyModelsFieldProps {
 /** Whatever the group may call, or only some of it; with the models that come out. */
 export function KeyModelsField({ models, onChange, disabled, error, workspace, group }: KeyModelsFieldProps) {
   return (
-    <Input.Wrapper label={t("keys.models")} labelElement="div" error={error}>
+    <Input.Wrapper label={t("keys.models.title")} labelElement="div" error={error}>
       <Stack gap="xs" mt={4}>
         <SegmentedControl
-          aria-label={t("keys.models")}
+          aria-label={t("keys.models.title")}
           className="fit"
           disabled={disabled}
           data={[
-            { value: "group", label: t("keys.allThatTheGroupMay") },
-            { value: "own", label: t("keys.onlySome") },
+            { value: "group", label: t("keys.models.asGroup") },
+            { value: "own", label: t("keys.models.some") },
           ]}
           value={models === null ? "group" : "own"}
           onChange={(choice) => onChange(choice === "group" ? null : [])}
         />
         {models !== null && (
-          <PatternsInput label={t("keys.onlyTheseModels")} value={models} onChange={onChange} disabled={disabled} />
+          <PatternsInput label={t("keys.models.only")} value={models} onChange={onChange} disabled={disabled} />
         )}
         {workspace !== null && group !== null && <ModelReach workspace={workspace} group={group} own={models} />}
       </Stack>

@@ -19,9 +19,9 @@ export interface KeyFieldsProps {
 }
 
 const captureWords = {
-  none: { label: t("keys.nothing"), description: t("keys.figuresOnlyTokensCostTimes") },
-  headers: { label: t("keys.headers"), description: t("keys.alsoWhatBothSidesSent") },
-  bodies: { label: t("keys.headersAndBodies"), description: t("keys.alsoPromptsAndAnswersWord") },
+  none: { label: t("keys.capture.none"), description: t("keys.capture.noneHelp") },
+  headers: { label: t("keys.capture.headers"), description: t("keys.capture.headersHelp") },
+  bodies: { label: t("keys.capture.bodies"), description: t("keys.capture.bodiesHelp") },
 } as const;
 
 /** What few keys need: where they may be used from, words to find them by, what is kept of their requests. */
@@ -30,9 +30,9 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
   return (
     <Stack gap="md">
       <TagsInput
-        label={t("keys.allowedAddresses")}
-        description={t("keys.ipAddressesOrRangesSuch")}
-        placeholder={draft.allowedIps.length === 0 ? t("keys.fromAnywhere") : ""}
+        label={t("keys.fields.ips")}
+        description={t("keys.fields.ipsHelp")}
+        placeholder={draft.allowedIps.length === 0 ? t("keys.fields.ipsPlaceholder") : ""}
         splitChars={[",", " ", "\n"]}
         acceptValueOnBlur
         clearable
@@ -43,9 +43,9 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         error={wrongField(problem, "allowed_ips")}
       />
       <TagsInput
-        label={t("keys.tags")}
-        description={t("keys.nameValueEachForInstance")}
-        placeholder={draft.tags.length === 0 ? t("keys.teamPayments") : ""}
+        label={t("keys.fields.tags")}
+        description={t("keys.fields.tagsHelp")}
+        placeholder={draft.tags.length === 0 ? t("keys.fields.tagsPlaceholder") : ""}
         splitChars={[",", "\n"]}
         acceptValueOnBlur
         clearable
@@ -62,8 +62,8 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         error={wrongField(problem, "pass_through")}
       />
       <Radio.Group
-        label={t("keys.keptOfItsRequests")}
-        description={mayCapture ? undefined : t("keys.onlyAnAdminOfThe")}
+        label={t("keys.capture.label")}
+        description={mayCapture ? undefined : t("keys.capture.onlyAdmins")}
         value={draft.capture}
         onChange={(value) => onChange({ capture: captures.find((each) => each === value) ?? "none" })}
         error={wrongField(problem, "capture")}
@@ -75,8 +75,8 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         </Stack>
       </Radio.Group>
       {draft.capture === "bodies" && (
-        <Alert color="yellow" variant="light" icon={<IconEye size={16} />} title={t("keys.peopleWillBeAbleTo")}>
-          {t("keys.everythingThatIsAskedAnd")}
+        <Alert color="yellow" variant="light" icon={<IconEye size={16} />} title={t("keys.capture.warning")}>
+          {t("keys.capture.warningHelp")}
         </Alert>
       )}
     </Stack>
@@ -85,5 +85,5 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
 
 function looseTag(tags: readonly string[]): string | null {
   const loose = tags.find((tag) => tag.indexOf("=") < 1);
-  return loose === undefined ? null : t("keys.isNotNameValue", { loose });
+  return loose === undefined ? null : t("keys.fields.tagWrong", { wrong: loose });
 }

@@ -38,7 +38,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
     <Select
       label={label}
       description={description}
-      placeholder={t("keys.chooseAKey")}
+      placeholder={t("keys.select.placeholder")}
       data={known ? choices : [{ value, label: chosenName }, ...choices]}
       value={value}
       onChange={onChange}
@@ -47,7 +47,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
       onSearchChange={setText}
       // The gateway has searched already, and by more than the name.
       filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? t("keys.looking") : t("keys.noSuchKey")}
+      nothingFoundMessage={found.isFetching ? t("keys.select.loading") : t("keys.select.notFound")}
       maxLength={256}
       error={error}
     />

@@ -1,11 +1,11 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
-import { formatCount } from "../../client/format.ts";
 import { t } from "../../language/areas/keys.ts";
 import { type ReachPatterns, reachOf } from "./model-reach.ts";
 
 /** So many are named: what stands below them in a form must not be pushed away. */
 const written = 8;
+const heldMax = 5;
 
 /** The models a key would reach as its form stands, by name, and what holds others back. */
 export function ModelReach(patterns: ReachPatterns) {
@@ -18,9 +18,7 @@ export function ModelReach(patterns: ReachPatterns) {
   return (
     <div aria-live="polite">
       <Text size="xs" c="dimmed" mb={4}>
-        {reach.callable.length === 0
-          ? t("keys.asItStandsTheKey")
-          : `The key may call ${reach.callable.length === 1 ? t("keys.n1Model") : t("keys.models2", { length: formatCount(reach.callable.length) })}:`}
+        {reach.callable.length === 0 ? t("keys.reach.none") : t("keys.reach.some", { count: reach.callable.length })}
       </Text>
       <Names names={reach.callable} />
       <Held by="workspace" names={reach.heldByWorkspace} />
@@ -40,7 +38,7 @@ function Names({ names }: { readonly names: readonly string[] }) {
       ))}
       {more > 0 && (
         <Text size="xs" c="dimmed" component="span">
-          {t("keys.andMore", { more: formatCount(more) })}
+          {t("keys.reach.more", { count: more })}
         </Text>
       )}
     </Group>
@@ -49,11 +47,13 @@ function Names({ names }: { readonly names: readonly string[] }) {
 
 function Held({ by, names }: { readonly by: "workspace" | "group"; readonly names: readonly string[] }) {
   if (names.length === 0) return null;
-  const listed = names.slice(0, 5).join(", ");
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
   return (
     <Text size="xs" c="dimmed" mt={4} className="break">
-      {t("keys.theHoldsBack", { by, listed, more })}
+      {t("keys.reach.denied", {
+        by,
+        names: names.slice(0, heldMax).join(", "),
+        more: Math.max(0, names.length - heldMax),
+      })}
     </Text>
   );
 }

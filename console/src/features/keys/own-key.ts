@@ -6,9 +6,9 @@ import { useSession } from "../../session/session-context.tsx";
 export function useKeyLock(key: ConsoleKey | undefined): string | null {
   const { user, may } = useSession();
   if (key === undefined) return null;
-  if (key.managed_by === "file") return t("keys.theConfigFileOwnsThis");
+  if (key.managed_by === "file") return t("keys.lock.file");
   const { slug } = key.workspace;
   if (may("admin", slug)) return null;
-  if (!may("member", slug)) return t("keys.viewersChangeNothingAskAn");
-  return key.created_by?.id === user.id ? null : t("keys.somebodyElseMadeThisKey");
+  if (!may("member", slug)) return t("keys.lock.viewer");
+  return key.created_by?.id === user.id ? null : t("keys.lock.other");
 }

@@ -4,37 +4,37 @@ import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { useSession } from "../../session/session-context.tsx";
-import type { NoticeDraft } from "./notice-draft.ts";
+import type { AlertDraft } from "./alert-draft.ts";
 
-export interface NoticeFieldsProps {
-  readonly draft: NoticeDraft;
-  readonly onChange: (changes: Partial<NoticeDraft>) => void;
+export interface AlertFieldsProps {
+  readonly draft: AlertDraft;
+  readonly onChange: (changes: Partial<AlertDraft>) => void;
   readonly problem: Problem | null;
 }
 
 /** By which way somebody is told. */
-export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
+export function ChannelFields({ draft, onChange, problem }: AlertFieldsProps) {
   const { user } = useSession();
   // Whether there is a mail server is for administrators to know.
   const settings = useCall("settings.show", { enabled: user.administrator });
   const noMail = settings.data?.mail.configured === false;
   return (
-    <Input.Wrapper label={t("limits.tells")} labelElement="div">
+    <Input.Wrapper label={t("limits.alert.channel")} labelElement="div">
       <Stack gap="xs" mt={4}>
         <SegmentedControl
-          aria-label={t("limits.wayToTell")}
+          aria-label={t("limits.alert.channelKind")}
           className="fit"
           data={[
-            { value: "email", label: "By e-mail" },
-            { value: "webhook", label: t("limits.byWebhook") },
+            { value: "email", label: t("limits.alert.byEmail") },
+            { value: "webhook", label: t("limits.alert.byWebhook") },
           ]}
           value={draft.kind}
           onChange={(kind) => onChange({ kind: kind === "webhook" ? "webhook" : "email" })}
         />
         {draft.kind === "email" ? (
           <TagsInput
-            label={t("limits.eMailAddresses")}
-            placeholder={draft.to.length === 0 ? t("limits.financeExampleCom") : ""}
+            label={t("limits.alert.addresses")}
+            placeholder={draft.to.length === 0 ? t("limits.alert.addressesPlaceholder") : ""}
             splitChars={[",", " ", ";"]}
             acceptValueOnBlur
             maxTags={20}
@@ -45,8 +45,8 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
         ) : (
           <TextInput
             type="url"
-            label={t("limits.address")}
-            description={t("limits.slackMattermostDiscordOrA")}
+            label={t("limits.alert.url")}
+            description={t("limits.alert.urlHelp")}
             placeholder="https://hooks.example.com/budgets"
             maxLength={2_048}
             spellCheck={false}
@@ -57,7 +57,7 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
         )}
         {draft.kind === "email" && noMail && (
           <Text size="xs" component="p" m={0} className="warn-words">
-            {t("limits.thisGatewayHasNoMail")}
+            {t("limits.alert.noMail")}
           </Text>
         )}
       </Stack>

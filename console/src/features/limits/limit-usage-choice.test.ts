@@ -13,6 +13,8 @@ function row(fields: Partial<LimitUsageRow>): LimitUsageRow {
     limit: 100,
     used: 0,
     resets_at: null,
+    exhausted: false,
+    refused_at: null,
     forecast: null,
     ...fields,
   };
@@ -22,12 +24,17 @@ const will = { at_period_end: 200, exhausted_at: 1_796_000_000_000 };
 const rows = [
   row({ used: 79 }),
   row({ used: 80, scope: "group" }),
-  row({ used: 100, kind: "budget", period: "day", forecast: will }),
+  row({ used: 100, kind: "budget", period: "day", forecast: will, exhausted: true }),
   row({ used: 10, kind: "budget", period: "day", forecast: will, scope: "workspace" }),
 ];
 
-test("each limit is counted as nearly used, used up, or one that will not last, and a used-up one only once", () => {
-  expect(summaryOf(rows)).toEqual({ all: 4, near: 1, full: 1, short: 1 });
+test("each limit is counted as nearly used, exhausted, or one that will not last, and an exhausted one only once", () => {
+  expect(summaryOf(rows)).toEqual({ all: 4, near: 1, exhausted: 1, short: 1 });
+});
+
+test("a budget that refuses calls counts as exhausted, though some of it is left", () => {
+  const refusing = row({ used: 10, kind: "budget", period: "day", exhausted: true, refused_at: 1 });
+  expect(summaryOf([refusing])).toEqual({ all: 1, near: 0, exhausted: 1, short: 0 });
 });
 
 test("filters leave what they name, and an empty one leaves everything", () => {

@@ -1,5 +1,5 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { shareOf } from "./limit-usage-words.ts";
+import { nearlyUsed, shareOf } from "./limit-usage-words.ts";
 
 interface Choice {
   readonly kind: string | undefined;
@@ -14,19 +14,17 @@ export function chosen(rows: readonly LimitUsageRow[], { kind, scope }: Choice):
 export interface Summary {
   readonly all: number;
   readonly near: number;
-  readonly full: number;
+  readonly exhausted: number;
   readonly short: number;
 }
 
-const nearFrom = 0.8;
-
-/** How many limits are nearly used, used up, or will not last their period. */
+/** How many limits are nearly used, exhausted, or will not last their period. */
 export function summaryOf(rows: readonly LimitUsageRow[]): Summary {
-  const shares = rows.map(shareOf);
+  const open = rows.filter((row) => !row.exhausted);
   return {
     all: rows.length,
-    near: shares.filter((share) => share >= nearFrom && share < 1).length,
-    full: shares.filter((share) => share >= 1).length,
-    short: rows.filter((row) => shareOf(row) < 1 && row.forecast !== null && row.forecast.exhausted_at !== null).length,
+    near: open.filter((row) => shareOf(row) >= nearlyUsed).length,
+    exhausted: rows.length - open.length,
+    short: open.filter((row) => row.forecast !== null && row.forecast.exhausted_at !== null).length,
   };
 }

@@ -1,5 +1,7 @@
 import { Text } from "@mantine/core";
 import type { LimitUsageRow } from "@sluice/contract";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { Rich, t } from "../../language/areas/limits.ts";
 import { kindWords } from "./limit-usage-words.ts";
 import { Meter } from "./meter.tsx";
 import { OutlookText, Resets } from "./outlook.tsx";
@@ -10,18 +12,22 @@ export function LimitUsageList({ rows }: { readonly rows: readonly LimitUsageRow
     <ul className="plain-list standings">
       {rows.map((row) => (
         <li key={`${row.kind} ${row.period}`}>
-          <Text size="sm" fw={500}>
-            {kindWords(row)}
+          <Text size="sm" fw={500} component="div">
+            {kindWords(row)} {row.exhausted && <ExhaustedBadge />}
           </Text>
           <Meter row={row} />
           <Text size="xs" c="dimmed" component="div" className="standing-notes">
             <span>
-              Frees: <Resets row={row} />
+              <Rich text="limits.resetsAt" tags={{ when: () => <Resets row={row} /> }} />
             </span>
-            {row.forecast !== null && <OutlookText row={row} />}
+            {row.kind === "budget" && <OutlookText row={row} />}
           </Text>
         </li>
       ))}
     </ul>
   );
+}
+
+export function ExhaustedBadge() {
+  return <StatusBadge status="exhausted" tone="bad" label={t("limits.exhausted")} />;
 }

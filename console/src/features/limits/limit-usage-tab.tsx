@@ -20,21 +20,21 @@ const refreshMs = 10_000;
 const filters: readonly Filter[] = [
   {
     name: "kind",
-    label: t("limits.kind"),
+    label: t("limits.kind.title"),
     choices: [
-      { value: "budget", label: t("limits.budgets") },
-      { value: "rpm", label: t("limits.requestsPerMinute") },
-      { value: "tpm", label: t("limits.tokensPerMinute") },
-      { value: "concurrency", label: t("limits.atTheSameTime") },
+      { value: "budget", label: t("limits.kind.budgets") },
+      { value: "rpm", label: t("limits.kind.rpm") },
+      { value: "tpm", label: t("limits.kind.tpm") },
+      { value: "concurrency", label: t("limits.kind.concurrency") },
     ],
   },
   {
     name: "scope",
-    label: t("limits.of"),
+    label: t("limits.scope.title"),
     choices: [
-      { value: "workspace", label: t("limits.workspaces") },
-      { value: "group", label: t("limits.groups") },
-      { value: "key", label: t("limits.keys") },
+      { value: "workspace", label: t("limits.scope.workspaces") },
+      { value: "group", label: t("limits.scope.groups") },
+      { value: "key", label: t("limits.scope.keys") },
     ],
   },
 ];
@@ -53,17 +53,21 @@ export function LimitUsageTab() {
   const narrowed = search !== "" || kind !== undefined || scope !== undefined;
   return (
     <Stack gap="lg">
-      <Stats label={t("limits.limitsInShort")}>
-        <Stat label={t("limits.limitsAndBudgets")} value={summary?.all} />
-        <Stat label={t("limits.n80OrMoreUsed")} value={summary?.near} />
-        <Stat label={t("limits.usedUpNow")} value={summary?.full} />
-        <Stat label={t("limits.budgetsThatWillNotLast")} value={summary?.short} hint={t("limits.atThePaceOfThe")} />
+      <Stats label={t("limits.usage.summary")}>
+        <Stat label={t("limits.title")} value={summary?.all} />
+        <Stat label={t("limits.usage.near")} value={summary?.near} />
+        <Stat
+          label={t("limits.usage.exhausted")}
+          value={summary?.exhausted}
+          hint={(summary?.exhausted ?? 0) > 0 && t("limits.usage.exhaustedHelp")}
+        />
+        <Stat label={t("limits.usage.short")} value={summary?.short} hint={t("limits.usage.shortHelp")} />
       </Stats>
       <FilterBar filters={filters}>
-        <SearchBox label={t("limits.findByName")} placeholder={t("limits.workspaceGroupOrKey")} />
+        <SearchBox label={t("limits.usage.search")} placeholder={t("limits.usage.searchPlaceholder")} />
       </FilterBar>
       <DataTable
-        label={t("limits.limitsAndBudgets")}
+        label={t("limits.title")}
         columns={limitUsageColumns}
         rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
         rowKey={rowKey}
@@ -71,17 +75,14 @@ export function LimitUsageTab() {
         rowLink={linkOf}
         sortedBy="-used"
         empty={
-          <EmptyState
-            icon={<IconGauge />}
-            title={narrowed ? t("limits.noLimitLooksLikeThat") : t("limits.noLimitsYet")}
-          >
-            {narrowed ? t("limits.searchForAnotherPartOf") : t("limits.giveAWorkspaceAGroup")}
+          <EmptyState icon={<IconGauge />} title={narrowed ? t("limits.usage.notFound") : t("limits.usage.empty")}>
+            {narrowed ? t("limits.usage.notFoundHelp") : t("limits.usage.emptyHelp")}
           </EmptyState>
         }
       />
       {query.data?.truncated === true && (
         <Text size="sm" c="dimmed">
-          {t("limits.ofTheKeysWithLimits")}
+          {t("limits.usage.truncated")}
         </Text>
       )}
     </Stack>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { LimitUsageRow } from "@sluice/contract";
-import { kindWords, nameOf, outlookOf, shareOf, toneOfShare, usedWords } from "./limit-usage-words.ts";
+import { kindWords, nameOf, outlookOf, shareOf, toneOf, usedWords } from "./limit-usage-words.ts";
 
 const budget: LimitUsageRow = {
   scope: "group",
@@ -12,24 +12,27 @@ const budget: LimitUsageRow = {
   limit: 10,
   used: 4,
   resets_at: 1_796_083_200_000,
+  exhausted: false,
+  refused_at: null,
   forecast: { at_period_end: 8, exhausted_at: null },
 };
 
-test("a budget says where it is going: used up, when it will be, or what it comes to", () => {
-  expect(outlookOf({ ...budget, used: 10 })).toMatchObject({ tone: "bad" });
+test("a budget says where it is going: exhausted, refusing, when it runs out, or what it comes to", () => {
+  expect(outlookOf({ ...budget, used: 10 })).toEqual({ kind: "exhausted" });
+  expect(outlookOf({ ...budget, refused_at: 7 })).toEqual({ kind: "refusing", left: "$6.00", at: 7 });
   const soon = outlookOf({ ...budget, forecast: { at_period_end: 30, exhausted_at: 1_796_000_000_000 } });
-  expect(soon).toEqual({ tone: "warn", words: "Will be used up", exhaustedAt: 1_796_000_000_000 });
-  expect(outlookOf(budget)?.words).toBe("About $8.00 by the end of the month");
-  expect(outlookOf({ ...budget, period: "total" })?.words).toBe("About $8.00 in 30 days");
-  expect(outlookOf({ ...budget, used: 0, forecast: { at_period_end: 0, exhausted_at: null } })?.words).toContain(
-    "Nothing",
-  );
+  expect(soon).toEqual({ kind: "runs-out", at: 1_796_000_000_000 });
+  expect(outlookOf(budget)).toEqual({ kind: "projected", words: "About $8.00 by the end of the month" });
+  expect(outlookOf({ ...budget, period: "total" })).toEqual({ kind: "projected", words: "About $8.00 in 30 days" });
+  expect(outlookOf({ ...budget, used: 0, forecast: { at_period_end: 0, exhausted_at: null } })?.kind).toBe("idle");
   expect(outlookOf({ ...budget, kind: "rpm", period: null, forecast: null })).toBeNull();
 });
 
-test("a limit of nothing is used up, and no share divides by zero", () => {
+test("a limit of nothing is used to the full, and no share divides by zero; one that refuses calls looks like it", () => {
   expect(shareOf({ used: 0, limit: 0 })).toBe(1);
-  expect([0, 0.79, 0.8, 1, 1.5].map(toneOfShare)).toEqual(["busy", "busy", "warn", "bad", "bad"]);
+  const toneAt = (used: number) => toneOf({ used, limit: 100, exhausted: used >= 100 });
+  expect([0, 79, 80, 100, 150].map(toneAt)).toEqual(["busy", "busy", "warn", "bad", "bad"]);
+  expect(toneOf({ used: 1, limit: 100, exhausted: true })).toBe("bad");
 });
 
 test("money is written as money, counts as counts, and the name without what stands beside it", () => {
@@ -40,6 +43,6 @@ test("money is written as money, counts as counts, and the name without what sta
 
 test("a budget that cannot be read now says so, and not that nothing is used", () => {
   const unread = { ...budget, used: null, forecast: null };
-  expect(usedWords(unread)).toBe("Not known of $10.00");
+  expect(usedWords(unread)).toBe("Unknown of $10.00");
   expect([shareOf(unread), outlookOf(unread)]).toEqual([0, null]);
 });

@@ -3,15 +3,15 @@ import { formatCompact, formatCount, formatUsd, formatUsdShort } from "../../cli
 import { t } from "../../language/areas/limits.ts";
 
 const budgetPeriods = {
-  day: "Budget, daily",
-  week: "Budget, weekly",
-  month: "Budget, monthly",
-  total: "Budget, total",
+  day: t("limits.kind.budgetDay"),
+  week: t("limits.kind.budgetWeek"),
+  month: t("limits.kind.budgetMonth"),
+  total: t("limits.kind.budgetTotal"),
 };
 const kinds = {
-  rpm: t("limits.requestsPerMinute"),
-  tpm: t("limits.tokensPerMinute"),
-  concurrency: t("limits.atTheSameTime"),
+  rpm: t("limits.kind.rpm"),
+  tpm: t("limits.kind.tpm"),
+  concurrency: t("limits.kind.concurrency"),
 };
 
 /** `Requests per minute`, `Budget, monthly` */
@@ -21,59 +21,55 @@ export function kindWords({ kind, period }: LimitUsageRow): string {
 
 /** How much of it is used, 0 for none or where that is not known, above 1 when more was used than the limit says now. */
 export function shareOf({ used, limit }: Pick<LimitUsageRow, "used" | "limit">): number {
-  // A limit of nothing is used up from the start.
+  // A limit of nothing is exhausted from the start.
   if (limit === 0) return 1;
   return used === null ? 0 : used / limit;
 }
 
 export type LimitUsageTone = "busy" | "warn" | "bad";
-const nearlyUsed = 0.8;
+export const nearlyUsed = 0.8;
 
-export function toneOfShare(share: number): LimitUsageTone {
-  if (share >= 1) return "bad";
-  return share >= nearlyUsed ? "warn" : "busy";
+export function toneOf(row: Pick<LimitUsageRow, "used" | "limit" | "exhausted">): LimitUsageTone {
+  if (row.exhausted) return "bad";
+  return shareOf(row) >= nearlyUsed ? "warn" : "busy";
 }
 
 /** `$3.99 of $5.00`, `1.2K of 100K` */
 export function usedWords(row: LimitUsageRow): string {
-  const write = row.kind === "budget" ? formatUsdShort : formatCompact;
-  return `${row.used === null ? unknownWords : write(row.used)} of ${write(row.limit)}`;
+  return usedOf(row, row.kind === "budget" ? formatUsdShort : formatCompact);
 }
 
 /** The same to the last digit. */
 export function usedExactly(row: LimitUsageRow): string {
-  const write = row.kind === "budget" ? formatUsd : formatCount;
-  return `${row.used === null ? unknownWords : write(row.used)} of ${write(row.limit)}`;
+  return usedOf(row, row.kind === "budget" ? formatUsd : formatCount);
 }
 
-/** A budget's spending could not be read just now. */
-const unknownWords = t("limits.notKnown");
+/** A budget's spending that could not be read just now is not known. */
+function usedOf({ used, limit }: LimitUsageRow, write: (amount: number) => string): string {
+  return t("limits.usedOf", { used: used === null ? t("limits.unknown") : write(used), limit: write(limit) });
+}
 
 /** `group acme/cheap` is `acme/cheap`: what it is stands beside it. */
 export function nameOf({ scope, label }: LimitUsageRow): string {
   return label.startsWith(`${scope} `) ? label.slice(scope.length + 1) : label;
 }
 
-export interface Outlook {
-  readonly tone: LimitUsageTone | null;
-  readonly words: string;
-  /** When it would be used up. */
-  readonly exhaustedAt: number | null;
-}
+/** Where a budget is going: exhausted, refusing calls that want more than is left, when it runs out, or what it comes to. */
+export type Outlook =
+  | { readonly kind: "exhausted" | "idle" }
+  | { readonly kind: "refusing"; readonly left: string; readonly at: number }
+  | { readonly kind: "runs-out"; readonly at: number }
+  | { readonly kind: "projected"; readonly words: string };
 
-/** Where a budget is going; null for what is no budget. */
+/** null for what is no budget, or cannot be read now. */
 export function outlookOf(row: LimitUsageRow): Outlook | null {
-  const { forecast, period } = row;
+  const { forecast, period, used, limit, refused_at: refusedAt } = row;
+  if (row.kind !== "budget" || used === null) return null;
+  if (used >= limit) return { kind: "exhausted" };
+  if (refusedAt !== null) return { kind: "refusing", left: formatUsdShort(limit - used), at: refusedAt };
   if (forecast === null) return null;
-  if (row.used !== null && row.used >= row.limit)
-    return { tone: "bad", words: t("limits.usedUpCallsAreRefused"), exhaustedAt: null };
-  if (forecast.exhausted_at !== null)
-    return { tone: "warn", words: t("limits.willBeUsedUp"), exhaustedAt: forecast.exhausted_at };
-  if (forecast.at_period_end === 0) return { tone: null, words: t("limits.nothingSpentLately"), exhaustedAt: null };
-  const end = period === "total" || period === null ? "in 30 days" : t("limits.byTheEndOfThe", { period });
-  return {
-    tone: null,
-    words: t("limits.about", { at_period_end: formatUsdShort(forecast.at_period_end), end }),
-    exhaustedAt: null,
-  };
+  if (forecast.exhausted_at !== null) return { kind: "runs-out", at: forecast.exhausted_at };
+  if (forecast.at_period_end === 0) return { kind: "idle" };
+  const amount = formatUsdShort(forecast.at_period_end);
+  return { kind: "projected", words: t("limits.forecast.projected", { amount, period: period ?? "total" }) };
 }

@@ -2,13 +2,13 @@ import { Progress } from "@mantine/core";
 import type { LimitUsageRow } from "@sluice/contract";
 import { formatShare } from "../../client/format.ts";
 import { t } from "../../language/areas/limits.ts";
-import { kindWords, nameOf, shareOf, toneOfShare, usedExactly, usedWords } from "./limit-usage-words.ts";
+import { kindWords, nameOf, shareOf, toneOf, usedExactly, usedWords } from "./limit-usage-words.ts";
 
 /** How far a limit is used, as a bar with its figures. */
 export function Meter({ row }: { readonly row: LimitUsageRow }) {
   const share = shareOf(row);
   return (
-    <div className="meter" data-tone={toneOfShare(share)}>
+    <div className="meter" data-tone={toneOf(row)}>
       <div className="meter-words tabular" title={usedExactly(row)}>
         <span>{usedWords(row)}</span>
         <span>{row.used === null ? "–" : formatShare(share)}</span>
@@ -17,7 +17,12 @@ export function Meter({ row }: { readonly row: LimitUsageRow }) {
         value={Math.min(100, share * 100)}
         color="var(--tone)"
         size={6}
-        aria-label={t("limits.of2", { row: kindWords(row), scope: row.scope, row2: nameOf(row), row3: usedWords(row) })}
+        aria-label={t("limits.usedOfScope", {
+          scope: row.scope,
+          kind: kindWords(row),
+          name: nameOf(row),
+          used: usedWords(row),
+        })}
       />
     </div>
   );

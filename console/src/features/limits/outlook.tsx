@@ -1,30 +1,59 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import { formatMoment } from "../../client/format.ts";
 import { Nothing, When } from "../../components/figures.tsx";
-import { t } from "../../language/areas/limits.ts";
-import { outlookOf } from "./limit-usage-words.ts";
+import { Rich, t } from "../../language/areas/limits.ts";
+import { locale } from "../../language/chosen.ts";
+import { type Outlook, outlookOf } from "./limit-usage-words.ts";
+
+const tones: Readonly<Record<Outlook["kind"], "bad" | "warn" | undefined>> = {
+  exhausted: "bad",
+  refusing: "bad",
+  "runs-out": "warn",
+  projected: undefined,
+  idle: undefined,
+};
 
 /** Where a budget is going, if it goes on as in the last seven days. */
 export function OutlookText({ row }: { readonly row: LimitUsageRow }) {
   const outlook = outlookOf(row);
-  if (outlook === null) return <Nothing word={t("limits.noForecastOnlyBudgetsHave")} />;
-  const { tone, words, exhaustedAt } = outlook;
+  if (outlook === null) return <Nothing word={t("limits.forecast.none")} />;
   return (
-    <span className="outlook" data-tone={tone ?? undefined}>
-      {words}
-      {exhaustedAt !== null && (
-        <>
-          {" "}
-          <time dateTime={new Date(exhaustedAt).toISOString()} title={formatMoment(exhaustedAt)}>
-            {soon.format(exhaustedAt)}
-          </time>
-        </>
-      )}
+    <span className="outlook" data-tone={tones[outlook.kind]}>
+      <Words outlook={outlook} />
     </span>
   );
 }
 
-const soon = new Intl.DateTimeFormat(undefined, {
+function Words({ outlook }: { readonly outlook: Outlook }) {
+  switch (outlook.kind) {
+    case "exhausted":
+      return t("limits.forecast.exhausted");
+    case "idle":
+      return t("limits.forecast.idle");
+    case "projected":
+      return outlook.words;
+    case "refusing":
+      return (
+        <Rich
+          text="limits.forecast.refusing"
+          values={{ left: outlook.left }}
+          tags={{ when: () => <When at={outlook.at} /> }}
+        />
+      );
+    case "runs-out":
+      return <Rich text="limits.forecast.runsOut" tags={{ when: () => <Soon at={outlook.at} /> }} />;
+  }
+}
+
+function Soon({ at }: { readonly at: number }) {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={formatMoment(at)}>
+      {soon.format(at)}
+    </time>
+  );
+}
+
+const soon = new Intl.DateTimeFormat(locale, {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -32,9 +61,16 @@ const soon = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit",
 });
 
-/** When some of it is free again. */
+/** When some of it is free again; of a budget the day, for "next month" says too little. */
 export function Resets({ row }: { readonly row: LimitUsageRow }) {
-  if (row.kind === "budget") return row.resets_at === null ? t("limits.never") : <When at={row.resets_at} />;
-  if (row.kind === "concurrency") return t("limits.asCallsEnd");
-  return t("limits.eachMinute");
+  if (row.kind === "concurrency") return t("limits.resetsAs.requestsEnd");
+  if (row.kind !== "budget") return t("limits.resetsAs.minute");
+  if (row.resets_at === null) return t("limits.never");
+  return (
+    <time dateTime={new Date(row.resets_at).toISOString()} title={formatMoment(row.resets_at)} className="nowrap">
+      {days.format(row.resets_at)}
+    </time>
+  );
 }
+
+const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });

@@ -1,6 +1,7 @@
 import { Chip, Group, Input, NumberInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
+import { formatShare } from "../../client/format.ts";
 import { t } from "../../language/areas/limits.ts";
 
 interface PercentChipsProps {
@@ -23,12 +24,12 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
   };
   return (
     <Input.Wrapper
-      label={t("limits.at")}
-      description={t("limits.sharesOfTheBudgetEach")}
+      label={t("limits.alert.thresholds")}
+      description={t("limits.alert.thresholdsHelp")}
       error={error}
       labelElement="div"
     >
-      <Group gap={6} mt={6} role="group" aria-label={t("limits.sharesOfTheBudget")}>
+      <Group gap={6} mt={6} role="group" aria-label={t("limits.alert.thresholdsGroup")}>
         {shown.map((percent) => (
           <Chip
             key={percent}
@@ -37,14 +38,14 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
             disabled={!value.includes(percent) && value.length >= sharesMax}
             onChange={(checked) => onChange(checked ? [...value, percent] : value.filter((each) => each !== percent))}
           >
-            {percent} %
+            {formatPercent(percent)}
           </Chip>
         ))}
         <NumberInput
           size="xs"
           w={90}
-          aria-label={t("limits.anotherShareInPercent")}
-          placeholder={t("limits.other")}
+          aria-label={t("limits.alert.thresholdOther")}
+          placeholder={t("limits.alert.thresholdOtherPlaceholder")}
           min={1}
           max={100}
           clampBehavior="strict"
@@ -65,4 +66,9 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
       </Group>
     </Input.Wrapper>
   );
+}
+
+/** 80: `80%` */
+export function formatPercent(percent: number): string {
+  return formatShare(percent / 100);
 }

@@ -3,30 +3,30 @@ import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { KeySelect } from "../keys/key-select.tsx";
-import type { NoticeFieldsProps } from "./channel-fields.tsx";
-import { watches } from "./notice-draft.ts";
+import { watches } from "./alert-draft.ts";
+import type { AlertFieldsProps } from "./channel-fields.tsx";
 
 const watchWords = {
-  all: t("limits.everyBudgetInTheWorkspace"),
-  workspace: t("limits.theBudgetOfTheWorkspace"),
-  groups: t("limits.theBudgetsOfAllGroups"),
-  group: t("limits.theBudgetOfOneGroup"),
-  keys: t("limits.theBudgetsOfAllKeys"),
-  key: "The budget of one key",
+  all: t("limits.watch.all"),
+  workspace: t("limits.watch.workspace"),
+  groups: t("limits.watch.groups"),
+  group: t("limits.watch.group"),
+  keys: t("limits.watch.keys"),
+  key: t("limits.watch.key"),
 } as const;
 
-/** Whose budgets a notice watches. */
+/** Whose budgets a alert watches. */
 export function WatchFields({
   workspace,
   draft,
   onChange,
   problem,
-}: NoticeFieldsProps & { readonly workspace: string }) {
+}: AlertFieldsProps & { readonly workspace: string }) {
   const groups = useCall("groups.list", { params: { workspace }, enabled: draft.watch === "group" });
   return (
     <>
       <Select
-        label={t("limits.watches")}
+        label={t("limits.alert.watches")}
         data={watches.map((value) => ({ value, label: watchWords[value] }))}
         value={draft.watch}
         onChange={(value) => onChange({ watch: watches.find((each) => each === value) ?? "all", scopeId: null })}
@@ -35,11 +35,11 @@ export function WatchFields({
       />
       {draft.watch === "group" && (
         <Select
-          label={t("limits.group")}
-          placeholder={t("limits.chooseAGroup")}
+          label={t("limits.scope.group")}
+          placeholder={t("limits.watch.groupPlaceholder")}
           data={(groups.data?.data ?? []).map((group) => ({
             value: group.id,
-            label: group.budget === null ? t("limits.noBudgetYet", { name: group.name }) : group.name,
+            label: group.budget === null ? t("limits.watch.noBudget", { name: group.name }) : group.name,
           }))}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
@@ -50,7 +50,7 @@ export function WatchFields({
       {draft.watch === "key" && (
         <KeySelect
           workspace={workspace}
-          label={t("limits.key")}
+          label={t("limits.scope.key")}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
           error={wrongField(problem, "scope_id")}

@@ -5,11 +5,11 @@ import { t } from "../../language/areas/overview.ts";
 export type Dimension = Exclude<UsageDimension, "none">;
 
 export const dimensionWords: Readonly<Record<Dimension, string>> = {
-  model: t("overview.model"),
-  provider: t("overview.provider"),
-  key: "Key",
-  group: t("overview.group"),
-  workspace: t("overview.workspace"),
+  model: t("overview.by.model"),
+  provider: t("overview.by.provider"),
+  key: t("overview.by.key"),
+  group: t("overview.by.group"),
+  workspace: t("overview.by.workspace"),
 };
 
 export const dimensions: readonly Dimension[] = usageDimensions.filter((each) => each !== "none");

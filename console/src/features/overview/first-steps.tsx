@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
 import { Section } from "../../components/section.tsx";
 import { Snippets } from "../../components/snippets.tsx";
-import { t } from "../../language/areas/overview.ts";
+import { Rich, t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { isDemoName } from "../first-run/demo-name.ts";
 import { nextStep, type Step } from "../first-run/steps.ts";
@@ -23,12 +23,12 @@ export function FirstSteps() {
   const next = nextStep(steps);
   return (
     <Section
-      title={call ? t("overview.almostSetUp") : t("overview.firstSteps")}
-      description={t("overview.ofDone", { length: steps.filter((step) => step.done).length, length2: steps.length })}
+      title={call ? t("overview.steps.almost") : t("overview.steps.title")}
+      description={t("overview.steps.count", { done: steps.filter((step) => step.done).length, total: steps.length })}
       actions={
         call && (
           <Button variant="subtle" onClick={hide}>
-            {t("overview.hide")}
+            {t("overview.steps.hide")}
           </Button>
         )
       }
@@ -68,20 +68,16 @@ function StepRow({ step: { id, done, skipped, title, why, action }, place, isNex
       <div className="grow">
         <Text fz="sm" fw={500}>
           {title}
-          {done && <span className="unseen">{t("overview.done")}</span>}
+          {done && <span className="unseen">{t("overview.steps.done")}</span>}
         </Text>
         <Text fz="xs" c="dimmed">
-          {action === null && !done
-            ? t("overview.anAdministratorDoesThis")
-            : skipped
-              ? t("overview.laterTheBuiltInDemo")
-              : why}
+          {action === null && !done ? t("overview.steps.administrator") : skipped ? t("overview.steps.skipped") : why}
         </Text>
       </div>
       <Group gap="xs" flex="none" justify="flex-end">
         {onSkip !== null && (
           <Button variant="subtle" onClick={onSkip}>
-            {t("overview.goOnWithTheDemo")}
+            {t("overview.steps.demo")}
           </Button>
         )}
         {shown && (
@@ -107,18 +103,23 @@ function ReadyCall() {
     <>
       <Group mt="md" mb={4} gap={6} fz="sm">
         <Text fz="sm" fw={600} component="h3">
-          {t("overview.aCallTo", { name: model.name })}
+          {t("overview.steps.example", { name: model.name })}
         </Text>
         <Text fz="xs" c="dimmed">
-          Put a key into SLUICE_API_KEY first;{" "}
-          <Anchor
-            fz="xs"
-            underline="always"
-            renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}
-          >
-            {t("overview.aNewKey")}
-          </Anchor>{" "}
-          shows the same call with itself in it.
+          <Rich
+            text="overview.steps.exampleHelp"
+            tags={{
+              link: (inside) => (
+                <Anchor
+                  fz="xs"
+                  underline="always"
+                  renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}
+                >
+                  {inside}
+                </Anchor>
+              ),
+            }}
+          />
         </Text>
       </Group>
       <Snippets baseUrl={answer.public_url} apiKey={null} model={model.name} />

@@ -2,7 +2,6 @@ import { Button, Text } from "@mantine/core";
 import { IconActivity, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
-import { formatCount } from "../../client/format.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { rowsOf } from "../../components/rows.ts";
@@ -30,11 +29,11 @@ export function LiveRequests() {
   return (
     <Section
       flush
-      title={t("overview.liveRequests")}
+      title={t("overview.live.title")}
       description={
         tail.dropped > 0
-          ? t("overview.cameTooFastToBe", { dropped: formatCount(tail.dropped) })
-          : t("overview.asTheyEndAtMost", { rowsMax: tail.rowsMax })
+          ? t("overview.live.dropped", { count: tail.dropped })
+          : t("overview.live.help", { count: tail.rowsMax })
       }
       actions={
         <>
@@ -43,34 +42,34 @@ export function LiveRequests() {
           </span>
           {tail.state === "ended" ? (
             <Button variant="default" onClick={tail.open}>
-              {t("overview.watchAgain")}
+              {t("overview.live.restart")}
             </Button>
           ) : tail.paused ? (
             <Button variant="default" leftSection={<IconPlayerPlay size={14} aria-hidden />} onClick={tail.resume}>
-              {tail.missed > 0 ? t("overview.goOnNew", { missed: formatCount(tail.missed) }) : t("overview.goOn")}
+              {t("overview.live.resume", { count: tail.missed })}
             </Button>
           ) : (
             <Button variant="default" leftSection={<IconPlayerPause size={14} aria-hidden />} onClick={tail.pause}>
-              {t("overview.pause")}
+              {t("overview.live.pause")}
             </Button>
           )}
           <Button variant="default" renderRoot={(props) => <Link to="/requests" {...props} />}>
-            {t("overview.allRequests")}
+            {t("overview.live.all")}
           </Button>
         </>
       }
     >
       <div className="live-box">
         <DataTable
-          label={t("overview.liveRequests")}
+          label={t("overview.live.title")}
           columns={useRequestColumns(all)}
           rows={rowsOf(groups, { problem: tail.problem, reload: tail.reload })}
           rowKey={(group) => group.requestId}
           rowLink={(group) => ({ to: "/requests/$request", params: { request: group.requestId }, search: {} })}
           empty={
-            <EmptyState icon={<IconActivity />} title={t("overview.waitingForTheFirstRequest")}>
+            <EmptyState icon={<IconActivity />} title={t("overview.live.empty")}>
               <Text span fz="sm">
-                {t("overview.leaveThisPageOpenAnd")}
+                {t("overview.live.emptyHelp")}
               </Text>
             </EmptyState>
           }
@@ -81,21 +80,16 @@ export function LiveRequests() {
 }
 
 const stateWords: Readonly<Record<TailState, readonly [Tone, string, string]>> = {
-  opening: ["busy", t("overview.connecting"), t("overview.theViewIsBeingOpened")],
-  open: ["good", t("overview.live"), t("overview.requestsShowUpAsThey")],
-  waiting: ["warn", t("overview.reconnecting"), t("overview.theConnectionBrokeItIs")],
-  ended: ["off", t("overview.ended"), t("overview.youMayNotWatchAny")],
+  opening: ["busy", t("overview.live.connecting"), t("overview.live.connectingHelp")],
+  open: ["good", t("overview.live.open"), t("overview.live.openHelp")],
+  waiting: ["warn", t("overview.live.reconnecting"), t("overview.live.reconnectingHelp")],
+  ended: ["off", t("overview.live.ended"), t("overview.live.endedHelp")],
 };
 
 function LiveState({ state, paused }: { readonly state: TailState; readonly paused: boolean }) {
   if (paused && state !== "ended") {
     return (
-      <StatusBadge
-        status="paused"
-        tone="off"
-        label={t("overview.paused")}
-        hint={t("overview.theListStandsStillNothing")}
-      />
+      <StatusBadge status="paused" tone="off" label={t("overview.live.paused")} hint={t("overview.live.pausedHelp")} />
     );
   }
   const [tone, label, hint] = stateWords[state];

@@ -51,7 +51,7 @@ test("sums are bars that begin at nothing; times are lines with gaps where nothi
 });
 
 test("the rest is drawn in grey under a name of its own", () => {
-  expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Everything else", quiet: true });
+  expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Others", quiet: true });
 });
 
 test("an error rate is of what callers saw: an attempt that was retried well is none; without requests there is none", () => {

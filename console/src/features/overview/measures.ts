@@ -2,6 +2,7 @@ import type { UsageFigures, UsageSeries } from "@sluice/contract";
 import { formatCompact, formatUsdShort } from "../../client/format.ts";
 import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
 import { t } from "../../language/areas/overview.ts";
+import { locale } from "../../language/chosen.ts";
 
 /** What the chart can show. */
 export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;
@@ -11,12 +12,12 @@ export type Measure = (typeof measures)[number];
 export type Percentile = "p50" | "p95";
 
 export const measureWords: Readonly<Record<Measure, string>> = {
-  spend: t("overview.spend"),
-  requests: t("overview.requests"),
-  errors: t("overview.errors"),
-  latency: t("overview.latency"),
-  "first-token": t("overview.firstToken"),
-  tokens: t("overview.tokens"),
+  spend: t("overview.measure.spend"),
+  requests: t("overview.measure.requests"),
+  errors: t("overview.measure.errors"),
+  latency: t("overview.measure.latency"),
+  "first-token": t("overview.measure.firstToken"),
+  tokens: t("overview.measure.tokens"),
 };
 
 export function isMeasure(text: string): text is Measure {
@@ -76,7 +77,7 @@ export function chartOf(
   };
 }
 
-export const restLabel = t("overview.everythingElse");
+export const restLabel = t("overview.lines.rest");
 
 function figureOf(
   measure: Measure,
@@ -110,11 +111,13 @@ function formatSpend(usd: number): string {
   return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
 }
 
-const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+const cents = new Intl.NumberFormat(locale, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
 
 /** Short enough for an axis: 800 ms, 1.43 s. */
 function formatTime(ms: number): string {
-  return ms < 1_000 ? t("overview.ms", { ms: threeDigits.format(ms) }) : `${threeDigits.format(ms / 1_000)} s`;
+  return ms < 1_000
+    ? t("overview.ms", { ms: threeDigits.format(ms) })
+    : t("overview.seconds", { seconds: threeDigits.format(ms / 1_000) });
 }
 
-const threeDigits = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+const threeDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });

@@ -20,8 +20,8 @@ export default function HomePage() {
   const begun = answer.first_steps.call;
   return (
     <PageFrame
-      title={t("overview.overview")}
-      description={workspace.all ? t("overview.allWorkspacesTogether") : undefined}
+      title={t("overview.title")}
+      description={workspace.all ? t("overview.allWorkspaces") : undefined}
       actions={begun && <TimeRange />}
     >
       <FirstSteps />
@@ -38,17 +38,17 @@ export default function HomePage() {
 
 function NoWorkspace() {
   return (
-    <PageFrame title={t("overview.overview")}>
+    <PageFrame title={t("overview.title")}>
       <EmptyState
         icon={<IconBuilding />}
-        title={t("overview.youBelongToNoWorkspace")}
+        title={t("overview.noWorkspace.title")}
         action={
           <Button variant="default" renderRoot={(props) => <Link to="/profile" {...props} />}>
-            {t("overview.openYourProfile")}
+            {t("overview.noWorkspace.profile")}
           </Button>
         }
       >
-        {t("overview.aWorkspaceHoldsTheKeys")}
+        {t("overview.noWorkspace.help")}
       </EmptyState>
     </PageFrame>
   );

@@ -28,13 +28,9 @@ export function TopLines({ usage, by }: TopLinesProps) {
   if (usage.data === undefined || usage.data.series.length === 0) return null;
   const span = Object.fromEntries(Object.entries({ range, from, to }).filter(([, value]) => value !== undefined));
   return (
-    <Section
-      flush
-      title={t("overview.by", { lowerCase: dimensionWords[by].toLowerCase() })}
-      description={t("overview.mostExpensiveFirstOpenOne")}
-    >
+    <Section flush title={t("overview.lines.title", { by })} description={t("overview.lines.help")}>
       <DataTable
-        label={t("overview.usageBy", { lowerCase: dimensionWords[by].toLowerCase() })}
+        label={t("overview.lines.table", { by })}
         columns={columns}
         rows={rowsIn(usage, (answer) => answer.series)}
         rowKey={(line) => line.id}
@@ -57,41 +53,41 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
     {
       id: "cost",
-      header: t("overview.spend"),
+      header: t("overview.measure.spend"),
       cell: (line) => <Money usd={line.totals.cost_usd} aligned />,
       sortBy: apart((line) => line.totals.cost_usd),
       align: "right",
     },
     {
       id: "share",
-      header: t("overview.share"),
+      header: t("overview.lines.share"),
       cell: (line) => <Share of={line.totals.cost_usd} whole={whole} />,
       align: "right",
     },
     {
       id: "requests",
-      header: t("overview.requests"),
+      header: t("overview.measure.requests"),
       cell: (line) => <Count value={line.totals.requests} />,
       sortBy: apart((line) => line.totals.requests),
       align: "right",
     },
     {
       id: "errors",
-      header: ofAttempts ? t("overview.attemptsFailed") : t("overview.errorRate"),
+      header: ofAttempts ? t("overview.lines.attemptsFailed") : t("overview.figures.errorRate"),
       cell: (line) => <Rate rate={rateOf(line.totals)} />,
       sortBy: apart((line) => rateOf(line.totals)),
       align: "right",
     },
     {
       id: "tokens",
-      header: t("overview.tokens"),
+      header: t("overview.measure.tokens"),
       cell: (line) => <Count value={line.totals.input_tokens + line.totals.output_tokens} short />,
       sortBy: apart((line) => line.totals.input_tokens + line.totals.output_tokens),
       align: "right",
     },
     {
       id: "p50",
-      header: t("overview.median"),
+      header: t("overview.lines.median"),
       cell: ({ totals }) => (
         <Percentile ms={latencyOf(totals, "p50", ofAttempts)} approximate={totals.latency_approximate} />
       ),
@@ -120,7 +116,7 @@ function Rate({ rate }: { readonly rate: number | null }) {
 }
 
 function Share({ of, whole }: { readonly of: number; readonly whole: number }) {
-  if (whole === 0) return <Nothing word={t("overview.noSpend")} />;
+  if (whole === 0) return <Nothing word={t("overview.lines.noSpend")} />;
   const share = Math.min(1, of / whole);
   return (
     <span className="share">

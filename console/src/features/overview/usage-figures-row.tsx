@@ -3,7 +3,7 @@ import { formatCompact, formatShare } from "../../client/format.ts";
 import { Count, Money, Percentile } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
-import { t } from "../../language/areas/overview.ts";
+import { Rich, t } from "../../language/areas/overview.ts";
 import { errorRateOf } from "./measures.ts";
 import { useUsage } from "./use-usage.ts";
 
@@ -21,21 +21,21 @@ export function UsageFiguresRow() {
   const change = (figure: (figures: UsageFigures) => number | null) =>
     totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
   return (
-    <Stats label={t("overview.usageInFigures")}>
+    <Stats label={t("overview.figures.title")}>
       <Stat
-        label={t("overview.spend")}
+        label={t("overview.measure.spend")}
         value={totals && <Money usd={totals.cost_usd} short />}
         {...change((each) => each.cost_usd)}
         {...trend((each) => each.cost_usd)}
       />
       <Stat
-        label={t("overview.requests")}
+        label={t("overview.measure.requests")}
         value={totals && <Count value={totals.requests} short />}
         {...change((each) => each.requests)}
         {...trend((each) => each.requests)}
       />
       <Stat
-        label={t("overview.errorRate")}
+        label={t("overview.figures.errorRate")}
         value={totals && <ErrorRate figures={totals} />}
         hint={totals && <Failures figures={totals} />}
         {...change(errorRateOf)}
@@ -43,7 +43,7 @@ export function UsageFiguresRow() {
         better="less"
       />
       <Stat
-        label={t("overview.latencyMedian")}
+        label={t("overview.figures.latency")}
         value={totals && <Time figures={totals} figure="request_latency_p50_ms" />}
         hint={totals && <Slow figures={totals} figure="request_latency_p95_ms" />}
         {...change((each) => each.request_latency_p50_ms)}
@@ -51,7 +51,7 @@ export function UsageFiguresRow() {
         better="less"
       />
       <Stat
-        label={t("overview.firstTokenMedian")}
+        label={t("overview.figures.firstToken")}
         value={totals && <Time figures={totals} figure="request_first_token_p50_ms" />}
         hint={totals && <Slow figures={totals} figure="request_first_token_p95_ms" />}
         {...change((each) => each.request_first_token_p50_ms)}
@@ -72,12 +72,12 @@ function Failures({ figures }: { readonly figures: UsageFigures }) {
   const { failed_requests: seen, failed, cancelled } = figures;
   const kept = Math.max(0, failed - seen);
   const parts = [
-    seen > 0 ? t("overview.failed", { seen: formatCompact(seen) }) : null,
-    kept > 0 ? t("overview.attemptsRetried", { kept: formatCompact(kept) }) : null,
-    cancelled > 0 ? t("overview.cancelled", { cancelled: formatCompact(cancelled) }) : null,
+    seen > 0 ? t("overview.figures.failed", { count: formatCompact(seen) }) : null,
+    kept > 0 ? t("overview.figures.retried", { count: formatCompact(kept) }) : null,
+    cancelled > 0 ? t("overview.figures.cancelled", { count: formatCompact(cancelled) }) : null,
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;
-  return <span title={t("overview.ofAllRequestsThoseWhose")}>{parts.join(" · ")}</span>;
+  return <span title={t("overview.figures.errorRateHelp")}>{parts.join(" · ")}</span>;
 }
 
 interface TimeProps {
@@ -92,8 +92,8 @@ function Time({ figures, figure }: TimeProps) {
 function Slow({ figures, figure }: TimeProps) {
   if (figures[figure] === null) return null;
   return (
-    <span title={t("overview.oneInTwentyTakesLonger")}>
-      p95 <Time figures={figures} figure={figure} />
+    <span title={t("overview.figures.slowHelp")}>
+      <Rich text="overview.figures.slow" tags={{ duration: () => <Time figures={figures} figure={figure} /> }} />
     </span>
   );
 }

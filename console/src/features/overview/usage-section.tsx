@@ -5,14 +5,15 @@ import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
-import { dimensions, dimensionWords, isDimension } from "./dimensions.ts";
-import { chartOf, isMeasure, isTimed, measures, measureWords } from "./measures.ts";
+import { dimensions, isDimension } from "./dimensions.ts";
+import { chartOf, isMeasure, isTimed, type Measure, measures, measureWords, type Percentile } from "./measures.ts";
 import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
 const chartHeight = 280;
 const shown = measures.map((value) => ({ value, label: measureWords[value] }));
 const minuteMs = 60_000;
+const dayMs = 1_440 * minuteMs;
 
 /** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
 export function UsageSection() {
@@ -24,39 +25,33 @@ export function UsageSection() {
   const percentile = askedPercentile === "p95" ? "p95" : "p50";
   const by = isDimension(askedBy) && (all || askedBy !== "workspace") ? askedBy : "model";
   const usage = useUsage(by);
-  const choices = dimensions
-    .filter((each) => all || each !== "workspace")
-    .map((value) => ({ value, label: t("overview.by", { lowerCase: dimensionWords[value].toLowerCase() }) }));
-  const step = stepWord(usage.data?.step_ms ?? 1_440 * minuteMs);
-  const percentileNote = percentile === "p50" ? "median" : t("overview.n95thPercentile");
-  const what = isTimed(measure)
-    ? `${measureWords[measure]}, ${percentileNote}, of each ${step}`
-    : measure === "errors"
-      ? `${by === "provider" ? t("overview.failedAttempts") : t("overview.failedRequests")} by ${step}`
-      : `${measureWords[measure]} by ${step}`;
+  const ofAttempts = by === "provider";
+  const what = t("overview.usage.what", {
+    measure: chartName(measure, percentile, ofAttempts),
+    minutes: (usage.data?.step_ms ?? dayMs) / minuteMs,
+  });
   return (
     <>
       <Section
-        title={t("overview.usage")}
+        title={t("overview.usage.title")}
         description={what}
         actions={
           <>
             {isTimed(measure) && (
               <SegmentedControl
-                aria-label={t("overview.percentile")}
-                data={[
-                  { value: "p50", label: "p50" },
-                  { value: "p95", label: "p95" },
-                ]}
+                aria-label={t("overview.usage.percentile")}
+                data={percentiles}
                 value={percentile}
                 onChange={setPercentile}
               />
             )}
             <Select
-              aria-label={t("overview.apartBy")}
+              aria-label={t("overview.usage.groupBy")}
               size="xs"
               w={140}
-              data={choices}
+              data={dimensions
+                .filter((each) => all || each !== "workspace")
+                .map((value) => ({ value, label: t("overview.lines.title", { by: value }) }))}
               value={by}
               onChange={(value) => setBy(value ?? "model")}
               allowDeselect={false}
@@ -64,27 +59,16 @@ export function UsageSection() {
           </>
         }
       >
-        <Box visibleFrom="sm" mb="md">
-          <SegmentedControl aria-label={t("overview.whatIsShown")} data={shown} value={measure} onChange={setMeasure} />
-        </Box>
-        <Select
-          hiddenFrom="sm"
-          mb="md"
-          aria-label={t("overview.whatIsShown")}
-          data={shown}
-          value={measure}
-          onChange={(value) => setMeasure(value ?? "spend")}
-          allowDeselect={false}
-        />
+        <MeasureChoice value={measure} onChange={setMeasure} />
         {usage.data !== undefined ? (
           usage.data.totals.attempts === 0 ? (
             <Text ta="center" c="dimmed" fz="sm" py="xl">
-              {t("overview.noRequestsInThisTime")}
+              {t("overview.usage.empty")}
             </Text>
           ) : (
             <Chart
-              {...chartOf(usage.data, measure, percentile, by === "provider")}
-              label={t("overview.by2", { what, lowerCase: dimensionWords[by].toLowerCase() })}
+              {...chartOf(usage.data, measure, percentile, ofAttempts)}
+              label={t("overview.usage.chart", { what, by })}
               height={chartHeight}
             />
           )
@@ -99,8 +83,39 @@ export function UsageSection() {
   );
 }
 
-function stepWord(stepMs: number): string {
-  const minutes = stepMs / minuteMs;
-  if (minutes >= 60) return minutes === 60 ? "hour" : "day";
-  return minutes === 1 ? "minute" : t("overview.minutes", { minutes });
+const percentiles = [
+  { value: "p50", label: "p50" },
+  { value: "p95", label: "p95" },
+];
+
+interface MeasureChoiceProps {
+  readonly value: Measure;
+  readonly onChange: (measure: string) => void;
+}
+
+/** A row of all of them where there is room, else a list to choose from. */
+function MeasureChoice({ value, onChange }: MeasureChoiceProps) {
+  return (
+    <>
+      <Box visibleFrom="sm" mb="md">
+        <SegmentedControl aria-label={t("overview.usage.measure")} data={shown} value={value} onChange={onChange} />
+      </Box>
+      <Select
+        hiddenFrom="sm"
+        mb="md"
+        aria-label={t("overview.usage.measure")}
+        data={shown}
+        value={value}
+        onChange={(next) => onChange(next ?? "spend")}
+        allowDeselect={false}
+      />
+    </>
+  );
+}
+
+/** What the chart's words choose by. */
+function chartName(measure: Measure, percentile: Percentile, ofAttempts: boolean): string {
+  if (measure === "errors" && ofAttempts) return "attempts";
+  if (measure === "latency") return percentile;
+  return measure === "first-token" ? (percentile === "p50" ? "first50" : "first95") : measure;
 }

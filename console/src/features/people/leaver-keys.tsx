@@ -2,7 +2,7 @@ import { Radio, Select, Stack, Text } from "@mantine/core";
 import type { ConsoleKey, LeaverKeys, Person } from "@sluice/contract";
 import { useEffect, useState } from "react";
 import { useCall } from "../../api/use-call.ts";
-import { t } from "../../language/areas/people.ts";
+import { Rich, t } from "../../language/areas/people.ts";
 
 interface LeaverKeysProps {
   readonly leaver: Person;
@@ -31,32 +31,30 @@ export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProp
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {leaver.name || leaver.email} made <b>{keysWords(keys, found.data?.next !== null)}</b>. Programs may still use
-        them, and whoever has their secrets.
+        <Rich
+          text={found.data?.next === null ? "people.keys.made" : "people.keys.madeMany"}
+          values={{ name: leaver.name || leaver.email, count: keys.length, names: namesOf(keys) }}
+          tags={{ b: (inside) => <b>{inside}</b> }}
+        />
       </Text>
       <Radio.Group
-        label={t("people.whatBecomesOfTheseKeys")}
+        label={t("people.keys.label")}
         value={way}
         onChange={(value) => setWay(value === "disable" || value === "hand-over" ? value : "revoke")}
       >
         <Stack gap="xs" mt={6}>
-          <Radio
-            value="revoke"
-            size="sm"
-            label={t("people.revokeThem")}
-            description={t("people.refusedAtOnceForGood")}
-          />
+          <Radio value="revoke" size="sm" label={t("people.keys.revoke")} description={t("people.keys.revokeHelp")} />
           <Radio
             value="disable"
             size="sm"
-            label={t("people.disableThem")}
-            description={t("people.refusedAtOnceUntilAn")}
+            label={t("people.keys.disable")}
+            description={t("people.keys.disableHelp")}
           />
           <Radio
             value="hand-over"
             size="sm"
-            label={t("people.handThemOver")}
-            description={t("people.theyGoOnRotateThose")}
+            label={t("people.keys.transfer")}
+            description={t("people.keys.transferHelp")}
           />
         </Stack>
       </Radio.Group>
@@ -81,24 +79,27 @@ function Heir({ leaver, workspace, value, onChange }: HeirProps) {
     : (members.data?.data ?? []).filter((member) => member.role !== "viewer");
   return (
     <Select
-      label={t("people.toWhom")}
-      placeholder={t("people.chooseSomebody")}
+      label={t("people.keys.newOwner")}
+      placeholder={t("people.keys.newOwnerPlaceholder")}
       data={people
         .filter((person) => person.id !== leaver.id && !person.disabled)
-        .map(({ id, name, email }) => ({ value: id, label: name === "" ? email : `${name} (${email})` }))}
+        .map(({ id, name, email }) => ({
+          value: id,
+          label: name === "" ? email : t("people.keys.person", { name, email }),
+        }))}
       value={value}
       onChange={onChange}
       searchable
       required
-      withAsterisk={false}
     />
   );
 }
 
-function keysWords(keys: readonly ConsoleKey[], more: boolean): string {
-  const names = keys.slice(0, shownMax).map((key) => key.name);
-  const rest = keys.length - names.length;
-  const count =
-    keys.length === 1 && !more ? t("people.anApiKey") : `${more ? "more than " : ""}${keys.length} API keys`;
-  return `${count}: ${names.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+function namesOf(keys: readonly ConsoleKey[]): string {
+  const names = keys
+    .slice(0, shownMax)
+    .map((key) => key.name)
+    .join(", ");
+  const more = keys.length - shownMax;
+  return more > 0 ? t("people.keys.names", { names, more }) : names;
 }

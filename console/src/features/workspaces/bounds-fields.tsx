@@ -28,7 +28,7 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
   return (
     <>
       <PatternsInput
-        label={t("workspaces.modelsThatMayBeCalled")}
+        label={t("workspaces.fields.models")}
         value={value.models}
         onChange={(models) => onChange({ models })}
         disabled={disabled}

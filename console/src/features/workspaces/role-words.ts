@@ -3,16 +3,21 @@ import { t } from "../../language/areas/workspaces.ts";
 
 /** What each role may do, as `docs/console-roles.md` has it call by call. Each may also do what those before it may. */
 export const roleWords: Readonly<Record<WorkspaceRole, { readonly label: string; readonly may: string }>> = {
-  viewer: { label: t("workspaces.viewer"), may: t("workspaces.looksKeysUseRequestsLimits") },
-  member: { label: t("workspaces.member"), may: t("workspaces.alsoMakesKeysAndManages") },
+  viewer: { label: t("workspaces.role.viewer"), may: t("workspaces.role.viewerMay") },
+  member: { label: t("workspaces.role.member"), may: t("workspaces.role.memberMay") },
   admin: {
-    label: t("workspaces.admin"),
-    may: t("workspaces.alsoManagesEveryKeyGroups"),
+    label: t("workspaces.role.admin"),
+    may: t("workspaces.role.adminMay"),
   },
-  owner: { label: t("workspaces.owner"), may: t("workspaces.alsoRenamesTheWorkspaceAnd") },
+  owner: { label: t("workspaces.role.owner"), may: t("workspaces.role.ownerMay") },
 };
 
 /** The roles that somebody who holds `held` may give or take. */
 export function rolesUpTo(held: Need): readonly WorkspaceRole[] {
   return workspaceRoles.filter((role) => meets(held, role));
+}
+
+/** What the one who looks is called: an administrator is one everywhere, whatever a workspace gives them. */
+export function roleHeld(role: WorkspaceRole, administrator: boolean): string {
+  return administrator ? t("workspaces.role.administrator") : roleWords[role].label;
 }

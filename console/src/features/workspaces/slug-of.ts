@@ -16,5 +16,5 @@ export function slugOf(name: string): string {
 /** Why a text is no slug; null: it is one. */
 export function slugFault(slug: string): string | null {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) return null;
-  return t("workspaces.lowerCaseLettersDigitsAnd2");
+  return t("workspaces.fields.slugWrong");
 }

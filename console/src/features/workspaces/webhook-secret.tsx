@@ -3,7 +3,7 @@ import { IconKey } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
-import { t } from "../../language/areas/workspaces.ts";
+import { Rich, t } from "../../language/areas/workspaces.ts";
 
 /** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
 export function WebhookSecret({ workspace }: { readonly workspace: string }) {
@@ -18,26 +18,34 @@ export function WebhookSecret({ workspace }: { readonly workspace: string }) {
         loading={look.isPending}
         onClick={() => look.mutate({ params: { workspace } })}
       >
-        {t("workspaces.showSigningSecret")}
+        {t("workspaces.secret.show")}
       </Button>
       <Modal
         opened={secret !== null}
         onClose={look.reset}
-        title={t("workspaces.signingSecretOf", { workspace })}
+        title={t("workspaces.secret.title", { workspace })}
         size="lg"
       >
         {secret !== null && (
           <Stack gap="md">
-            <CodeBlock code={secret} label={t("workspaces.signingSecret")} wrap />
+            <CodeBlock code={secret} label={t("workspaces.secret.name")} wrap />
             <Text size="sm">
-              Give it to the receiver: any Standard Webhooks library checks the headers <code>webhook-id</code>,{" "}
-              <code>webhook-timestamp</code> and <code>webhook-signature</code> of each message with it.
+              <Rich
+                text="workspaces.secret.help"
+                values={{
+                  headers: (
+                    <>
+                      <code>webhook-id</code>, <code>webhook-timestamp</code>, <code>webhook-signature</code>
+                    </>
+                  ),
+                }}
+              />
             </Text>
             <Text size="sm" c="dimmed">
-              {t("workspaces.itSignsTheNoticesAnd")}
+              {t("workspaces.secret.care")}
             </Text>
             <Group justify="flex-end">
-              <CopyButton value={secret} label={t("workspaces.copySigningSecret")} wide />
+              <CopyButton value={secret} label={t("workspaces.secret.copy")} wide />
               <Button onClick={look.reset} data-autofocus>
                 {t("workspaces.done")}
               </Button>

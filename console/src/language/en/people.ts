@@ -1,12 +1,18 @@
 export const people = {
-  whatBecomesOfTheseKeys: "What becomes of these keys",
-  revokeThem: "Revoke them",
-  refusedAtOnceForGood: "Refused at once, for good.",
-  disableThem: "Disable them",
-  refusedAtOnceUntilAn: "Refused at once, until an admin enables them.",
-  handThemOver: "Hand them over",
-  theyGoOnRotateThose: "They go on. Rotate those whose secret the one who leaves may have.",
-  toWhom: "To whom",
-  chooseSomebody: "Choose somebody",
-  anApiKey: "an API key",
+  keys: {
+    label: "What happens to these keys",
+    made: "{name} owns {count, plural, one {<b>an API key</b>} other {<b># API keys</b>}}: {names}. Applications may still use them, and so can anyone with the secret.",
+    madeMany:
+      "{name} owns <b>more than {count, plural, other {#}} API keys</b>: {names}. Applications may still use them, and so can anyone with the secret.",
+    names: "{names} and {more, plural, other {#}} more",
+    revoke: "Revoke them",
+    revokeHelp: "Refused at once, permanently.",
+    disable: "Disable them",
+    disableHelp: "Refused at once, until an admin enables them.",
+    transfer: "Transfer them",
+    transferHelp: "They keep working. Rotate those whose secret the leaving person may have.",
+    newOwner: "New owner",
+    newOwnerPlaceholder: "Choose a person",
+    person: "{name} ({email})",
+  },
 } as const;

@@ -1,8 +1,10 @@
-import type { ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
+import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
+import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
 import { oneWorkspace } from "./one-workspace.ts";
@@ -11,6 +13,7 @@ import { requireActor } from "./require-actor.ts";
 export interface KeyHandlerDependencies {
   readonly controlStore: ControlStore;
   readonly reports: ReportStore;
+  readonly admission: Pick<Admission, "limitUsages">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
@@ -28,7 +31,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
     "keys.list": async (call) => {
       const { cursor = null, limit = 50 } = call.query;
       const { data, next } = await dependencies.reports.keys(filterOf(call, dependencies), cursor, limit);
-      return { data: [...data], next };
+      return { data: await withUsage(data, dependencies), next };
     },
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
@@ -40,7 +43,11 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       await dependencies.changesSeen();
       return { key, secret: secret.reveal() };
     },
-    "keys.show": (call) => theKey(call, dependencies),
+    "keys.show": async (call) => {
+      const [key] = await withUsage([await theKey(call, dependencies)], dependencies);
+      if (key === undefined) throw new RangeError("A key has its usage.");
+      return key;
+    },
     "keys.update": async (call) => {
       const { id, workspace } = await ownKey(call, dependencies);
       const change = (before: ConsoleKey) => {
@@ -66,6 +73,24 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       return key;
     },
   };
+}
+
+/** Where the budgets stand that a key's calls must fit into: its own, and those of its group and workspace. */
+async function withUsage(
+  keys: readonly ConsoleKey[],
+  { admission, catalog }: KeyHandlerDependencies,
+): Promise<KeyWithUsage[]> {
+  const { groups, workspaces } = catalog();
+  const scopes = keys.flatMap((key) => [
+    budgetScope("key", key.id, key.name, key.budget),
+    ...[workspaces.get(key.workspace.id)?.scope ?? [], groups.get(key.group.id)?.scope ?? []].flat(),
+  ]);
+  const states = await budgetStates(admission, scopes);
+  return keys.map((key) => ({
+    ...key,
+    budget_used: states.used(key.id),
+    exhausted_by: states.exhausted({ key: key.id, group: key.group.id, workspace: key.workspace.id }),
+  }));
 }
 
 function newSecret({ randomBytes }: KeyHandlerDependencies): Secret {

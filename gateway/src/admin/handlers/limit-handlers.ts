@@ -2,6 +2,7 @@ import type { LimitUsageRow } from "@sluice/contract";
 import type { Catalog } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
+import { isExhausted } from "../budgets/exhausted.ts";
 import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
 import { limitScopes } from "../budgets/limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
@@ -41,6 +42,8 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
           period: limitUsage.period,
           limit: limitUsage.limit,
           used: limitUsage.used,
+          exhausted: isExhausted(limitUsage),
+          refused_at: limitUsage.refusedAt,
           resets_at: limitUsage.resetsAt === null ? null : limitUsage.resetsAt * 1_000,
           forecast: forecastOf(limitUsage, rates.get(`${limitUsage.scope} ${limitUsage.scopeId}`) ?? 0, now),
         })),

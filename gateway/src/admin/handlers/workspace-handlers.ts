@@ -1,12 +1,15 @@
-import type { ConsoleWorkspace } from "@sluice/contract";
-import { type Actor, Failure } from "#core/index.ts";
+import type { ConsoleWorkspace, GroupWithUsage, WorkspaceWithUsage } from "@sluice/contract";
+import { type Actor, Failure, type Workspace } from "#core/index.ts";
+import type { Admission } from "#limits/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
+import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface WorkspaceHandlerDependencies {
   readonly controlStore: ControlStore;
+  readonly admission: Pick<Admission, "limitUsages">;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
 }
@@ -24,13 +27,15 @@ export function workspaceHandlers(dependencies: WorkspaceHandlerDependencies): H
   return { ...ofWorkspaces(dependencies), ...ofGroups(dependencies) };
 }
 
-function ofWorkspaces({ controlStore, changesSeen }: WorkspaceHandlerDependencies): Handlers<WorkspaceRoutes> {
+function ofWorkspaces(dependencies: WorkspaceHandlerDependencies): Handlers<WorkspaceRoutes> {
+  const { controlStore, changesSeen } = dependencies;
   return {
     "workspaces.list": async ({ actor, query }) => {
       const caller = requireActor(actor);
       const filter = { ids: caller.administrator ? null : [...caller.roles.keys()], search: query.search };
       const { data, next } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? 50);
-      return { data: data.map((workspace) => seenBy(caller, workspace)), next };
+      const seen = data.map((workspace) => seenBy(caller, workspace));
+      return { data: await workspacesWithUsage(seen, dependencies), next };
     },
     "workspaces.create": async ({ actor, body, auditSource }) => {
       const made = await controlStore.addWorkspace(body, auditSource);
@@ -40,7 +45,9 @@ function ofWorkspaces({ controlStore, changesSeen }: WorkspaceHandlerDependencie
     "workspaces.show": async (call) => {
       const workspace = await controlStore.workspace(oneWorkspace(call).id);
       if (workspace === null) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
-      return seenBy(requireActor(call.actor), workspace);
+      const [seen] = await workspacesWithUsage([seenBy(requireActor(call.actor), workspace)], dependencies);
+      if (seen === undefined) throw new RangeError("A workspace has its usage.");
+      return seen;
     },
     "workspaces.update": async (call) => {
       const { id } = oneWorkspace(call);
@@ -56,9 +63,10 @@ function ofWorkspaces({ controlStore, changesSeen }: WorkspaceHandlerDependencie
   };
 }
 
-function ofGroups({ controlStore, changesSeen }: WorkspaceHandlerDependencies): Handlers<GroupRoutes> {
+function ofGroups(dependencies: WorkspaceHandlerDependencies): Handlers<GroupRoutes> {
+  const { controlStore, changesSeen } = dependencies;
   return {
-    "groups.list": async (call) => ({ data: [...(await controlStore.groups(oneWorkspace(call).id))], next: null }),
+    "groups.list": async (call) => ({ data: await groupsWithUsage(oneWorkspace(call), dependencies), next: null }),
     "groups.create": async (call) => {
       const group = await controlStore.addGroup(oneWorkspace(call).id, call.body, call.auditSource);
       await changesSeen();
@@ -80,6 +88,33 @@ function ofGroups({ controlStore, changesSeen }: WorkspaceHandlerDependencies): 
       return {};
     },
   };
+}
+
+async function groupsWithUsage(
+  workspace: Workspace,
+  { controlStore, admission }: WorkspaceHandlerDependencies,
+): Promise<GroupWithUsage[]> {
+  const groups = await controlStore.groups(workspace.id);
+  const scopes = groups.map(({ id, name, budget }) => budgetScope("group", id, name, budget));
+  const states = await budgetStates(admission, [workspace.scope, ...scopes]);
+  return groups.map((group) => ({
+    ...group,
+    budget_used: states.used(group.id),
+    exhausted_by: states.exhausted({ group: group.id, workspace: workspace.id }),
+  }));
+}
+
+async function workspacesWithUsage(
+  workspaces: readonly ConsoleWorkspace[],
+  { admission }: WorkspaceHandlerDependencies,
+): Promise<WorkspaceWithUsage[]> {
+  const scopes = workspaces.map(({ id, slug, budget }) => budgetScope("workspace", id, slug, budget));
+  const states = await budgetStates(admission, scopes);
+  return workspaces.map((workspace) => ({
+    ...workspace,
+    budget_used: states.used(workspace.id),
+    exhausted_by: states.exhausted({ workspace: workspace.id }),
+  }));
 }
 
 /** An administrator is an owner everywhere. */

@@ -10,6 +10,9 @@ export const limitsBounds = {
   budgetIdleMsWhenFull: 5_000,
   /** Periods of one budget that are kept: the running one and those before it, for a clock that is set back. */
   budgetPeriodsKept: 4,
+  /** How long it is remembered that a budget refused a call, and of how many budgets. */
+  budgetRefusedMs: 3_600_000,
+  budgetsRefusedMax: 10_000,
   /** How long a call waits until it is known what its budget has spent. */
   budgetReadWaitMs: 10_000,
   /** Budgets whose spending is asked for at once. */

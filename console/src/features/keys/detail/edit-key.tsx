@@ -22,16 +22,16 @@ export function EditKey({ item, lock, onClose }: EditKeyProps) {
   const update = useAct("keys.update", {
     inline: true,
     invalidates: afterKeyChange,
-    done: t("keys.keyChangedCallsGoBy"),
+    done: t("keys.edit.done"),
     onDone: onClose,
   });
   const changes = changesOf(before, draft);
-  const blocked = Object.keys(changes).length === 0 ? t("keys.nothingChangedYet") : blockedBy(draft);
+  const blocked = Object.keys(changes).length === 0 ? t("keys.edit.unchanged") : blockedBy(draft);
   return (
     <FormDrawer
       opened
-      title={lock === null ? t("keys.change", { name: item.name }) : item.name}
-      verb={t("keys.saveKey")}
+      title={lock === null ? t("keys.edit.title", { name: item.name }) : item.name}
+      verb={t("keys.edit.verb")}
       onClose={onClose}
       onSubmit={() => update.mutate({ params: { workspace: item.workspace.slug, key: item.id }, body: changes })}
       saving={update.isPending}

@@ -5,7 +5,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { noticeDone, noticeUndo } from "../../../components/notice.tsx";
 import { t } from "../../../language/areas/keys.ts";
-import type { MadeKey } from "../key-made.tsx";
+import type { CreatedKey } from "../key-created.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 import { RotateDialog } from "./rotate-dialog.tsx";
 
@@ -14,34 +14,34 @@ interface KeyActionsProps {
   /** Why it may not be changed; null: it may. */
   readonly lock: string | null;
   readonly onEdit: () => void;
-  readonly onRotated: (made: MadeKey) => void;
+  readonly onRotated: (made: CreatedKey) => void;
 }
 
 /** What can be done with a key. What may not be done stays in sight; the page says why not. */
 export function KeyActions({ item, lock, onEdit, onRotated }: KeyActionsProps) {
   const [rotating, rotate] = useDisclosure(false);
   const params = { workspace: item.workspace.slug, key: item.id };
-  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: t("keys.keyRevoked") });
+  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: t("keys.revoke.done") });
   if (item.state === "revoked") return null;
   return (
     <>
       <ConfirmButton
-        title={t("keys.revoke", { name: item.name })}
-        verb={t("keys.revokeKey")}
+        title={t("keys.revoke.title", { name: item.name })}
+        verb={t("keys.revoke.verb")}
         typed={item.name}
         color="red"
         variant="light"
         disabled={lock !== null}
         onConfirm={() => revoke.mutateAsync({ params })}
       >
-        {t("keys.programsThatUseItAre")}
+        {t("keys.revoke.help")}
       </ConfirmButton>
       <EnableButton item={item} disabled={lock !== null} />
       <Button variant="default" disabled={lock !== null} onClick={rotate.open}>
-        {t("keys.rotate")}
+        {t("keys.rotate.open")}
       </Button>
       <Button variant={lock === null ? "filled" : "default"} onClick={onEdit}>
-        {lock === null ? t("keys.changeKey") : t("keys.lookAtAllFields")}
+        {lock === null ? t("keys.edit.open") : t("keys.edit.view")}
       </Button>
       <RotateDialog item={item} opened={rotating} onClose={rotate.close} onRotated={onRotated} />
     </>
@@ -53,7 +53,7 @@ function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly 
   const params = { workspace: item.workspace.slug, key: item.id };
   const turn = async (enabled: boolean, undo: boolean) => {
     await update.mutateAsync({ params, body: { enabled } });
-    const words = enabled ? t("keys.keyEnabled") : t("keys.keyDisabledItsCallsAre");
+    const words = enabled ? t("keys.enable.done") : t("keys.disable.done");
     if (undo) noticeUndo(words, () => void turn(!enabled, false).catch(() => undefined));
     else noticeDone(words);
   };
@@ -65,7 +65,7 @@ function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly 
       // A failure is said in a notice by whoever asks.
       onClick={() => void turn(!item.enabled, true).catch(() => undefined)}
     >
-      {item.enabled ? t("keys.disable") : t("keys.enable")}
+      {item.enabled ? t("keys.disable.verb") : t("keys.enable.verb")}
     </Button>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/keys.ts";
-import { KeyCalls, useCallable } from "../key-made.tsx";
+import { KeyCalls, useCallable } from "../key-created.tsx";
 
 /** How to call with the key. Its secret was shown once, so the calls read it from the environment. */
 export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
@@ -17,11 +17,11 @@ export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
   };
   return (
     <Section
-      title={t("keys.callWithIt")}
-      description={t("keys.theSecretWasShownOnce")}
+      title={t("keys.calls.title")}
+      description={t("keys.calls.help")}
       actions={
         <Button variant="default" renderRoot={(props) => <Link to="/playground" search={search} {...props} />}>
-          {t("keys.openInThePlayground")}
+          {t("keys.calls.playground")}
         </Button>
       }
     >

@@ -1,30 +1,43 @@
-import { Badge, Code, Group } from "@mantine/core";
+import { Badge, Button, Code, Group } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { type Fact, Facts } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
 import { Section } from "../../../components/section.tsx";
-import { t } from "../../../language/areas/keys.ts";
+import { Rich, t } from "../../../language/areas/keys.ts";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
 const captureWords = {
-  none: t("keys.nothing"),
-  headers: t("keys.headers"),
-  bodies: t("keys.headersAndBodies"),
+  none: t("keys.capture.none"),
+  headers: t("keys.capture.headers"),
+  bodies: t("keys.capture.bodies"),
 } as const;
 
+/** What differs from a key of which nothing was said comes first; the rest can be asked for. */
 export function KeyFacts({ item }: { readonly item: ConsoleKey }) {
+  const [whole, setWhole] = useState(false);
+  const facts = [...firstFacts(item), ...settingFacts(item).filter((fact) => whole || fact.set), ...lastFacts(item)];
+  const more = settingFacts(item).some((fact) => !fact.set);
   return (
-    <Section title={t("keys.whatItIs")}>
-      <Facts facts={factsOf(item)} />
+    <Section
+      title={t("keys.facts.title")}
+      actions={
+        more && (
+          <Button variant="subtle" onClick={() => setWhole(!whole)}>
+            {whole ? t("keys.facts.fewer") : t("keys.facts.more")}
+          </Button>
+        )
+      }
+    >
+      <Facts facts={facts} />
     </Section>
   );
 }
 
-function factsOf(key: ConsoleKey): readonly Fact[] {
-  const tags = Object.entries(key.tags);
+function firstFacts(key: ConsoleKey): readonly Fact[] {
   const toWorkspace = {
     to: "/workspaces/$workspace",
     params: { workspace: key.workspace.slug },
@@ -32,7 +45,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
   } as const;
   return [
     {
-      name: "Secret",
+      name: t("keys.facts.secret"),
       value: (
         <Code>
           {key.prefix}…{key.last_four}
@@ -41,7 +54,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
     },
     ...oldSecret(key),
     {
-      name: "Workspace",
+      name: t("keys.workspace"),
       value: (
         <Link {...toWorkspace} className="text-link">
           {key.workspace.slug}
@@ -49,73 +62,107 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
       ),
     },
     {
-      name: "Group",
+      name: t("keys.group"),
       value: (
         <Link {...toWorkspace} search={{ ...toWorkspace.search, tab: "groups" }} className="text-link">
           {key.group.name}
         </Link>
       ),
     },
+  ];
+}
+
+/** `set`: it is not what a new key has. */
+function settingFacts(key: ConsoleKey): readonly (Fact & { readonly set: boolean })[] {
+  const tags = Object.entries(key.tags);
+  const limits = limitWords(key.limits);
+  return [
     {
-      name: "Models",
-      value: key.models === null ? t("keys.allThatTheGroupMay") : <PatternsText patterns={key.models} />,
+      name: t("keys.models.title"),
+      value: key.models === null ? t("keys.models.asGroup") : <PatternsText patterns={key.models} />,
+      set: key.models !== null,
     },
-    ...(key.pass_through.length === 0 ? [] : [{ name: "Pass-through", value: key.pass_through.join(", ") }]),
-    { name: "Limits of its own", value: limitWords(key.limits) || t("keys.none") },
-    { name: "Budget of its own", value: key.budget === null ? t("keys.none") : budgetWords(key.budget) },
+    { name: t("keys.facts.ownLimits"), value: limits || t("keys.none"), set: limits !== "" },
     {
-      name: "May be used from",
-      value: key.allowed_ips === null ? t("keys.anywhere") : <PatternsText patterns={key.allowed_ips} shown={4} />,
+      name: t("keys.facts.ownBudget"),
+      value: key.budget === null ? t("keys.none") : budgetWords(key.budget),
+      set: key.budget !== null,
     },
-    { name: "Kept of its requests", value: captureWords[key.capture] },
-    { name: "Expires", value: <When at={key.expires_at} /> },
-    { name: "Last used", value: <When at={key.last_used_at} /> },
     {
-      name: "Made",
-      value: (
-        <>
-          <When at={key.created_at} />
-          {key.created_by !== null && <> by {key.created_by.name || key.created_by.email}</>}
-        </>
-      ),
+      name: t("keys.facts.usedFrom"),
+      value:
+        key.allowed_ips === null ? t("keys.facts.anywhere") : <PatternsText patterns={key.allowed_ips} shown={4} />,
+      set: key.allowed_ips !== null,
     },
-    ...(key.revoked_at === null ? [] : [{ name: "Revoked", value: <When at={key.revoked_at} /> }]),
+    {
+      name: t("keys.expires"),
+      value: <When at={key.expires_at} missing={t("keys.never")} />,
+      set: key.expires_at !== null,
+    },
+    { name: t("keys.facts.capture"), value: captureWords[key.capture], set: key.capture !== "none" },
+    {
+      name: t("keys.facts.passThrough"),
+      value: key.pass_through.join(", ") || t("keys.none"),
+      set: key.pass_through.length > 0,
+    },
+    {
+      name: t("keys.facts.tags"),
+      value: tags.length === 0 ? t("keys.none") : <Tags tags={tags} />,
+      set: tags.length > 0,
+    },
     ...boundsOfAdmins(key),
-    ...(tags.length === 0 ? [] : [{ name: "Tags", value: <Tags tags={tags} /> }]),
-    { name: "Id", value: <CopyText value={key.id} label={t("keys.copyTheId")} />, wide: true },
+  ];
+}
+
+function lastFacts(key: ConsoleKey): readonly Fact[] {
+  const maker = key.created_by;
+  return [
+    { name: t("keys.lastUsed"), value: <When at={key.last_used_at} missing={t("keys.never")} /> },
+    {
+      name: t("keys.facts.created"),
+      value:
+        maker === null ? (
+          <When at={key.created_at} />
+        ) : (
+          <Rich
+            text="keys.facts.createdBy"
+            values={{ name: maker.name || maker.email }}
+            tags={{ when: () => <When at={key.created_at} /> }}
+          />
+        ),
+    },
+    ...(key.revoked_at === null ? [] : [{ name: t("keys.facts.revoked"), value: <When at={key.revoked_at} /> }]),
+    { name: t("keys.facts.id"), value: <CopyText value={key.id} label={t("keys.facts.copyId")} />, wide: true },
   ];
 }
 
 function oldSecret(key: ConsoleKey): readonly Fact[] {
-  if (key.old_secret_until === null || key.old_secret_until <= Date.now()) return [];
+  const until = key.old_secret_until;
+  if (until === null || until <= Date.now()) return [];
   return [
     {
-      name: "Old secret",
-      value: (
-        <>
-          {t("keys.ends")} <When at={key.old_secret_until} />
-        </>
-      ),
+      name: t("keys.facts.oldSecret"),
+      value: <Rich text="keys.facts.oldSecretEnds" tags={{ when: () => <When at={until} /> }} />,
     },
   ];
 }
 
 /** Of what is not said already by who may choose a group or what is captured. */
-function boundsOfAdmins(key: ConsoleKey): readonly Fact[] {
+function boundsOfAdmins(key: ConsoleKey): readonly (Fact & { readonly set: true })[] {
   const named = key.set_by_admins.flatMap((name) => boundWords[name] ?? []);
   const bound = key.enabled ? named.filter((words) => words !== boundWords["enabled"]) : named;
   if (key.created_by === null || bound.length === 0) return [];
-  return [{ name: "Only admins widen", value: bound.join(", ") }];
+  return [{ name: t("keys.facts.adminsWiden"), value: bound.join(", "), set: true }];
 }
 
 const boundWords: Readonly<Record<string, string>> = {
-  enabled: "disabled",
-  models: "models",
-  allowed_ips: "addresses",
-  expires_at: "expiry",
-  limits: "limits",
-  budget: "budget",
-  tags: "tags",
+  enabled: t("keys.bound.enabled"),
+  models: t("keys.bound.models"),
+  allowed_ips: t("keys.bound.allowedIps"),
+  expires_at: t("keys.bound.expiresAt"),
+  limits: t("keys.bound.limits"),
+  budget: t("keys.bound.budget"),
+  tags: t("keys.bound.tags"),
 };
 
 function Tags({ tags }: { readonly tags: readonly (readonly [string, string])[] }) {

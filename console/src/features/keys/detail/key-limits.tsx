@@ -22,11 +22,11 @@ export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
   const rows = query.data?.data;
   return (
     <Section
-      title={t("keys.limitsAndBudget")}
-      description={t("keys.itsOwnThoseOfIts")}
+      title={t("keys.ownLimits.title")}
+      description={t("keys.ownLimits.help")}
       actions={
         <Link to="/limits" search={{ workspace: slug }} className="text-link section-link">
-          {t("keys.seeAllLimits")}
+          {t("keys.ownLimits.all")}
         </Link>
       }
     >
@@ -36,7 +36,7 @@ export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
         <Skeleton height={48} />
       ) : rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t("keys.theKeyHasNoneOf")}
+          {t("keys.ownLimits.none")}
         </Text>
       ) : (
         <LimitUsageList rows={rows} />

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { IconBox } from "@tabler/icons-react";
 import { useMemo } from "react";
@@ -18,35 +18,36 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   const [part] = useUrlText("find");
   const [model, setModel] = useUrlText("why");
   const rows = useKeyModels(item.workspace.slug, item.id, part);
+  const [asked] = useUrlText("allowed");
   const columns = useMemo(() => columnsWith(setModel), [setModel]);
-  const callable = rows.rows?.filter((row) => row.reason === "yes").length ?? 0;
+  const all = rows.rows;
+  const callable = all?.filter((row) => row.reason === "yes").length ?? 0;
+  const shown = asked === "" ? differing(all ?? []) : asked;
+  const visible = useMemo(() => all?.filter((row) => isShown(row, shown)) ?? null, [all, shown]);
   return (
     <Section
-      title={t("keys.models")}
+      title={t("keys.models.title")}
       description={
-        rows.rows === null || part !== "" || rows.more !== null
-          ? t("keys.whatTheKeyMayCall")
-          : t("keys.itMayCallOfBy", { callable, length: rows.rows.length })
+        all === null || part !== "" || rows.more !== null
+          ? t("keys.models.help")
+          : t("keys.models.count", { callable, total: all.length })
       }
       actions={
         <FilterBar alsoClears={["find"]}>
-          <SearchBox label={t("keys.findAModel")} name="find" />
+          <SearchBox label={t("keys.models.search")} name="find" />
+          <ShownModels value={shown} />
         </FilterBar>
       }
       flush
     >
       <DataTable
-        label={t("keys.modelsAndWhetherTheKey")}
+        label={t("keys.models.table")}
         columns={columns}
-        rows={rows}
+        rows={{ ...rows, rows: visible }}
         rowKey={(row) => row.name}
         pageSize={20}
         dimmed={(row) => row.reason !== "yes"}
-        empty={
-          <EmptyState icon={<IconBox />} title={part === "" ? t("keys.noModels") : t("keys.noModelIsCalledThat")}>
-            {part === "" ? t("keys.thereIsNoModelIn") : t("keys.searchForAnotherPartOf")}
-          </EmptyState>
-        }
+        empty={<NoModels searched={part !== ""} some={(all?.length ?? 0) > 0} shown={shown} />}
       />
       <AccessPanel
         workspace={item.workspace.slug}
@@ -58,30 +59,83 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   );
 }
 
+/** Fewer are worth showing than there are: the ones that differ from most, and all of a few. */
+function differing(rows: readonly ModelAccess[]): string {
+  if (rows.length <= allShownMax) return "all";
+  const callable = rows.filter((row) => row.reason === "yes").length;
+  return callable * 2 > rows.length ? "no" : "yes";
+}
+
+const allShownMax = 20;
+
+function isShown(row: ModelAccess, shown: string): boolean {
+  return shown === "yes" || shown === "no" ? (row.reason === "yes") === (shown === "yes") : true;
+}
+
+function ShownModels({ value }: { readonly value: string }) {
+  const [, setAsked] = useUrlText("allowed");
+  return (
+    <SegmentedControl
+      aria-label={t("keys.models.show")}
+      data={[
+        { value: "yes", label: t("keys.models.showAllowed") },
+        { value: "no", label: t("keys.models.showDenied") },
+        { value: "all", label: t("keys.models.showAll") },
+      ]}
+      value={value === "yes" || value === "no" ? value : "all"}
+      onChange={setAsked}
+    />
+  );
+}
+
+interface NoModelsProps {
+  readonly searched: boolean;
+  /** There are some that are not shown. */
+  readonly some: boolean;
+  readonly shown: string;
+}
+
+function NoModels({ searched, some, shown }: NoModelsProps) {
+  const [title, help] = searched
+    ? [t("keys.models.notFound"), t("keys.models.notFoundHelp")]
+    : !some
+      ? [t("keys.models.empty"), t("keys.models.emptyHelp")]
+      : shown === "no"
+        ? [t("keys.models.allAllowed"), t("keys.models.allAllowedHelp")]
+        : [t("keys.models.noneAllowed"), t("keys.models.noneAllowedHelp")];
+  return (
+    <EmptyState icon={<IconBox />} title={title}>
+      {help}
+    </EmptyState>
+  );
+}
+
 function columnsWith(ask: (model: string) => void): readonly Column<ModelAccess>[] {
   return [
-    { id: "name", header: t("keys.model"), sortBy: (row) => row.name, cell: (row) => row.name },
-    { id: "type", header: t("keys.type"), sortBy: (row) => row.type, cell: (row) => row.type },
+    { id: "name", header: t("keys.models.model"), sortBy: (row) => row.name, cell: (row) => row.name },
+    { id: "type", header: t("keys.models.type"), sortBy: (row) => row.type, cell: (row) => row.type },
     {
       id: "reason",
-      header: t("keys.mayCall"),
+      header: t("keys.models.access"),
       sortBy: (row) => (row.reason === "yes" ? "" : row.reason),
       cell: (row) => <ReasonBadge reason={row.reason} />,
     },
     {
       id: "why",
-      header: t("keys.why"),
+      header: t("keys.models.why"),
       quiet: true,
       cell: (row) => (
         <Button
           variant="subtle"
           size="compact-xs"
           aria-label={
-            row.reason === "yes" ? t("keys.whyItMayCall", { name: row.name }) : t("keys.whyNot", { name: row.name })
+            row.reason === "yes"
+              ? t("keys.models.whyAllowed", { name: row.name })
+              : t("keys.models.whyDenied", { name: row.name })
           }
           onClick={() => ask(row.name)}
         >
-          {row.reason === "yes" ? t("keys.why") : t("keys.whyNot2")}
+          {row.reason === "yes" ? t("keys.models.why") : t("keys.models.whyNot")}
         </Button>
       ),
     },

@@ -25,10 +25,10 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
   const usage = query.data;
   return (
     <Section
-      title={t("keys.use")}
+      title={t("keys.usage.title")}
       description={
         <Link to="/requests" search={{ workspace: item.workspace.slug, key: item.id }} className="text-link">
-          {t("keys.seeItsRequests")}
+          {t("keys.usage.requests")}
         </Link>
       }
       actions={<TimeRange fallback={fallback} />}
@@ -37,23 +37,23 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Stack gap="md">
-          <Stats label={t("keys.useInThisTime")}>
+          <Stats label={t("keys.usage.figures")}>
             <Stat
-              label={t("keys.cost")}
+              label={t("keys.usage.cost")}
               value={usage && <Money usd={usage.totals.cost_usd} short />}
               {...(usage && { change: { now: usage.totals.cost_usd, before: usage.previous.cost_usd } })}
             />
-            <Stat label={t("keys.requests")} value={usage && <Count value={usage.totals.requests} short />} />
+            <Stat label={t("keys.usage.count")} value={usage && <Count value={usage.totals.requests} short />} />
             <Stat
-              label={t("keys.tokens")}
+              label={t("keys.usage.tokens")}
               value={usage && <Count value={usage.totals.input_tokens + usage.totals.output_tokens} short />}
             />
-            <Stat label={t("keys.failedAttempts")} value={usage && <Count value={usage.totals.failed} short />} />
+            <Stat label={t("keys.usage.failed")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>
           {usage !== undefined && usage.totals.requests > 0 && (
             <Chart
               kind="bar"
-              label={t("keys.costByModel")}
+              label={t("keys.usage.costByModel")}
               at={usage.at}
               stepMs={usage.step_ms}
               height={160}

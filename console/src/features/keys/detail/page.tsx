@@ -5,11 +5,11 @@ import { useCall } from "../../../api/use-call.ts";
 import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
-import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
-import { KeyMade, type MadeKey } from "../key-made.tsx";
+import { type CreatedKey, KeyCreated } from "../key-created.tsx";
+import { KeyStatus } from "../key-status.tsx";
 import { useKeyLock } from "../own-key.ts";
 import { EditKey } from "./edit-key.tsx";
 import { KeyActions } from "./key-actions.tsx";
@@ -19,27 +19,27 @@ import { KeyLimits } from "./key-limits.tsx";
 import { KeyModels } from "./key-models.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 
-const crumbs = [{ label: t("keys.apiKeys"), link: { to: "/keys" } }] as const;
+const crumbs = [{ label: t("keys.list.title"), link: { to: "/keys" } }] as const;
 
 /** One key: what it is, what it may, what it used, and how to change or end it. */
 export default function KeyPage() {
   const { key: id } = useParams({ from: "/keys/$key" });
   const workspace = useWorkspace();
   const [edit, setEdit] = useUrlText("edit");
-  const [made, setMade] = useState<MadeKey | null>(null);
+  const [made, setMade] = useState<CreatedKey | null>(null);
   const query = useCall("keys.show", { params: { workspace: workspace.path, key: id }, enabled: !workspace.none });
   const key = query.data;
   const lock = useKeyLock(key);
   if (query.error !== null) {
     return (
-      <PageFrame title={t("keys.apiKey")} crumbs={crumbs}>
+      <PageFrame title={t("keys.key")} crumbs={crumbs}>
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       </PageFrame>
     );
   }
   if (key === undefined) {
     return (
-      <PageFrame title={t("keys.apiKey")} crumbs={crumbs}>
+      <PageFrame title={t("keys.key")} crumbs={crumbs}>
         <Stack gap="lg" aria-busy="true">
           <Skeleton height={150} />
           <Skeleton height={260} />
@@ -54,7 +54,7 @@ export default function KeyPage() {
       description={key.managed_by === "file" || key.state === "revoked" ? undefined : (lock ?? undefined)}
       badges={
         <>
-          <StatusBadge status={key.state} />
+          <KeyStatus item={key} />
           <ManagedByFile by={key.managed_by} />
         </>
       }
@@ -67,9 +67,9 @@ export default function KeyPage() {
       <KeyModels item={key} />
       {key.state === "active" && <KeyCallsSection item={key} />}
       {edit !== "" && key.state !== "revoked" && <EditKey item={key} lock={lock} onClose={() => setEdit("")} />}
-      <KeyMade
+      <KeyCreated
         made={made}
-        title={made === null ? "" : t("keys.aNewSecretFor", { name: made.key.name })}
+        title={made === null ? "" : t("keys.rotate.done", { name: made.key.name })}
         onClose={() => setMade(null)}
       />
     </PageFrame>

@@ -5,31 +5,31 @@ import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { t } from "../../../language/areas/keys.ts";
-import type { MadeKey } from "../key-made.tsx";
+import type { CreatedKey } from "../key-created.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 
 interface RotateDialogProps {
   readonly item: ConsoleKey;
   readonly opened: boolean;
   readonly onClose: () => void;
-  readonly onRotated: (made: MadeKey) => void;
+  readonly onRotated: (made: CreatedKey) => void;
 }
 
 /** A new secret for a key, with a time in which the old one still opens. */
 export function RotateDialog({ item, opened, onClose, onRotated }: RotateDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={t("keys.rotate2", { name: item.name })}>
+    <Modal opened={opened} onClose={onClose} title={t("keys.rotate.title", { name: item.name })}>
       {opened && <RotateForm item={item} onClose={onClose} onRotated={onRotated} />}
     </Modal>
   );
 }
 
 const graces = [
-  { value: "0", label: t("keys.notAtAllRefuseIt") },
-  { value: "3600", label: "For 1 hour" },
-  { value: "86400", label: "For 1 day" },
-  { value: "604800", label: "For 7 days" },
-  { value: "2592000", label: "For 30 days" },
+  { value: "0", label: t("keys.rotate.graceNone") },
+  { value: "3600", label: t("keys.rotate.graceHours", { count: 1 }) },
+  { value: "86400", label: t("keys.rotate.graceDays", { count: 1 }) },
+  { value: "604800", label: t("keys.rotate.graceDays", { count: 7 }) },
+  { value: "2592000", label: t("keys.rotate.graceDays", { count: 30 }) },
 ] as const;
 const usualGrace = "86400";
 
@@ -52,10 +52,10 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <Text size="sm">{t("keys.theKeyGetsANew")}</Text>
+        <Text size="sm">{t("keys.rotate.help")}</Text>
         {!first && (
           <Select
-            label={t("keys.theOldSecretStillWorks")}
+            label={t("keys.rotate.grace")}
             data={[...graces]}
             value={grace}
             onChange={(value) => setGrace(value ?? usualGrace)}
@@ -66,11 +66,11 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
         {!first && (
           <Text size="sm" c="dimmed" aria-live="polite">
             {seconds === 0
-              ? t("keys.programsWithTheOldSecret")
-              : t("keys.bothSecretsWorkUntilPut", { moment: formatMoment(Date.now() + seconds * 1_000) })}
-            {item.old_secret_until !== null &&
-              item.old_secret_until > Date.now() &&
-              ` The secret before that works until ${formatMoment(item.old_secret_until)}; it stops now, since only one old secret is kept.`}
+              ? t("keys.rotate.graceNoneHelp")
+              : t("keys.rotate.graceHelp", { moment: formatMoment(Date.now() + seconds * 1_000) })}
+            {item.old_secret_until !== null && item.old_secret_until > Date.now() && (
+              <> {t("keys.rotate.earlierEnds", { moment: formatMoment(item.old_secret_until) })}</>
+            )}
           </Text>
         )}
         {rotate.error !== null && <ProblemAlert problem={rotate.error} />}
@@ -79,7 +79,7 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
             {t("keys.cancel")}
           </Button>
           <Button type="submit" loading={rotate.isPending}>
-            {first ? t("keys.makeSecret") : t("keys.rotateKey")}
+            {first ? t("keys.rotate.first") : t("keys.rotate.verb")}
           </Button>
         </Group>
       </Stack>

@@ -1,12 +1,14 @@
-import type { ConsoleKey } from "@sluice/contract";
+import type { KeyWithUsage } from "@sluice/contract";
+import { formatShare, formatUsdShort } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
 import { Nothing, When } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
-import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/keys.ts";
+import { shareOf } from "../../limits/limit-usage-words.ts";
+import { KeyStatus } from "../key-status.tsx";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
-const name: Column<ConsoleKey> = {
+const name: Column<KeyWithUsage> = {
   id: "name",
   header: t("keys.name"),
   sortBy: (key) => key.name.toLowerCase(),
@@ -22,22 +24,22 @@ const name: Column<ConsoleKey> = {
   ),
 };
 
-const workspace: Column<ConsoleKey> = {
+const workspace: Column<KeyWithUsage> = {
   id: "workspace",
   header: t("keys.workspace"),
   sortBy: (key) => key.workspace.slug,
   cell: (key) => key.workspace.slug,
 };
 
-const rest: readonly Column<ConsoleKey>[] = [
+const rest: readonly Column<KeyWithUsage>[] = [
   { id: "group", header: t("keys.group"), sortBy: (key) => key.group.name, cell: (key) => key.group.name },
   {
     id: "state",
-    header: t("keys.state"),
-    sortBy: (key) => key.state,
+    header: t("keys.status"),
+    sortBy: (key) => (key.state === "active" && key.exhausted_by !== null ? "exhausted" : key.state),
     cell: (key) => (
       <span className="key-state">
-        <StatusBadge status={key.state} {...hintOf(key)} />
+        <KeyStatus item={key} />
         <ManagedByFile by={key.managed_by} />
       </span>
     ),
@@ -46,13 +48,13 @@ const rest: readonly Column<ConsoleKey>[] = [
     id: "limits",
     secondary: true,
     header: t("keys.limits"),
-    cell: (key) => limitWords(key.limits) || <Nothing word={t("keys.noneOfItsOwn")} />,
+    cell: (key) => limitWords(key.limits) || <Nothing word={t("keys.list.noneOwn")} />,
   },
   {
     id: "budget",
     header: t("keys.budget"),
     sortBy: (key) => key.budget?.usd ?? null,
-    cell: (key) => (key.budget === null ? <Nothing word={t("keys.noneOfItsOwn")} /> : budgetWords(key.budget)),
+    cell: (key) => <KeyBudget item={key} />,
     align: "right",
   },
   {
@@ -60,22 +62,35 @@ const rest: readonly Column<ConsoleKey>[] = [
     secondary: true,
     header: t("keys.expires"),
     sortBy: (key) => key.expires_at,
-    cell: (key) => (key.expires_at === null ? <Nothing word={t("keys.never2")} /> : <When at={key.expires_at} />),
+    cell: (key) => (key.expires_at === null ? <Nothing word={t("keys.never")} /> : <When at={key.expires_at} />),
     align: "right",
   },
   {
     id: "used",
     header: t("keys.lastUsed"),
     sortBy: (key) => key.last_used_at,
-    cell: (key) => <When at={key.last_used_at} />,
+    cell: (key) => <When at={key.last_used_at} missing={t("keys.never")} />,
     align: "right",
   },
 ];
 
-export const columnsInWorkspace: readonly Column<ConsoleKey>[] = [name, ...rest];
-export const columnsOfAll: readonly Column<ConsoleKey>[] = [name, workspace, ...rest];
+export const columnsInWorkspace: readonly Column<KeyWithUsage>[] = [name, ...rest];
+export const columnsOfAll: readonly Column<KeyWithUsage>[] = [name, workspace, ...rest];
 
-function hintOf(key: ConsoleKey): { hint?: string } {
-  if (key.state === "without_secret") return { hint: t("keys.itHasNoSecretYet") };
-  return {};
+/** The budget, and below it what is spent of it in its period. */
+function KeyBudget({ item: { budget, budget_used: used } }: { readonly item: KeyWithUsage }) {
+  if (budget === null) return <Nothing word={t("keys.list.noneOwn")} />;
+  return (
+    <span className="key-name">
+      {budgetWords(budget)}
+      {used !== null && (
+        <small className="tabular">
+          {t("keys.list.spent", {
+            used: formatUsdShort(used),
+            share: formatShare(shareOf({ used, limit: budget.usd })),
+          })}
+        </small>
+      )}
+    </span>
+  );
 }

@@ -12,31 +12,28 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
-import { KeyMade, type MadeKey } from "../key-made.tsx";
+import { type CreatedKey, KeyCreated } from "../key-created.tsx";
+import { stateWords } from "../key-status.tsx";
+import { CreateKey } from "./create-key.tsx";
 import { columnsInWorkspace, columnsOfAll } from "./key-columns.tsx";
 import { keyQuery } from "./key-query.ts";
-import { MakeKey } from "./make-key.tsx";
 
 /** The keys of a workspace, or of all, and how a new one is made. */
 export default function KeysPage() {
   const workspace = useWorkspace();
   const [create, setCreate] = useUrlText("create");
-  const [made, setMade] = useState<MadeKey | null>(null);
+  const [made, setMade] = useState<CreatedKey | null>(null);
   const mayMake = workspace.may("member") && !workspace.none;
   const makeButton = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
-      {t("keys.makeKey")}
+      {t("keys.create.verb")}
     </Button>
   );
   return (
-    <PageFrame
-      title={t("keys.apiKeys")}
-      description={t("keys.whatProgramsCallTheGateway")}
-      actions={mayMake && makeButton}
-    >
+    <PageFrame title={t("keys.list.title")} description={t("keys.list.description")} actions={mayMake && makeButton}>
       <KeyList makeButton={mayMake ? makeButton : null} />
       {create !== "" && mayMake && (
-        <MakeKey
+        <CreateKey
           onClose={() => setCreate("")}
           onMade={(answer) => {
             setCreate("");
@@ -44,9 +41,9 @@ export default function KeysPage() {
           }}
         />
       )}
-      <KeyMade
+      <KeyCreated
         made={made}
-        title={made === null ? "" : t("keys.keyIsMade", { name: made.key.name })}
+        title={made === null ? "" : t("keys.create.done", { name: made.key.name })}
         onClose={() => setMade(null)}
       />
     </PageFrame>
@@ -65,18 +62,18 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
   });
   if (workspace.none) {
     return (
-      <EmptyState icon={<IconKey />} title={t("keys.youBelongToNoWorkspace")}>
-        {t("keys.keysBelongToAWorkspace")}
+      <EmptyState icon={<IconKey />} title={t("keys.list.noWorkspace")}>
+        {t("keys.list.noWorkspaceHelp")}
       </EmptyState>
     );
   }
   return (
     <>
       <FilterBar filters={filters}>
-        <SearchBox label={t("keys.findAKey")} placeholder={t("keys.nameOrHowTheSecret")} />
+        <SearchBox label={t("keys.list.search")} placeholder={t("keys.list.searchPlaceholder")} />
       </FilterBar>
       <DataTable
-        label={t("keys.apiKeys")}
+        label={t("keys.list.title")}
         columns={workspace.all ? columnsOfAll : columnsInWorkspace}
         rows={rows}
         rowKey={(key) => key.id}
@@ -96,25 +93,17 @@ function linkOf(key: ConsoleKey) {
 function NoKeys({ searched, makeButton }: { readonly searched: boolean; readonly makeButton: React.ReactNode }) {
   if (searched) {
     return (
-      <EmptyState icon={<IconKey />} title={t("keys.noKeyLooksLikeThat")}>
-        {t("keys.searchForPartOfA")}
+      <EmptyState icon={<IconKey />} title={t("keys.list.notFound")}>
+        {t("keys.list.notFoundHelp")}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon={<IconKey />} title={t("keys.noKeysYet")} action={makeButton}>
-      {t("keys.aKeyLetsAProgram")}
+    <EmptyState icon={<IconKey />} title={t("keys.list.empty")} action={makeButton}>
+      {t("keys.list.emptyHelp")}
     </EmptyState>
   );
 }
-
-const stateWords: Readonly<Record<(typeof keyStates)[number], string>> = {
-  active: t("keys.active"),
-  disabled: t("keys.disabled"),
-  expired: t("keys.expired"),
-  revoked: t("keys.revoked"),
-  without_secret: t("keys.withoutSecret"),
-};
 
 /** Groups can be chosen where one workspace is looked at. */
 function useFilters(slug: string | null): readonly Filter[] {
@@ -129,8 +118,12 @@ function useFilters(slug: string | null): readonly Filter[] {
             choices: (groups.data?.data ?? []).map((group) => ({ value: group.id, label: group.name })),
           },
         ]),
-    { name: "state", label: t("keys.state"), choices: keyStates.map((value) => ({ value, label: stateWords[value] })) },
-    { name: "mine", label: t("keys.madeBy"), choices: [{ value: "true", label: "me" }] },
+    {
+      name: "state",
+      label: t("keys.status"),
+      choices: keyStates.map((value) => ({ value, label: stateWords[value] })),
+    },
+    { name: "mine", label: t("keys.list.owner"), choices: [{ value: "true", label: t("keys.list.mine") }] },
   ];
 }
 

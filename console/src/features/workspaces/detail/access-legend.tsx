@@ -3,7 +3,7 @@ import { type Mark, markWords } from "../../access/marks.ts";
 
 export function AccessLegend() {
   return (
-    <ul className="plain-list access-legend" aria-label={t("workspaces.whatTheMarksMean")}>
+    <ul className="plain-list access-legend" aria-label={t("workspaces.access.legend")}>
       {(Object.keys(markWords) as Mark[]).map((mark) => (
         <li key={mark}>
           <span className="access-mark" data-mark={mark} />

@@ -1,7 +1,7 @@
 import type { AccessTable } from "@sluice/contract";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
-import { t } from "../../../language/areas/workspaces.ts";
+import { Rich, t } from "../../../language/areas/workspaces.ts";
 import type { AccessQuestion } from "../../access/access-panel.tsx";
 import { reasonWords } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
@@ -58,7 +58,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
         <table
           className="matrix"
           style={widthOf(models.length)}
-          aria-label={t("workspaces.whichKeyMayCallWhich")}
+          aria-label={t("workspaces.access.table")}
           aria-rowcount={rows.length + 1}
           aria-colcount={models.length + 1}
           onKeyDown={keyDown}
@@ -103,7 +103,7 @@ const MatrixHead = memo(function MatrixHead({ models }: Pick<AccessMatrixProps, 
     <thead>
       <tr aria-rowindex={1}>
         <th scope="col" className="matrix-corner">
-          {t("workspaces.key")}
+          {t("workspaces.access.key")}
         </th>
         {models.map((model, place) => (
           <th key={model.name} scope="col" title={`${model.name} (${model.type})`}>
@@ -153,11 +153,13 @@ function Pointed({ cell, rows, models }: PointedProps) {
   return (
     <div className="matrix-pointed" aria-hidden="true">
       {row !== undefined && model !== undefined && reason !== undefined ? (
-        <>
-          <b>{row.name}</b> and <b>{model.name}</b>: {reasonWords[reason].sentence}
-        </>
+        <Rich
+          text="workspaces.access.pointed"
+          values={{ key: row.name, model: model.name, reason: reasonWords[reason] }}
+          tags={{ b: (inside) => <b>{inside}</b> }}
+        />
       ) : (
-        t("workspaces.pointAtACellTo")
+        t("workspaces.access.point")
       )}
     </div>
   );

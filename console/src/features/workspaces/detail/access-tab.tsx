@@ -26,12 +26,16 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
   const searched = search !== "" || model !== "";
   const none = table.rows !== null && (table.rows.length === 0 || table.models.length === 0);
   return (
-    <Section title={t("workspaces.whoMayCallWhat")} description={t("workspaces.whatEachKeyMayCall")} flush>
+    <Section title={t("workspaces.access.title")} description={t("workspaces.access.help")} flush>
       <Group justify="space-between" px="md" pb="sm" gap="sm">
         <Box flex="1 1 18rem">
           <FilterBar alsoClears={["search", "model"]}>
-            <SearchBox label={t("workspaces.findAKey")} placeholder={t("workspaces.key")} />
-            <SearchBox label={t("workspaces.findAModel")} placeholder={t("workspaces.model")} name="model" />
+            <SearchBox label={t("workspaces.access.searchKeys")} placeholder={t("workspaces.access.key")} />
+            <SearchBox
+              label={t("workspaces.access.searchModels")}
+              placeholder={t("workspaces.access.model")}
+              name="model"
+            />
           </FilterBar>
         </Box>
         <ModelPager pages={models} next={table.nextModels} />
@@ -90,10 +94,10 @@ function ModelPager({ pages, next }: { readonly pages: ModelPages; readonly next
   return (
     <Group gap={4}>
       <Button variant="default" disabled={pages.first} onClick={pages.back}>
-        {t("workspaces.modelsBefore")}
+        {t("workspaces.access.previous")}
       </Button>
       <Button variant="default" disabled={next === null} onClick={() => next !== null && pages.forth(next)}>
-        {t("workspaces.moreModels")}
+        {t("workspaces.access.next")}
       </Button>
     </Group>
   );
@@ -102,17 +106,17 @@ function ModelPager({ pages, next }: { readonly pages: ModelPages; readonly next
 function NoAccess({ searched, models }: { readonly searched: boolean; readonly models: number }) {
   if (searched) {
     return (
-      <EmptyState icon={<IconTable />} title={t("workspaces.nothingIsCalledThat")}>
-        {t("workspaces.searchForAnotherPartOf")}
+      <EmptyState icon={<IconTable />} title={t("workspaces.access.notFound")}>
+        {t("workspaces.access.notFoundHelp")}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<IconTable />}
-      title={models === 0 ? t("workspaces.noModelMayBeCalled") : t("workspaces.noKeysYet")}
+      title={models === 0 ? t("workspaces.access.noModels") : t("workspaces.access.noKeys")}
     >
-      {models === 0 ? t("workspaces.theWorkspaceLetsNoModel") : t("workspaces.whenTheWorkspaceHasKeys")}
+      {models === 0 ? t("workspaces.access.noModelsHelp") : t("workspaces.access.noKeysHelp")}
     </EmptyState>
   );
 }

@@ -22,21 +22,21 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
   const update = useAct("workspaces.update", {
     inline: true,
     invalidates: afterWorkspaceChange,
-    done: t("workspaces.workspaceChangedCallsGoBy"),
+    done: t("workspaces.edit.done"),
     onDone: onClose,
   });
   const body = { ...(name.trim() === before.name ? {} : { name: name.trim() }), ...changedBounds(before, bounds) };
-  const nothing = Object.keys(body).length === 0 ? t("workspaces.nothingChangedYet") : null;
+  const nothing = Object.keys(body).length === 0 ? t("workspaces.edit.unchanged") : null;
   return (
     <FormDrawer
       opened
-      title={t("workspaces.change", { name: before.name })}
-      verb={t("workspaces.saveWorkspace")}
+      title={t("workspaces.edit.title", { name: before.name })}
+      verb={t("workspaces.edit.verb")}
       onClose={onClose}
       onSubmit={() => update.mutate({ params: { workspace: before.slug }, body })}
       saving={update.isPending}
       problem={update.error}
-      blocked={name.trim() === "" ? t("workspaces.giveItAName") : nothing}
+      blocked={name.trim() === "" ? t("workspaces.fields.nameMissing") : nothing}
     >
       <TextInput
         label={t("workspaces.name")}
@@ -49,7 +49,7 @@ export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
       />
       {!user.administrator && (
         <Text size="sm" c="dimmed">
-          {t("workspaces.whatBoundsAWorkspaceIs")}
+          {t("workspaces.fields.onlyAdministrators")}
         </Text>
       )}
       <BoundsFields

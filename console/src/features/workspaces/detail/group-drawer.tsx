@@ -26,9 +26,9 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
   const settings = { inline: true, invalidates: afterWorkspaceChange, onDone: onClose };
   const create = useAct("groups.create", {
     ...settings,
-    done: (made) => t("workspaces.groupIsMade", { name: made.name }),
+    done: (made) => t("workspaces.group.created", { name: made.name }),
   });
-  const update = useAct("groups.update", { ...settings, done: t("workspaces.groupChangedCallsGoBy") });
+  const update = useAct("groups.update", { ...settings, done: t("workspaces.group.saved") });
   const act = group === null ? create : update;
   const changes = { ...(name === before.name ? {} : { name }), ...changedBounds(before, bounds) };
   const submit = () => {
@@ -38,28 +38,30 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
   };
   const locked = !mayChange || group?.managed_by === "file";
   const nameWrong = name === "" ? null : slugFault(name);
-  const nothing = Object.keys(changes).length === 0 ? t("workspaces.nothingChangedYet") : null;
+  const nothing = Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null;
   return (
     <FormDrawer
       opened
       title={
         group === null
-          ? t("workspaces.makeAGroup")
-          : `${locked ? t("workspaces.group") : t("workspaces.changeGroup")} ${before.name}`
+          ? t("workspaces.group.create")
+          : locked
+            ? t("workspaces.group.title", { name: before.name })
+            : t("workspaces.group.edit", { name: before.name })
       }
-      verb={group === null ? t("workspaces.makeGroup") : t("workspaces.saveGroup")}
+      verb={group === null ? t("workspaces.group.create") : t("workspaces.group.save")}
       onClose={onClose}
       onSubmit={submit}
       saving={act.isPending}
       problem={act.error}
-      blocked={name === "" ? t("workspaces.giveItAName") : (nameWrong ?? nothing)}
+      blocked={name === "" ? t("workspaces.fields.nameMissing") : (nameWrong ?? nothing)}
       locked={locked}
     >
       <ManagedByFileNote by={group?.managed_by ?? "console"} />
       <TextInput
         label={t("workspaces.name")}
-        description={t("workspaces.lowerCaseLettersDigitsAnd")}
-        placeholder={t("workspaces.premium")}
+        description={t("workspaces.fields.groupNameHelp")}
+        placeholder={t("workspaces.fields.groupNamePlaceholder")}
         required
         data-autofocus
         spellCheck={false}

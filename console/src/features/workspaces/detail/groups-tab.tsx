@@ -1,5 +1,5 @@
 import { Button, Group } from "@mantine/core";
-import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract";
+import type { ConsoleWorkspace, GroupWithUsage } from "@sluice/contract";
 import { IconPlus, IconUsersGroup } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -18,6 +18,7 @@ import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
+import { ExhaustedBudget } from "../workspace-status.tsx";
 import { GroupDrawer } from "./group-drawer.tsx";
 
 const newGroup = "new";
@@ -33,19 +34,19 @@ export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace 
   const opened = query.data?.data.find((group) => group.id === open) ?? null;
   const make = mayChange ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newGroup)}>
-      {t("workspaces.makeGroup")}
+      {t("workspaces.group.create")}
     </Button>
   ) : undefined;
   return (
-    <Section title={t("workspaces.groups")} description={t("workspaces.aTierOfAccessWhich")} actions={make} flush>
+    <Section title={t("workspaces.groups")} description={t("workspaces.group.help")} actions={make} flush>
       <DataTable
         label={t("workspaces.groups")}
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(group) => group.id}
         empty={
-          <EmptyState icon={<IconUsersGroup />} title={t("workspaces.noGroupsYet")} action={make}>
-            {t("workspaces.everyKeyIsInA")}
+          <EmptyState icon={<IconUsersGroup />} title={t("workspaces.group.empty")} action={make}>
+            {t("workspaces.group.emptyHelp")}
           </EmptyState>
         }
       />
@@ -63,7 +64,7 @@ export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace 
 }
 
 /** `open` null: only looked at. */
-function columnsFor(slug: string, open: ((id: string) => void) | null): readonly Column<ConsoleGroup>[] {
+function columnsFor(slug: string, open: ((id: string) => void) | null): readonly Column<GroupWithUsage>[] {
   return [
     {
       id: "name",
@@ -72,6 +73,9 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
       cell: (group) => (
         <Group gap={6}>
           <b>{group.name}</b>
+          {group.exhausted_by !== null && (
+            <ExhaustedBudget scope={group.exhausted_by === "group" ? "group" : "workspace"} />
+          )}
           <ManagedByFile by={group.managed_by} />
         </Group>
       ),
@@ -111,7 +115,7 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
             id: "do",
             header: t("workspaces.actions"),
             quiet: true,
-            cell: (group: ConsoleGroup) => <GroupActions slug={slug} group={group} onChange={() => open(group.id)} />,
+            cell: (group: GroupWithUsage) => <GroupActions slug={slug} group={group} onChange={() => open(group.id)} />,
           },
         ]),
   ];
@@ -119,14 +123,14 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
 
 interface GroupActionsProps {
   readonly slug: string;
-  readonly group: ConsoleGroup;
+  readonly group: GroupWithUsage;
   readonly onChange: () => void;
 }
 
 function GroupActions({ slug, group, onChange }: GroupActionsProps) {
   const remove = useAct("groups.remove", {
     invalidates: afterWorkspaceChange,
-    done: t("workspaces.groupRemoved", { name: group.name }),
+    done: t("workspaces.group.removed", { name: group.name }),
   });
   if (group.managed_by === "file") return null;
   return (
@@ -134,19 +138,19 @@ function GroupActions({ slug, group, onChange }: GroupActionsProps) {
       <Button
         variant="default"
         size="compact-xs"
-        aria-label={t("workspaces.changeGroup2", { name: group.name })}
+        aria-label={t("workspaces.group.edit", { name: group.name })}
         onClick={onChange}
       >
-        {t("workspaces.change2")}
+        {t("workspaces.group.editShort")}
       </Button>
       <ConfirmButton
-        title={t("workspaces.removeGroup", { name: group.name })}
-        verb={t("workspaces.removeGroup2")}
+        title={t("workspaces.group.removeTitle", { name: group.name })}
+        verb={t("workspaces.group.removeVerb")}
         label={t("workspaces.remove")}
         size="compact-xs"
         onConfirm={() => remove.mutateAsync({ params: { workspace: slug, group: group.id } })}
       >
-        {group.keys === 0 ? t("workspaces.noKeyIsInIt") : t("workspaces.itHasKeysMoveOr")}
+        {group.keys === 0 ? t("workspaces.group.removeHelp") : t("workspaces.group.removeBlocked")}
       </ConfirmButton>
     </Group>
   );

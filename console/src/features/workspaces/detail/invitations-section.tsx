@@ -22,13 +22,13 @@ export function InvitationsSection({ workspace, held }: InvitationsSectionProps)
   const columns = useMemo(() => columnsFor(held), [held]);
   if (query.error === null && (query.data === undefined || query.data.data.length === 0)) return null;
   return (
-    <Section title={t("workspaces.openInvitations")} description={t("workspaces.theirLinksWereShownOnce")} flush>
+    <Section title={t("workspaces.invitation.title")} description={t("workspaces.invitation.help")} flush>
       <DataTable
-        label={t("workspaces.openInvitations")}
+        label={t("workspaces.invitation.title")}
         columns={columns}
         rows={rowsIn(query, (page) => page.data)}
         rowKey={(invitation) => invitation.id}
-        empty={t("workspaces.none2")}
+        empty={t("workspaces.none")}
       />
     </Section>
   );
@@ -36,20 +36,25 @@ export function InvitationsSection({ workspace, held }: InvitationsSectionProps)
 
 function columnsFor(held: Need): readonly Column<Invitation>[] {
   return [
-    { id: "email", header: "E-mail", sortBy: (invitation) => invitation.email, cell: (invitation) => invitation.email },
+    {
+      id: "email",
+      header: t("workspaces.email"),
+      sortBy: (invitation) => invitation.email,
+      cell: (invitation) => invitation.email,
+    },
     {
       id: "role",
-      header: t("workspaces.role"),
-      cell: ({ role }) => (role === null ? t("workspaces.administrator") : roleWords[role].label),
+      header: t("workspaces.role.title"),
+      cell: ({ role }) => (role === null ? t("workspaces.role.administrator") : roleWords[role].label),
     },
     {
       id: "by",
-      header: t("workspaces.invitedBy"),
-      cell: ({ invited_by: by }) => (by === null ? t("workspaces.somebodyWhoIsGone") : by.name || by.email),
+      header: t("workspaces.invitation.by"),
+      cell: ({ invited_by: by }) => (by === null ? t("workspaces.invitation.byGone") : by.name || by.email),
     },
     {
       id: "expires",
-      header: t("workspaces.ends"),
+      header: t("workspaces.invitation.expires"),
       cell: (invitation) => <When at={invitation.expires_at} />,
       align: "right",
     },
@@ -65,16 +70,16 @@ function columnsFor(held: Need): readonly Column<Invitation>[] {
 function TakeBack({ item }: { readonly item: Invitation }) {
   const revoke = useAct("invitations.revoke", {
     invalidates: ["invitations.list"],
-    done: t("workspaces.invitationTakenBack"),
+    done: t("workspaces.invitation.revoked"),
   });
   return (
     <ConfirmButton
-      title={t("workspaces.takeBackTheInvitationOf", { email: item.email })}
-      verb={t("workspaces.takeBack")}
+      title={t("workspaces.invitation.revokeTitle", { email: item.email })}
+      verb={t("workspaces.invitation.revoke")}
       size="compact-xs"
       onConfirm={() => revoke.mutateAsync({ params: { invitation: item.id } })}
     >
-      {t("workspaces.itsLinkStopsWorkingYou")}
+      {t("workspaces.invitation.revokeHelp")}
     </ConfirmButton>
   );
 }

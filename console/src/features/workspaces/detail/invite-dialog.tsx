@@ -8,7 +8,7 @@ import { CopyButton } from "../../../components/copy-button.tsx";
 import { When } from "../../../components/figures.tsx";
 import { wrongField } from "../../../components/form-drawer.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
-import { t } from "../../../language/areas/workspaces.ts";
+import { Rich, t } from "../../../language/areas/workspaces.ts";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 
 interface InviteDialogProps {
@@ -26,8 +26,8 @@ export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
       onClose={onClose}
       title={
         sent === null
-          ? t("workspaces.inviteSomebodyTo", { name: workspace.name })
-          : t("workspaces.isInvited", { email: sent.email })
+          ? t("workspaces.invite.title", { name: workspace.name })
+          : t("workspaces.invite.sent", { email: sent.email })
       }
       closeOnClickOutside={false}
     >
@@ -57,8 +57,8 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
       <Stack gap="md">
         <TextInput
           type="email"
-          label={t("workspaces.eMail")}
-          placeholder={t("workspaces.graceExampleCom")}
+          label={t("workspaces.email")}
+          placeholder={t("workspaces.invite.emailPlaceholder")}
           required
           data-autofocus
           autoComplete="off"
@@ -68,7 +68,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
           error={wrongField(invite.error, "email")}
         />
         <Radio.Group
-          label={t("workspaces.role")}
+          label={t("workspaces.role.title")}
           value={role}
           onChange={(value) => setRole(workspaceRoles.find((each) => each === value) ?? "member")}
         >
@@ -90,7 +90,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
             {t("workspaces.cancel")}
           </Button>
           <Button type="submit" loading={invite.isPending} disabled={email.trim() === ""}>
-            {t("workspaces.invite")}
+            {t("workspaces.invite.verb")}
           </Button>
         </Group>
       </Stack>
@@ -108,17 +108,17 @@ function Invited({ sent, onClose }: InvitedProps) {
     <Stack gap="md">
       {sent.mailed ? (
         <Alert variant="light" color="cyan" icon={<IconMail size={16} />}>
-          {t("workspaces.theLinkWasSentTo", { email: sent.email })}
+          {t("workspaces.invite.mailed", { email: sent.email })}
         </Alert>
       ) : (
-        <Text size="sm">{t("workspaces.giveThisLinkToYourself", { email: sent.email })}</Text>
+        <Text size="sm">{t("workspaces.invite.notMailed", { email: sent.email })}</Text>
       )}
-      <CodeBlock code={sent.link} label={t("workspaces.invitationLink")} wrap />
+      <CodeBlock code={sent.link} label={t("workspaces.invite.link")} wrap />
       <Text size="xs" c="dimmed">
-        {t("workspaces.itEnds")} <When at={sent.expires_at} />.
+        <Rich text="workspaces.invite.expires" tags={{ when: () => <When at={sent.expires_at} /> }} />
       </Text>
       <Group justify="flex-end">
-        <CopyButton value={sent.link} label={t("workspaces.copyLink")} wide />
+        <CopyButton value={sent.link} label={t("workspaces.invite.copyLink")} wide />
         <Button onClick={onClose} data-autofocus>
           {t("workspaces.done")}
         </Button>

@@ -2,7 +2,7 @@ import type { AccessTable } from "@sluice/contract";
 import { memo } from "react";
 import { t } from "../../../language/areas/workspaces.ts";
 import { markOf } from "../../access/marks.ts";
-import { reasonWords } from "../../access/reason-words.ts";
+import { shortReason } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
 
 interface MatrixRowProps {
@@ -17,7 +17,7 @@ interface MatrixRowProps {
 export const MatrixRow = memo(function MatrixRow({ row, place, models, activeColumn }: MatrixRowProps) {
   return (
     <tr aria-rowindex={place + 2}>
-      <th scope="row" title={t("workspaces.group2", { name: row.name, name2: row.group.name })}>
+      <th scope="row" title={t("workspaces.access.keyInGroup", { name: row.name, group: row.group.name })}>
         <span className="matrix-key">{row.name}</span>
         <small>{row.group.name}</small>
       </th>
@@ -33,9 +33,7 @@ export const MatrixRow = memo(function MatrixRow({ row, place, models, activeCol
               tabIndex={activeColumn === column ? 0 : -1}
             >
               <span className="access-mark" data-mark={markOf(reason)} />
-              <span className="unseen">
-                {reason === "yes" ? t("workspaces.yes") : t("workspaces.no", { short: reasonWords[reason].short })}
-              </span>
+              <span className="unseen">{shortReason(reason)}</span>
             </button>
           </td>
         );

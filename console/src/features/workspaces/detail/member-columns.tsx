@@ -34,25 +34,25 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
     {
       id: "name",
       header: t("workspaces.name"),
-      sortBy: (member) => (member.name || member.email).toLowerCase(),
+      sortBy: (member) => nameOf(member).toLowerCase(),
       cell: (member) => (
         <span className="key-name">
-          {member.name || member.email}
-          {member.id === looker.me && " (you)"} {member.disabled && <StatusBadge status="disabled" />}
+          {member.id === looker.me ? t("workspaces.member.you", { name: nameOf(member) }) : nameOf(member)}{" "}
+          {member.disabled && <StatusBadge status="disabled" />}
           <small>{member.email}</small>
         </span>
       ),
     },
     {
       id: "role",
-      header: t("workspaces.role"),
+      header: t("workspaces.role.title"),
       width: "11rem",
       sortBy: (member) => workspaceRoles.indexOf(member.role),
       cell: (member) => <RoleSelect member={member} looker={looker} />,
     },
     {
       id: "since",
-      header: t("workspaces.since"),
+      header: t("workspaces.member.since"),
       sortBy: (member) => member.since,
       cell: (member) => <When at={member.since} />,
       align: "right",
@@ -77,7 +77,7 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
   if (!meets(held, "admin")) return <>{label}</>;
   if (!meets(held, member.role)) {
     return (
-      <Tooltip label={t("workspaces.somebodyWithARoleAbove")}>
+      <Tooltip label={t("workspaces.member.roleAbove")}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason must be reachable by keyboard. */}
         <span tabIndex={0}>{label}</span>
       </Tooltip>
@@ -85,13 +85,13 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
   }
   const give = async (role: WorkspaceRole, undo: boolean) => {
     await update.mutateAsync({ params: { workspace: workspace.slug, user: member.id }, body: { role } });
-    const words = `${member.name || member.email} is ${roleWords[role].label.toLowerCase()} now.`;
+    const words = t("workspaces.member.roleChanged", { name: nameOf(member), role });
     if (undo) noticeUndo(words, () => void give(member.role, false).catch(() => undefined));
   };
   return (
     <Select
       size="xs"
-      aria-label={`Role of ${member.name || member.email}`}
+      aria-label={t("workspaces.member.roleOf", { name: nameOf(member) })}
       data={rolesUpTo(held).map((role) => ({ value: role, label: roleWords[role].label }))}
       value={member.role}
       allowDeselect={false}
@@ -112,20 +112,20 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
   const remove = useAct("members.remove", {
     invalidates: afterWorkspaceChange,
     done: self
-      ? t("workspaces.youLeft", { name: workspace.name })
-      : `${member.name || member.email} is no longer a member.`,
+      ? t("workspaces.member.left", { name: workspace.name })
+      : t("workspaces.member.removed", { name: nameOf(member) }),
   });
   if (!self && !(meets(held, "admin") && meets(held, member.role))) return null;
-  const name = member.name || member.email;
+  const name = nameOf(member);
   return (
     <ConfirmButton
       title={
         self
-          ? t("workspaces.leave", { name: workspace.name })
-          : t("workspaces.removeFrom", { name, name2: workspace.name })
+          ? t("workspaces.member.leaveTitle", { name: workspace.name })
+          : t("workspaces.member.removeTitle", { name, workspace: workspace.name })
       }
-      verb={self ? t("workspaces.leaveWorkspace") : t("workspaces.removeMember")}
-      label={self ? t("workspaces.leave2") : t("workspaces.remove")}
+      verb={self ? t("workspaces.member.leaveVerb") : t("workspaces.member.removeVerb")}
+      label={self ? t("workspaces.member.leave") : t("workspaces.remove")}
       size="compact-xs"
       onConfirm={async () => {
         await remove.mutateAsync({
@@ -136,9 +136,13 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
       }}
     >
       <Stack gap="sm">
-        {self ? t("workspaces.youNoLongerSeeIts") : t("workspaces.theyNoLongerSeeIts")}
+        {self ? t("workspaces.member.leaveHelp") : t("workspaces.member.removeHelp")}
         <LeaverKeysChoice leaver={member} workspace={workspace.slug} onChoice={setKeys} />
       </Stack>
     </ConfirmButton>
   );
+}
+
+function nameOf({ name, email }: Member): string {
+  return name || email;
 }

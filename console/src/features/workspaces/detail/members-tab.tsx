@@ -26,14 +26,14 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
   const columns = useMemo(() => memberColumns({ workspace, held, me: user.id }), [workspace, held, user.id]);
   const inviteButton = mayManage ? (
     <Button leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvite("1")}>
-      {t("workspaces.inviteSomebody")}
+      {t("workspaces.member.invite")}
     </Button>
   ) : undefined;
   return (
     <Stack gap="lg">
       <Section
         title={t("workspaces.members")}
-        description={t("workspaces.theyOpenTheConsoleAnd")}
+        description={t("workspaces.member.help")}
         actions={(query.data?.data.length ?? 0) > 0 && inviteButton}
         flush
       >
@@ -45,8 +45,8 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
           name="members"
           dimmed={(member) => member.disabled}
           empty={
-            <EmptyState icon={<IconUsers />} title={t("workspaces.noMembersYet")} action={inviteButton}>
-              {t("workspaces.administratorsCanDoEverything")}
+            <EmptyState icon={<IconUsers />} title={t("workspaces.member.empty")} action={inviteButton}>
+              {t("workspaces.member.emptyHelp")}
             </EmptyState>
           }
         />

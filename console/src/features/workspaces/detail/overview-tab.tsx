@@ -12,34 +12,38 @@ import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
-import { roleWords } from "../role-words.ts";
+import { roleHeld } from "../role-words.ts";
 import { WorkspaceEnd } from "./workspace-end.tsx";
 
 export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspace }) {
   const { user } = useSession();
   return (
     <Stack gap="lg">
-      <Section title={t("workspaces.whatItIs")}>
+      <Section title={t("workspaces.facts")}>
         <Facts
           facts={[
             {
-              name: "Your role",
-              value: user.administrator ? t("workspaces.administrator") : roleWords[workspace.role].label,
+              name: t("workspaces.yourRole"),
+              value: roleHeld(workspace.role, user.administrator),
             },
-            { name: "Keys", value: <Count value={workspace.keys} /> },
-            { name: "Groups", value: <Count value={workspace.groups} /> },
-            { name: "Members", value: <Count value={workspace.members} /> },
-            { name: "Models", value: <PatternsText patterns={workspace.models} />, wide: true },
+            { name: t("workspaces.keys"), value: <Count value={workspace.keys} /> },
+            { name: t("workspaces.groups"), value: <Count value={workspace.groups} /> },
+            { name: t("workspaces.members"), value: <Count value={workspace.members} /> },
+            { name: t("workspaces.models"), value: <PatternsText patterns={workspace.models} />, wide: true },
             ...(workspace.pass_through.length === 0
               ? []
-              : [{ name: "Pass-through", value: workspace.pass_through.join(", "), wide: true }]),
-            { name: "Limits", value: limitWords(workspace.limits) || t("workspaces.none2") },
+              : [{ name: t("workspaces.passThrough"), value: workspace.pass_through.join(", "), wide: true }]),
+            { name: t("workspaces.limits"), value: limitWords(workspace.limits) || t("workspaces.none") },
             {
-              name: "Budget",
-              value: workspace.budget === null ? t("workspaces.none2") : budgetWords(workspace.budget),
+              name: t("workspaces.budget"),
+              value: workspace.budget === null ? t("workspaces.none") : budgetWords(workspace.budget),
             },
-            { name: "Made", value: <When at={workspace.created_at} /> },
-            { name: "Id", value: <CopyText value={workspace.id} label={t("workspaces.copyTheId")} />, wide: true },
+            { name: t("workspaces.created"), value: <When at={workspace.created_at} /> },
+            {
+              name: t("workspaces.id"),
+              value: <CopyText value={workspace.id} label={t("workspaces.copyId")} />,
+              wide: true,
+            },
           ]}
         />
       </Section>
@@ -56,11 +60,11 @@ function WorkspaceLimits({ workspace }: { readonly workspace: ConsoleWorkspace }
   const rows = query.data?.data.filter((row) => row.scope === "workspace");
   return (
     <Section
-      title={t("workspaces.limitsAndBudget")}
-      description={t("workspaces.ofTheWorkspaceAsA")}
+      title={t("workspaces.ownLimits.title")}
+      description={t("workspaces.ownLimits.help")}
       actions={
         <Link to="/limits" search={{ workspace: workspace.slug }} className="text-link section-link">
-          {t("workspaces.seeThoseOfItsGroups")}
+          {t("workspaces.ownLimits.all")}
         </Link>
       }
     >
@@ -70,7 +74,7 @@ function WorkspaceLimits({ workspace }: { readonly workspace: ConsoleWorkspace }
         <Skeleton height={48} />
       ) : rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t("workspaces.theWorkspaceHasNoneOf")}
+          {t("workspaces.ownLimits.none")}
         </Text>
       ) : (
         <LimitUsageList rows={rows} />

@@ -5,18 +5,18 @@ import { CopyText } from "../../../components/copy-button.tsx";
 import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
-import { StatusBadge } from "../../../components/status-badge.tsx";
 import { TabRow } from "../../../components/tab-row.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { WorkspaceStatus } from "../workspace-status.tsx";
 import { AccessTab } from "./access-tab.tsx";
 import { EditWorkspace } from "./edit-workspace.tsx";
 import { GroupsTab } from "./groups-tab.tsx";
 import { MembersTab } from "./members-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 
-const crumbs = [{ label: t("workspaces.workspaces"), link: { to: "/workspaces" } }] as const;
+const crumbs = [{ label: t("workspaces.list.title"), link: { to: "/workspaces" } }] as const;
 
 /** One workspace: what bounds it, its groups, its members, and who may call what. */
 export default function WorkspacePage() {
@@ -48,21 +48,19 @@ export default function WorkspacePage() {
       crumbs={crumbs}
       badges={
         <>
-          {!workspace.enabled && (
-            <StatusBadge status="disabled" tone="warn" hint={t("workspaces.noneOfItsKeysOpens")} />
-          )}
+          {(!workspace.enabled || workspace.exhausted_by !== null) && <WorkspaceStatus workspace={workspace} />}
           <ManagedByFile by={workspace.managed_by} />
         </>
       }
-      description={<CopyText value={slug} label={t("workspaces.copyTheSlug")} />}
+      description={<CopyText value={slug} label={t("workspaces.copySlug")} />}
       actions={
         <>
           <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ workspace: slug }} {...props} />}>
-            {t("workspaces.seeItsKeys")}
+            {t("workspaces.viewKeys")}
           </Button>
           {mayEdit && (
             <Button variant={tab === "overview" ? "filled" : "default"} onClick={() => setEdit("1")}>
-              {t("workspaces.changeWorkspace")}
+              {t("workspaces.edit.open")}
             </Button>
           )}
         </>
@@ -71,10 +69,10 @@ export default function WorkspacePage() {
       <ManagedByFileNote by={workspace.managed_by} />
       <Tabs value={tab} onChange={(next) => setTab(next ?? "overview")} keepMounted={false}>
         <TabRow value={tab}>
-          <Tabs.Tab value="overview">{t("workspaces.overview")}</Tabs.Tab>
+          <Tabs.Tab value="overview">{t("workspaces.tab.overview")}</Tabs.Tab>
           <Tabs.Tab value="groups">{t("workspaces.groups")}</Tabs.Tab>
           <Tabs.Tab value="members">{t("workspaces.members")}</Tabs.Tab>
-          <Tabs.Tab value="access">{t("workspaces.access")}</Tabs.Tab>
+          <Tabs.Tab value="access">{t("workspaces.tab.access")}</Tabs.Tab>
         </TabRow>
         <Tabs.Panel value="overview">
           <OverviewTab workspace={workspace} />

@@ -6,7 +6,7 @@ import { roleWords } from "../role-words.ts";
 
 export function RolesSection() {
   return (
-    <Section title={t("workspaces.whatEachRoleMayDo")} description={t("workspaces.eachMayAlsoDoWhat")}>
+    <Section title={t("workspaces.role.help")} description={t("workspaces.role.helpOrder")}>
       <Facts facts={workspaceRoles.map((role) => ({ name: roleWords[role].label, value: roleWords[role].may }))} />
     </Section>
   );

@@ -13,11 +13,11 @@ export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspa
   const navigate = useNavigate();
   const update = useAct("workspaces.update", {
     invalidates: afterWorkspaceChange,
-    done: enabled ? t("workspaces.workspaceDisabledItsCallsAre") : t("workspaces.workspaceEnabled"),
+    done: enabled ? t("workspaces.end.disabled") : t("workspaces.end.enabled"),
   });
   const remove = useAct("workspaces.remove", {
     invalidates: ["workspaces.list", "session.show"],
-    done: t("workspaces.workspaceRemoved"),
+    done: t("workspaces.end.removed"),
   });
   const turn = () => update.mutateAsync({ params: { workspace: slug }, body: { enabled: !enabled } });
   const end = async () => {
@@ -25,34 +25,34 @@ export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspa
     await navigate({ to: "/workspaces", search: { workspace: "" } });
   };
   return (
-    <Section title={t("workspaces.disableOrRemove")}>
+    <Section title={t("workspaces.end.title")}>
       <Group justify="space-between" gap="sm">
         <Text size="sm" c="dimmed" maw={560}>
-          {t("workspaces.disabledEveryCallOfIts")}
+          {t("workspaces.end.help")}
         </Text>
         <Group gap="xs">
           {enabled ? (
             <ConfirmButton
-              title={t("workspaces.disable", { name })}
-              verb={t("workspaces.disableWorkspace")}
+              title={t("workspaces.end.disableTitle", { name })}
+              verb={t("workspaces.end.disableVerb")}
               onConfirm={turn}
             >
-              {t("workspaces.everyCallWithOneOf")}
+              {t("workspaces.end.disableHelp")}
             </ConfirmButton>
           ) : (
             <Button variant="default" loading={update.isPending} onClick={() => void turn().catch(() => undefined)}>
-              {t("workspaces.enableWorkspace")}
+              {t("workspaces.end.enableVerb")}
             </Button>
           )}
           <ConfirmButton
-            title={t("workspaces.remove2", { name })}
-            verb={t("workspaces.removeWorkspace")}
+            title={t("workspaces.end.removeTitle", { name })}
+            verb={t("workspaces.end.removeVerb")}
             typed={slug}
             color="red"
             variant="light"
             onConfirm={end}
           >
-            {t("workspaces.itsGroupsMembersAndSettings")}
+            {t("workspaces.end.removeHelp")}
           </ConfirmButton>
         </Group>
       </Group>

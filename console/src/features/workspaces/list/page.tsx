@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconBuilding, IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
@@ -10,7 +11,7 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
-import { MakeWorkspace } from "./make-workspace.tsx";
+import { CreateWorkspace } from "./create-workspace.tsx";
 import { workspaceColumns } from "./workspace-columns.tsx";
 
 /** The workspaces one belongs to; for administrators all there are. */
@@ -19,20 +20,21 @@ export default function WorkspacesPage() {
   const navigate = useNavigate();
   const [search] = useUrlText("search");
   const [create, setCreate] = useUrlText("create");
+  const columns = useMemo(() => workspaceColumns(user.administrator), [user.administrator]);
   const rows = usePages("workspaces.list", { query: search === "" ? {} : { search } });
   const makeButton = user.administrator ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
-      {t("workspaces.makeWorkspace")}
+      {t("workspaces.create.verb")}
     </Button>
   ) : undefined;
   return (
-    <PageFrame title={t("workspaces.workspaces")} description={t("workspaces.aWorkspaceIsATeam")} actions={makeButton}>
+    <PageFrame title={t("workspaces.list.title")} description={t("workspaces.list.description")} actions={makeButton}>
       <FilterBar>
-        <SearchBox label={t("workspaces.findAWorkspace")} placeholder={t("workspaces.nameOrSlug")} />
+        <SearchBox label={t("workspaces.list.search")} placeholder={t("workspaces.list.searchPlaceholder")} />
       </FilterBar>
       <DataTable
-        label={t("workspaces.workspaces")}
-        columns={workspaceColumns}
+        label={t("workspaces.list.title")}
+        columns={columns}
         rows={rows}
         rowKey={(workspace) => workspace.id}
         name="workspaces"
@@ -44,18 +46,18 @@ export default function WorkspacesPage() {
         dimmed={(workspace) => !workspace.enabled}
         empty={
           search === "" ? (
-            <EmptyState icon={<IconBuilding />} title={t("workspaces.noWorkspacesYet")} action={makeButton}>
-              {user.administrator ? t("workspaces.makeOneForEachTeam") : t("workspaces.askAnAdministratorOrThe")}
+            <EmptyState icon={<IconBuilding />} title={t("workspaces.list.empty")} action={makeButton}>
+              {user.administrator ? t("workspaces.list.emptyHelp") : t("workspaces.list.emptyNoRights")}
             </EmptyState>
           ) : (
-            <EmptyState icon={<IconBuilding />} title={t("workspaces.noWorkspaceIsCalledThat")}>
-              {t("workspaces.searchForAnotherPartOf2")}
+            <EmptyState icon={<IconBuilding />} title={t("workspaces.list.notFound")}>
+              {t("workspaces.list.notFoundHelp")}
             </EmptyState>
           )
         }
       />
       {create !== "" && user.administrator && (
-        <MakeWorkspace
+        <CreateWorkspace
           onClose={() => setCreate("")}
           onMade={({ slug }) =>
             void navigate({

@@ -10,28 +10,28 @@ import { t } from "../../language/areas/limits.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { WebhookSecret } from "../workspaces/webhook-secret.tsx";
-import { noticeColumns } from "./notice-columns.tsx";
-import { NoticeDrawer } from "./notice-drawer.tsx";
+import { alertColumns } from "./alert-columns.tsx";
+import { AlertDrawer } from "./alert-drawer.tsx";
 
-const newNotice = "new";
+const newAlert = "new";
 
 /** Who is told when a budget is used up to a share. The one that is open stands in the address. */
-export function NoticesTab({ workspace }: { readonly workspace: string }) {
+export function AlertsTab({ workspace }: { readonly workspace: string }) {
   const mayChange = useSession().may("admin", workspace);
   const [open, setOpen] = useUrlText("notice");
   const query = useCall("notices.list", { params: { workspace } });
-  const columns = useMemo(() => noticeColumns(workspace, mayChange ? setOpen : null), [workspace, mayChange, setOpen]);
-  const opened = query.data?.data.find((notice) => notice.id === open) ?? null;
+  const columns = useMemo(() => alertColumns(workspace, mayChange ? setOpen : null), [workspace, mayChange, setOpen]);
+  const opened = query.data?.data.find((alert) => alert.id === open) ?? null;
   const make = mayChange ? (
-    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newNotice)}>
-      {t("limits.makeNotice")}
+    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newAlert)}>
+      {t("limits.alert.create")}
     </Button>
   ) : undefined;
   const some = (query.data?.data.length ?? 0) > 0;
   return (
     <Section
-      title={t("limits.notices")}
-      description={t("limits.toldOnceInAPeriod")}
+      title={t("limits.alert.title")}
+      description={t("limits.alert.description")}
       actions={
         mayChange && (
           <>
@@ -43,19 +43,19 @@ export function NoticesTab({ workspace }: { readonly workspace: string }) {
       flush
     >
       <DataTable
-        label={t("limits.notices")}
+        label={t("limits.alert.title")}
         columns={columns}
         rows={rowsIn(query, (page) => page.data)}
-        rowKey={(notice) => notice.id}
-        dimmed={(notice) => !notice.enabled}
+        rowKey={(alert) => alert.id}
+        dimmed={(alert) => !alert.enabled}
         empty={
-          <EmptyState icon={<IconBell />} title={t("limits.nobodyIsToldYet")} action={make}>
-            {t("limits.whenABudgetIsUsed")}
+          <EmptyState icon={<IconBell />} title={t("limits.alert.empty")} action={make}>
+            {t("limits.alert.emptyHelp")}
           </EmptyState>
         }
       />
-      {mayChange && (open === newNotice || opened !== null) && (
-        <NoticeDrawer key={open} workspace={workspace} notice={opened} onClose={() => setOpen("")} />
+      {mayChange && (open === newAlert || opened !== null) && (
+        <AlertDrawer key={open} workspace={workspace} alert={opened} onClose={() => setOpen("")} />
       )}
     </Section>
   );

@@ -6,18 +6,18 @@ import { t } from "../../../language/areas/keys.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { useWorkspaceChoices } from "../../../session/workspace-choices.ts";
+import type { CreatedKey } from "../key-created.tsx";
 import { blockedBy, bodyOf, emptyDraft, type KeyDraft } from "../key-draft.ts";
 import { KeyFields } from "../key-fields.tsx";
-import type { MadeKey } from "../key-made.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 
-interface MakeKeyProps {
+interface CreateKeyProps {
   readonly onClose: () => void;
-  readonly onMade: (made: MadeKey) => void;
+  readonly onMade: (made: CreatedKey) => void;
 }
 
 /** The form of a new key. While every workspace is looked at, it asks for one first. */
-export function MakeKey({ onClose, onMade }: MakeKeyProps) {
+export function CreateKey({ onClose, onMade }: CreateKeyProps) {
   const { slug } = useWorkspace();
   const [home, setHome] = useState(slug);
   const [draft, setDraft] = useState<KeyDraft>(emptyDraft);
@@ -28,13 +28,13 @@ export function MakeKey({ onClose, onMade }: MakeKeyProps) {
   return (
     <FormDrawer
       opened
-      title={t("keys.makeAKey")}
-      verb={t("keys.makeKey")}
+      title={t("keys.create.verb")}
+      verb={t("keys.create.verb")}
       onClose={onClose}
       onSubmit={submit}
       saving={make.isPending}
       problem={make.error}
-      blocked={home === null ? t("keys.chooseAWorkspace") : blockedBy(draft)}
+      blocked={home === null ? t("keys.create.workspaceMissing") : blockedBy(draft)}
     >
       {slug === null && (
         <HomeSelect
@@ -69,8 +69,8 @@ function HomeSelect({ value, onChange }: HomeSelectProps) {
   return (
     <Select
       label={t("keys.workspace")}
-      description={t("keys.itPaysForTheKeys")}
-      placeholder={t("keys.chooseAWorkspace2")}
+      description={t("keys.create.workspaceHelp")}
+      placeholder={t("keys.create.workspacePlaceholder")}
       data={choices.map((each) => ({ value: each.slug, label: each.name }))}
       value={value}
       onChange={onChange}

@@ -7,40 +7,40 @@ import { formatMs } from "../../client/format.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/limits.ts";
 
-interface SendTryProps {
+interface SendTestProps {
   readonly workspace: string;
-  readonly notice: Notice;
+  readonly alert: Notice;
 }
 
-/** Sends a notice now and says how it went. */
-export function SendTry({ workspace, notice }: SendTryProps) {
+/** Sends a alert now and says how it went. */
+export function SendTest({ workspace, alert }: SendTestProps) {
   const [opened, { open, close }] = useDisclosure(false);
   const send = useAct("notices.test", { inline: true });
-  const again = () => send.mutate({ params: { workspace, notice: notice.id } });
+  const again = () => send.mutate({ params: { workspace, notice: alert.id } });
   return (
     <>
       <Button
         variant="default"
         size="compact-xs"
-        aria-label={t("limits.sendATryOf", { name: notice.name })}
+        aria-label={t("limits.test.of", { name: alert.name })}
         onClick={() => {
           open();
           again();
         }}
       >
-        {t("limits.sendATry")}
+        {t("limits.test.send")}
       </Button>
-      <Modal opened={opened} onClose={close} title={t("limits.aTryOf", { name: notice.name })}>
+      <Modal opened={opened} onClose={close} title={t("limits.test.title", { name: alert.name })}>
         <Stack gap="md">
           <div aria-live="polite">
             <Outcome send={send} />
           </div>
           <Group justify="flex-end">
             <Button variant="default" onClick={again} loading={send.isPending}>
-              {t("limits.sendAgain")}
+              {t("limits.test.again")}
             </Button>
             <Button onClick={close} data-autofocus>
-              {t("limits.close")}
+              {t("limits.test.close")}
             </Button>
           </Group>
         </Stack>
@@ -55,19 +55,19 @@ function Outcome({ send }: { readonly send: Act<"notices.test"> }) {
     return (
       <Group gap="xs">
         <Loader size="xs" aria-hidden />
-        <Text size="sm">{t("limits.sending")}</Text>
+        <Text size="sm">{t("limits.test.sending")}</Text>
       </Group>
     );
   }
   if (send.data.ok) {
     return (
       <Alert color="teal" variant="light" icon={<IconCheck size={16} />}>
-        {t("limits.sentAndTakenInLook", { ms: formatMs(send.data.ms) })}
+        {t("limits.test.sent", { time: formatMs(send.data.ms) })}
       </Alert>
     );
   }
   return (
-    <Alert color="red" variant="light" icon={<IconX size={16} />} title={t("limits.itCouldNotBeSent")}>
+    <Alert color="red" variant="light" icon={<IconX size={16} />} title={t("limits.test.failed")}>
       {send.data.problem}
     </Alert>
   );

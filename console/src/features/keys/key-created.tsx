@@ -10,24 +10,24 @@ import { type ModelAccess, useKeyModels } from "../access/use-access.ts";
 import { isDemoName } from "../first-run/demo-name.ts";
 import { firstPrompt } from "../first-run/steps.ts";
 
-export interface MadeKey {
+export interface CreatedKey {
   readonly key: ConsoleKey;
   readonly secret: string;
 }
 
-interface KeyMadeProps {
+interface KeyCreatedProps {
   /** null: closed. It stays in the page's memory only as long as the dialog does. */
-  readonly made: MadeKey | null;
+  readonly made: CreatedKey | null;
   readonly title: string;
   readonly onClose: () => void;
 }
 
 /** The secret of a key, shown this once, with calls that are ready to be pasted. */
-export function KeyMade({ made, title, onClose }: KeyMadeProps) {
+export function KeyCreated({ made, title, onClose }: KeyCreatedProps) {
   return made === null ? null : <Made key={made.secret} made={made} title={title} onClose={onClose} />;
 }
 
-function Made({ made: { key, secret }, title, onClose }: KeyMadeProps & { readonly made: MadeKey }) {
+function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { readonly made: CreatedKey }) {
   const navigate = useNavigate();
   const [model, setModel] = useState<string | null>(null);
   const { chosen } = useCallable(key, model);
@@ -48,7 +48,7 @@ function Made({ made: { key, secret }, title, onClose }: KeyMadeProps & { readon
       secret={secret}
       title={title}
       onClose={onClose}
-      onward={{ label: t("keys.openInThePlayground"), go: toPlayground }}
+      onward={{ label: t("keys.calls.playground"), go: toPlayground }}
     >
       <KeyCalls itemKey={key} secret={secret} model={model} onModel={setModel} />
     </SecretOnce>
@@ -78,14 +78,14 @@ export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
   if (chosen === null) {
     return (
       <Text size="sm" c="dimmed">
-        {t("keys.theKeyMayCallNo")}
+        {t("keys.calls.noModel")}
       </Text>
     );
   }
   return (
     <Stack gap="xs">
       <Select
-        label={t("keys.useItWith")}
+        label={t("keys.calls.model")}
         data={callable.map((each) => each.name)}
         value={chosen.name}
         onChange={onModel}

@@ -8,12 +8,12 @@ import { type Bounds, BoundsFields } from "../bounds-fields.tsx";
 import { slugFault, slugOf } from "../slug-of.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 
-interface MakeWorkspaceProps {
+interface CreateWorkspaceProps {
   readonly onClose: () => void;
   readonly onMade: (workspace: ConsoleWorkspace) => void;
 }
 
-export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
+export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
   const [name, setName] = useState("");
   // null: made of the name until somebody writes another.
   const [written, setWritten] = useState<string | null>(null);
@@ -21,7 +21,7 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   const make = useAct("workspaces.create", {
     inline: true,
     invalidates: afterWorkspaceChange,
-    done: (made) => t("workspaces.workspaceIsMadeWithA", { name: made.name }),
+    done: (made) => t("workspaces.create.done", { name: made.name }),
     onDone: onMade,
   });
   const slug = written ?? slugOf(name);
@@ -38,17 +38,23 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   return (
     <FormDrawer
       opened
-      title={t("workspaces.makeAWorkspace")}
-      verb={t("workspaces.makeWorkspace")}
+      title={t("workspaces.create.verb")}
+      verb={t("workspaces.create.verb")}
       onClose={onClose}
       onSubmit={() => make.mutate({ body })}
       saving={make.isPending}
       problem={make.error}
-      blocked={name.trim() === "" ? t("workspaces.giveItAName") : slug === "" ? t("workspaces.giveItASlug") : slugWrong}
+      blocked={
+        name.trim() === ""
+          ? t("workspaces.fields.nameMissing")
+          : slug === ""
+            ? t("workspaces.fields.slugMissing")
+            : slugWrong
+      }
     >
       <TextInput
         label={t("workspaces.name")}
-        placeholder={t("workspaces.acmeRobotics")}
+        placeholder={t("workspaces.fields.namePlaceholder")}
         required
         data-autofocus
         maxLength={256}
@@ -58,8 +64,8 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
       />
       <TextInput
         label={t("workspaces.slug")}
-        description={t("workspaces.itsNameInAddressesAnd")}
-        placeholder={t("workspaces.acmeRobotics2")}
+        description={t("workspaces.fields.slugHelp")}
+        placeholder={t("workspaces.fields.slugPlaceholder")}
         required
         spellCheck={false}
         maxLength={63}

@@ -5,47 +5,47 @@ import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
 import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/limits.ts";
+import { type AlertDraft, alertBlockedBy, alertBodyOf, alertDraftOf, emptyAlert } from "./alert-draft.ts";
 import { ChannelFields } from "./channel-fields.tsx";
-import { emptyNotice, type NoticeDraft, noticeBlockedBy, noticeBodyOf, noticeDraftOf } from "./notice-draft.ts";
 import { PercentChips } from "./percent-chips.tsx";
 import { WatchFields } from "./watch-fields.tsx";
 
-interface NoticeDrawerProps {
+interface AlertDrawerProps {
   /** A slug. */
   readonly workspace: string;
   /** null: a new one. */
-  readonly notice: Notice | null;
+  readonly alert: Notice | null;
   readonly onClose: () => void;
 }
 
-export function NoticeDrawer({ workspace, notice, onClose }: NoticeDrawerProps) {
-  const [draft, setDraft] = useState<NoticeDraft>(() => (notice === null ? emptyNotice : noticeDraftOf(notice)));
+export function AlertDrawer({ workspace, alert, onClose }: AlertDrawerProps) {
+  const [draft, setDraft] = useState<AlertDraft>(() => (alert === null ? emptyAlert : alertDraftOf(alert)));
   const home = useCall("workspaces.show", { params: { workspace } });
   const settings = { inline: true, invalidates: ["notices.list"] as const, onDone: onClose };
-  const create = useAct("notices.create", { ...settings, done: t("limits.noticeMadeSendATry") });
-  const update = useAct("notices.update", { ...settings, done: t("limits.noticeChanged") });
-  const act = notice === null ? create : update;
-  const change = (changes: Partial<NoticeDraft>) => setDraft((before) => ({ ...before, ...changes }));
+  const create = useAct("notices.create", { ...settings, done: t("limits.alert.created") });
+  const update = useAct("notices.update", { ...settings, done: t("limits.alert.saved") });
+  const act = alert === null ? create : update;
+  const change = (changes: Partial<AlertDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const submit = () => {
     if (home.data === undefined) return;
-    const body = noticeBodyOf(draft, home.data.id);
-    if (notice === null) create.mutate({ params: { workspace }, body });
-    else update.mutate({ params: { workspace, notice: notice.id }, body });
+    const body = alertBodyOf(draft, home.data.id);
+    if (alert === null) create.mutate({ params: { workspace }, body });
+    else update.mutate({ params: { workspace, notice: alert.id }, body });
   };
   return (
     <FormDrawer
       opened
-      title={notice === null ? t("limits.makeANotice") : t("limits.change2", { name: notice.name })}
-      verb={notice === null ? t("limits.makeNotice") : t("limits.saveNotice")}
+      title={alert === null ? t("limits.alert.create") : t("limits.alert.editTitle", { name: alert.name })}
+      verb={alert === null ? t("limits.alert.create") : t("limits.alert.save")}
       onClose={onClose}
       onSubmit={submit}
       saving={act.isPending}
       problem={act.error ?? home.error}
-      blocked={home.data === undefined ? t("limits.loadingTheWorkspace") : noticeBlockedBy(draft)}
+      blocked={home.data === undefined ? t("limits.alert.loading") : alertBlockedBy(draft)}
     >
       <TextInput
         label={t("limits.name")}
-        placeholder={t("limits.finance")}
+        placeholder={t("limits.alert.namePlaceholder")}
         required
         data-autofocus
         maxLength={256}
@@ -61,7 +61,7 @@ export function NoticeDrawer({ workspace, notice, onClose }: NoticeDrawerProps) 
       />
       <ChannelFields draft={draft} onChange={change} problem={act.error} />
       <Switch
-        label={t("limits.switchedOn")}
+        label={t("limits.alert.enabled")}
         checked={draft.enabled}
         onChange={(event) => change({ enabled: event.currentTarget.checked })}
       />

@@ -4,8 +4,8 @@ import { t } from "../../language/areas/limits.ts";
 export const watches = ["all", "workspace", "groups", "group", "keys", "key"] as const;
 type Watch = (typeof watches)[number];
 
-/** A notice as its form holds it. Both channels are kept, so that trying the other one loses nothing. */
-export interface NoticeDraft {
+/** A alert as its form holds it. Both channels are kept, so that trying the other one loses nothing. */
+export interface AlertDraft {
   readonly name: string;
   readonly percent: readonly number[];
   readonly watch: Watch;
@@ -17,7 +17,7 @@ export interface NoticeDraft {
   readonly enabled: boolean;
 }
 
-export const emptyNotice: NoticeDraft = Object.freeze({
+export const emptyAlert: AlertDraft = Object.freeze({
   name: "",
   percent: [50, 80, 100],
   watch: "all",
@@ -28,17 +28,17 @@ export const emptyNotice: NoticeDraft = Object.freeze({
   enabled: true,
 });
 
-export function noticeDraftOf(notice: Notice): NoticeDraft {
-  const { channel } = notice;
+export function alertDraftOf(alert: Notice): AlertDraft {
+  const { channel } = alert;
   return {
-    name: notice.name,
-    percent: notice.percent,
-    watch: watchOf(notice),
-    scopeId: notice.scope_id,
+    name: alert.name,
+    percent: alert.percent,
+    watch: watchOf(alert),
+    scopeId: alert.scope_id,
     kind: channel.kind,
     url: channel.kind === "webhook" ? channel.url : "",
     to: channel.kind === "email" ? channel.to : [],
-    enabled: notice.enabled,
+    enabled: alert.enabled,
   };
 }
 
@@ -50,8 +50,8 @@ function watchOf({ scope, scope_id: id }: Notice): Watch {
 
 type Body = BodyInput<"notices.create">;
 
-/** `workspaceId`: of the workspace the notice is in. */
-export function noticeBodyOf(draft: NoticeDraft, workspaceId: string): Body {
+/** `workspaceId`: of the workspace the alert is in. */
+export function alertBodyOf(draft: AlertDraft, workspaceId: string): Body {
   return {
     name: draft.name.trim(),
     percent: [...draft.percent].sort((one, other) => one - other),
@@ -62,7 +62,7 @@ export function noticeBodyOf(draft: NoticeDraft, workspaceId: string): Body {
   };
 }
 
-function scopeOf({ watch, scopeId }: NoticeDraft, workspaceId: string): Pick<Body, "scope" | "scope_id"> {
+function scopeOf({ watch, scopeId }: AlertDraft, workspaceId: string): Pick<Body, "scope" | "scope_id"> {
   switch (watch) {
     case "all":
       return { scope: null, scope_id: null };
@@ -78,13 +78,13 @@ function scopeOf({ watch, scopeId }: NoticeDraft, workspaceId: string): Pick<Bod
 }
 
 /** Why the form cannot be sent as it stands; null: it can. */
-export function noticeBlockedBy(draft: NoticeDraft): string | null {
-  if (draft.name.trim() === "") return t("limits.giveItAName");
+export function alertBlockedBy(draft: AlertDraft): string | null {
+  if (draft.name.trim() === "") return t("limits.alert.nameMissing");
   if ((draft.watch === "group" || draft.watch === "key") && draft.scopeId === null)
-    return t("limits.chooseA", { watch: draft.watch });
-  if (draft.percent.length === 0) return "Choose a share.";
-  if (draft.kind === "email") return draft.to.length === 0 ? t("limits.giveAnEMailAddress") : null;
-  return isWebAddress(draft.url.trim()) ? null : t("limits.giveAnAddressThatBegins");
+    return t("limits.alert.scopeMissing", { scope: draft.watch });
+  if (draft.percent.length === 0) return t("limits.alert.thresholdMissing");
+  if (draft.kind === "email") return draft.to.length === 0 ? t("limits.alert.addressesMissing") : null;
+  return isWebAddress(draft.url.trim()) ? null : t("limits.alert.urlWrong");
 }
 
 function isWebAddress(text: string): boolean {

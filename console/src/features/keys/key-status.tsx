@@ -1,0 +1,27 @@
+import type { KeyWithUsage, keyStates } from "@sluice/contract";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { t } from "../../language/areas/keys.ts";
+
+export const stateWords: Readonly<Record<(typeof keyStates)[number], string>> = {
+  active: t("keys.state.active"),
+  disabled: t("keys.state.disabled"),
+  expired: t("keys.state.expired"),
+  revoked: t("keys.state.revoked"),
+  without_secret: t("keys.state.withoutSecret"),
+};
+
+/** Whether the key works: one that is active and whose budget is exhausted does not. */
+export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item: KeyWithUsage }) {
+  if (state === "active" && by !== null) {
+    return (
+      <StatusBadge
+        status="exhausted"
+        tone="bad"
+        label={t("keys.state.exhausted")}
+        hint={t("keys.state.exhaustedHelp", { by })}
+      />
+    );
+  }
+  const hint = state === "without_secret" ? { hint: t("keys.state.withoutSecretHelp") } : {};
+  return <StatusBadge status={state} label={stateWords[state]} {...hint} />;
+}
