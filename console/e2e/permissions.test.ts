@@ -60,7 +60,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
   async function invite(page: Page, role: WorkspaceRole): Promise<string> {
     await page.getByRole("button", { name: "Invite member" }).first().click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("E-mail").fill(emailOf(role));
+    await dialog.getByLabel("Email").fill(emailOf(role));
     await dialog.getByRole("radio", { name: new RegExp(`^${role}`, "i") }).check();
     await dialog.getByRole("button", { name: "Invite", exact: true }).click();
     await dialog.getByText(`${emailOf(role)} is invited`).waitFor();

@@ -2,7 +2,9 @@ import "@mantine/charts/styles.css";
 import { AreaChart, BarChart, LineChart } from "@mantine/charts";
 import { useMemo } from "react";
 import { formatCompact, formatMoment } from "../client/format.ts";
+import { t } from "../language/areas/components.ts";
 import { locale } from "../language/chosen.ts";
+import { momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
 /** Told apart by lightness too, and clear on both grounds. The accent comes first. */
@@ -18,7 +20,6 @@ const colours = [
   "yellow.6",
   "red.5",
 ];
-const dayMs = 86_400_000;
 /** The drawing is hidden from those who hear the page, who get a table instead: nothing in it may take the focus. */
 const silent = { accessibilityLayer: false };
 
@@ -27,6 +28,8 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
   // Series are known by their place: a name such as gpt-4.1 would be taken for a path into the data.
   const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
+  const values = valueTicks(greatestOf(data, stacked));
+  const moments = momentTicks(at, stepMs);
   const drawn = series.map((each, place) => ({
     name: `s${place}`,
     label: each.label,
@@ -42,9 +45,16 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     valueFormatter: format,
     gridAxis: "x" as const,
     tickLine: "none" as const,
-    xAxisProps: { tickFormatter: (moment: number) => tickOf(moment, stepMs, at), minTickGap: 36 },
-    yAxisProps: { width: 56 },
-    tooltipProps: { labelFormatter: (moment: unknown) => (typeof moment === "number" ? formatMoment(moment) : "") },
+    xAxisProps: {
+      tickFormatter: (moment: number) => tickOf(moment, stepMs, at),
+      minTickGap: 36,
+      ...(moments === undefined ? {} : { ticks: moments }),
+    },
+    yAxisProps: { width: 56, ticks: values, domain: [0, values.at(-1) ?? 1] },
+    tooltipProps: {
+      labelFormatter: (moment: unknown) =>
+        typeof moment === "number" ? pointedWords(moment, data, stacked && series.length > 1 ? format : null) : "",
+    },
   };
   if (kind === "bar")
     return <BarChart {...common} barChartProps={silent} type={stacked ? "stacked" : "default"} maxBarWidth={36} />;
@@ -74,27 +84,41 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
   );
 }
 
+type Row = Record<string, number | null>;
+
 /** In a stack nothing is zero, or what stands on it would fall through the gap. */
-function rowOf(
-  moment: number,
-  place: number,
-  series: readonly ChartSeries[],
-  stacked: boolean,
-): Record<string, number | null> {
-  const row: Record<string, number | null> = { at: moment };
+function rowOf(moment: number, place: number, series: readonly ChartSeries[], stacked: boolean): Row {
+  const row: Row = { at: moment };
   for (const [index, each] of series.entries()) row[`s${index}`] = each.values[place] ?? (stacked ? 0 : null);
   return row;
 }
 
-/** The time of day while one day is shown, its date otherwise. */
-function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
-  const span = (at.at(-1) ?? moment) - (at[0] ?? moment);
-  const withTime = stepMs < dayMs && span <= 2 * dayMs;
-  const options: Intl.DateTimeFormatOptions = withTime
-    ? { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
-    : { month: "short", day: "numeric" };
-  return new Intl.DateTimeFormat(locale, options).format(moment);
+/** The highest that is drawn: of a stack its whole. */
+function greatestOf(data: readonly Row[], stacked: boolean): number {
+  return Math.max(0, ...data.map((row) => (stacked ? totalOf(row) : Math.max(0, ...valuesOf(row)))));
 }
+
+function totalOf(row: Row): number {
+  return valuesOf(row).reduce((sum, value) => sum + value, 0);
+}
+
+function valuesOf({ at: _, ...values }: Row): number[] {
+  return Object.values(values).filter((value) => value !== null);
+}
+
+/** The moment that is pointed at, and with `format` what its parts come to. */
+function pointedWords(moment: number, data: readonly Row[], format: ((value: number) => string) | null): string {
+  const row = format === null ? undefined : data.find((each) => each["at"] === moment);
+  if (format === null || row === undefined) return formatMoment(moment);
+  return t("components.chart.totalAt", { moment: formatMoment(moment), total: format(totalOf(row)) });
+}
+
+function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
+  return (showsTime(at, stepMs) ? times : dates).format(moment);
+}
+
+const times = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dates = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
 
 /** A value with nothing on either side is no line: without a dot it would not be seen. */
 function hasLonePoint({ values }: ChartSeries): boolean {

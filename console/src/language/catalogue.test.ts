@@ -49,7 +49,6 @@ test("a translation has the same names, and each text leaves the same open", () 
 /** Names of products, units, codes and examples are the same in every language. */
 const sameInAll = /^(?:[^a-z]*|(?: · )?(?:[\w.:/@*{}<>=-]+(?:, |,| \/ | · | )?)*)$/i;
 
-
 test("what reads as English is translated", () => {
   const left = allEnglish.filter(
     ([name, text]) => chinese.get(name) === text && !sameInAll.test(text.replace(/\{\w+\}|<\/?\w+>/g, "")),

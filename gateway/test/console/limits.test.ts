@@ -71,6 +71,7 @@ test("a part of a name is looked for as it stands: `_` and `%` stand for themsel
   expect(await found("D_C")).toEqual(["key acme/build_ci"]);
   expect(await found("0%")).toEqual(["key acme/half 50%"]);
   expect(await found("%")).toEqual(["key acme/half 50%"]);
+});
 
 /** A call of a key that costs at least this much. */
 async function callOf(ground: { readonly admission: Admission }, key: { readonly id: string }, usd: number) {

@@ -71,6 +71,7 @@ function AuditLog() {
         rows={rows}
         rowKey={(row) => String(row.seq)}
         name="audit"
+        pageSize={pageRows}
         rowLink={(row) => ({ to: "/audit", search: (before: Search) => ({ ...before, entry: entryName(row) }) })}
         empty={
           <EmptyState icon={<IconHistory />} title={t("audit.list.empty")}>

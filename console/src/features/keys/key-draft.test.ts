@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
-import { blockedBy, bodyOf, changesOf, draftOf, emptyDraft, leastLimits, tagsOf } from "./key-draft.ts";
+import { blockedBy, bodyOf, changesOf, draftOf, emptyDraft, faultsOf, leastLimits, tagsOf } from "./key-draft.ts";
 
 const key: ConsoleKey = {
   id: "key_1",
@@ -56,12 +56,23 @@ test("a new key is made of its name and what was chosen for it", () => {
 
 test("a tag is a name and a value, which may hold an equals sign", () => {
   expect(tagsOf(["team=payments", " query = a=b "])).toEqual({ team: "payments", query: "a=b" });
-  expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["team=x", "loose"] })).toContain("loose");
-  expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["=x"] })).toContain("=x");
+  for (const loose of ["loose", "=x"]) {
+    const draft = { ...emptyDraft, name: "ci", tags: ["team=x", loose] };
+    expect(faultsOf(draft).tags).toContain(loose);
+    // Beside the field stands what is wrong; the foot of the form does not say it again.
+    expect(blockedBy(draft)).toBe("Check the marked fields.");
+  }
   expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["team="] })).toBeNull();
   expect(blockedBy({ ...emptyDraft, name: "  " })).not.toBeNull();
 });
 
 test("of the limits above the least of each kind holds", () => {
   expect(leastLimits({ rpm: 600, tpm: 9 }, { rpm: 60 }, {})).toEqual({ rpm: 60, tpm: 9 });
+});
+
+test("an address that is none is marked before the form is sent", () => {
+  const draft = { ...emptyDraft, name: "ci", allowedIps: ["10.0.0.0/8", "example.com"] };
+  expect(faultsOf(draft).allowedIps).toContain("example.com");
+  expect(blockedBy(draft)).toBe("Check the marked fields.");
+  expect(faultsOf({ ...draft, allowedIps: ["10.0.0.0/8"] }).allowedIps).toBeNull();
 });

@@ -1,5 +1,6 @@
 import type { BodyInput, BudgetConfig, Capture, ConsoleKey, LimitsConfig } from "@sluice/contract";
 import { t } from "../../language/areas/keys.ts";
+import { isIpRange } from "./ip-range.ts";
 
 /** A key as its form holds it. */
 export interface KeyDraft {
@@ -95,8 +96,18 @@ export function tagsOf(texts: readonly string[]): Record<string, string> {
 /** Why the form cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: KeyDraft): string | null {
   if (draft.name.trim() === "") return t("keys.fields.nameMissing");
-  const wrong = draft.tags.find((tag) => tag.indexOf("=") < 1);
-  return wrong === undefined ? null : t("keys.fields.tagWrong", { wrong });
+  const faults = faultsOf(draft);
+  return Object.values(faults).every((fault) => fault === null) ? null : t("keys.fields.needsAttention");
+}
+
+/** What is wrong with a field as it is written, to stand beside it. */
+export function faultsOf({ tags, allowedIps }: KeyDraft): Readonly<Record<"tags" | "allowedIps", string | null>> {
+  const tag = tags.find((each) => each.indexOf("=") < 1);
+  const address = allowedIps.find((each) => !isIpRange(each));
+  return {
+    tags: tag === undefined ? null : t("keys.fields.tagWrong", { wrong: tag }),
+    allowedIps: address === undefined ? null : t("keys.fields.ipsWrong", { wrong: address }),
+  };
 }
 
 /** The limits that hold anyway: of each kind the least of those above. */

@@ -6,7 +6,7 @@ import { wrongField } from "../../components/form-drawer.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
-import type { KeyDraft } from "./key-draft.ts";
+import { faultsOf, type KeyDraft } from "./key-draft.ts";
 
 /** What `KeyFields` is given stands here, for these are some of them. */
 export interface KeyFieldsProps {
@@ -26,6 +26,7 @@ const captureWords = {
 
 /** What few keys need: where they may be used from, words to find them by, what is kept of their requests. */
 export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = false }: KeyFieldsProps) {
+  const faults = faultsOf(draft);
   const mayCapture = useSession().may("admin", workspace);
   return (
     <Stack gap="md">
@@ -40,7 +41,7 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         disabled={disabled}
         value={[...draft.allowedIps]}
         onChange={(allowedIps) => onChange({ allowedIps })}
-        error={wrongField(problem, "allowed_ips")}
+        error={faults.allowedIps ?? wrongField(problem, "allowed_ips")}
       />
       <TagsInput
         label={t("keys.fields.tags")}
@@ -53,7 +54,7 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         disabled={disabled}
         value={[...draft.tags]}
         onChange={(tags) => onChange({ tags })}
-        error={wrongField(problem, "tags") ?? looseTag(draft.tags)}
+        error={faults.tags ?? wrongField(problem, "tags")}
       />
       <PassThroughField
         value={draft.passThrough}
@@ -81,9 +82,4 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
       )}
     </Stack>
   );
-}
-
-function looseTag(tags: readonly string[]): string | null {
-  const loose = tags.find((tag) => tag.indexOf("=") < 1);
-  return loose === undefined ? null : t("keys.fields.tagWrong", { wrong: loose });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Notice } from "@sluice/contract";
-import { alertBlockedBy, alertBodyOf, alertDraftOf, emptyAlert } from "./alert-draft.ts";
+import { alertBlockedBy, alertBodyOf, alertDraftOf, alertFaultsOf, emptyAlert } from "./alert-draft.ts";
 
 const alert: Notice = {
   id: "not_1",
@@ -31,11 +31,14 @@ test("an alert goes through its form unchanged, whatever it watches", () => {
 
 test("the form is held back until it says to whom it goes, at which threshold and by which channel", () => {
   const draft = { ...emptyAlert, name: "Finance" };
-  expect(alertBlockedBy(draft)).toContain("e-mail");
+  expect(alertBlockedBy(draft)).toContain("email");
   expect(alertBlockedBy({ ...draft, to: ["ada@example.com"] })).toBeNull();
   expect(alertBlockedBy({ ...draft, to: ["ada@example.com"], percent: [] })).toContain("threshold");
   expect(alertBlockedBy({ ...draft, to: ["ada@example.com"], watch: "key" })).toContain("key");
   for (const url of ["", "hooks.example.com", "javascript:alert(1)", "ftp://example.com"])
-    expect(alertBlockedBy({ ...draft, kind: "webhook", url })).toContain("https");
+    expect(alertBlockedBy({ ...draft, kind: "webhook", url })).not.toBeNull();
+  expect(alertFaultsOf({ ...draft, kind: "webhook", url: "ftp://example.com" }).url).toContain("https");
+  expect(alertFaultsOf({ ...draft, to: ["ada@example.com", "ada"] }).to).toContain("ada is not");
+  expect(alertBlockedBy({ ...draft, to: ["ada"] })).toBe("Check the marked fields.");
   expect(alertBlockedBy({ ...draft, kind: "webhook", url: "https://hooks.example.com/x" })).toBeNull();
 });

@@ -83,8 +83,19 @@ export function alertBlockedBy(draft: AlertDraft): string | null {
   if ((draft.watch === "group" || draft.watch === "key") && draft.scopeId === null)
     return t("limits.alert.scopeMissing", { scope: draft.watch });
   if (draft.percent.length === 0) return t("limits.alert.thresholdMissing");
-  if (draft.kind === "email") return draft.to.length === 0 ? t("limits.alert.addressesMissing") : null;
-  return isWebAddress(draft.url.trim()) ? null : t("limits.alert.urlWrong");
+  if (draft.kind === "email" && draft.to.length === 0) return t("limits.alert.addressesMissing");
+  if (draft.kind === "webhook" && draft.url.trim() === "") return t("limits.alert.urlWrong");
+  return Object.values(alertFaultsOf(draft)).every((fault) => fault === null) ? null : t("limits.alert.needsAttention");
+}
+
+/** What is wrong with a field as it is written, to stand beside it. */
+export function alertFaultsOf({ kind, to, url }: AlertDraft): Readonly<Record<"to" | "url", string | null>> {
+  const address = kind === "email" ? to.find((each) => !/^[^\s@]+@[^\s@]+$/.test(each)) : undefined;
+  const text = url.trim();
+  return {
+    to: address === undefined ? null : t("limits.alert.addressesWrong", { wrong: address }),
+    url: kind !== "webhook" || text === "" || isWebAddress(text) ? null : t("limits.alert.urlWrong"),
+  };
 }
 
 function isWebAddress(text: string): boolean {

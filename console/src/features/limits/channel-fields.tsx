@@ -4,7 +4,7 @@ import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { useSession } from "../../session/session-context.tsx";
-import type { AlertDraft } from "./alert-draft.ts";
+import { type AlertDraft, alertFaultsOf } from "./alert-draft.ts";
 
 export interface AlertFieldsProps {
   readonly draft: AlertDraft;
@@ -17,6 +17,7 @@ export function ChannelFields({ draft, onChange, problem }: AlertFieldsProps) {
   const { user } = useSession();
   // Whether there is a mail server is for administrators to know.
   const settings = useCall("settings.show", { enabled: user.administrator });
+  const faults = alertFaultsOf(draft);
   const noMail = settings.data?.mail.configured === false;
   return (
     <Input.Wrapper label={t("limits.alert.channel")} labelElement="div">
@@ -34,25 +35,27 @@ export function ChannelFields({ draft, onChange, problem }: AlertFieldsProps) {
         {draft.kind === "email" ? (
           <TagsInput
             label={t("limits.alert.addresses")}
+            required
             placeholder={draft.to.length === 0 ? t("limits.alert.addressesPlaceholder") : ""}
             splitChars={[",", " ", ";"]}
             acceptValueOnBlur
             maxTags={20}
             value={[...draft.to]}
             onChange={(to) => onChange({ to })}
-            error={wrongField(problem, "channel")}
+            error={faults.to ?? wrongField(problem, "channel")}
           />
         ) : (
           <TextInput
             type="url"
             label={t("limits.alert.url")}
+            required
             description={t("limits.alert.urlHelp")}
             placeholder="https://hooks.example.com/budgets"
             maxLength={2_048}
             spellCheck={false}
             value={draft.url}
             onChange={(event) => onChange({ url: event.currentTarget.value })}
-            error={wrongField(problem, "channel")}
+            error={faults.url ?? wrongField(problem, "channel")}
           />
         )}
         {draft.kind === "email" && noMail && (

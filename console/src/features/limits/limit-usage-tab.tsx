@@ -72,6 +72,7 @@ export function LimitUsageTab() {
         rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
         rowKey={rowKey}
         name="limits"
+        pageSize={50}
         rowLink={linkOf}
         sortedBy="-used"
         empty={

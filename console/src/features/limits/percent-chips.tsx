@@ -28,6 +28,7 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
       description={t("limits.alert.thresholdsHelp")}
       error={error}
       labelElement="div"
+      required
     >
       <Group gap={6} mt={6} role="group" aria-label={t("limits.alert.thresholdsGroup")}>
         {shown.map((percent) => (

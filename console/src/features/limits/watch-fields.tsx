@@ -37,6 +37,7 @@ export function WatchFields({
         <Select
           label={t("limits.scope.group")}
           placeholder={t("limits.watch.groupPlaceholder")}
+          required
           data={(groups.data?.data ?? []).map((group) => ({
             value: group.id,
             label: group.budget === null ? t("limits.watch.noBudget", { name: group.name }) : group.name,

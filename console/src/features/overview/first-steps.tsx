@@ -1,5 +1,4 @@
 import { Anchor, Button, Group, Skeleton, Text } from "@mantine/core";
-import { IconCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
 import { Section } from "../../components/section.tsx";
@@ -7,9 +6,11 @@ import { Snippets } from "../../components/snippets.tsx";
 import { Rich, t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { isDemoName } from "../first-run/demo-name.ts";
-import { nextStep, type Step } from "../first-run/steps.ts";
+import { nextStep } from "../first-run/steps.ts";
 import { useFirstSteps } from "../first-run/use-first-steps.ts";
 import { useHidden } from "../first-run/use-hidden.ts";
+import { MemberSteps } from "./member-steps-section.tsx";
+import { StepRow } from "./step-row.tsx";
 
 /** From nothing to the first answer: what is done, what comes next, and a call ready to be sent. */
 export function FirstSteps() {
@@ -17,8 +18,9 @@ export function FirstSteps() {
   const { steps, goOnWithDemo } = useFirstSteps();
   const [hidden, hide] = useHidden("first-steps");
   const { provider, model, key, call } = answer.first_steps;
-  // Somebody who is no administrator cannot add a provider: once calls are made, they need no steps.
-  const all = call && (user.administrator ? provider && model && key : true);
+  const all = call && provider && model && key;
+  // Somebody who is no administrator cannot add a provider: once calls are made, they have steps of their own.
+  if (call && !user.administrator) return <MemberSteps />;
   if (all || (call && hidden)) return null;
   const next = nextStep(steps);
   return (
@@ -46,47 +48,6 @@ export function FirstSteps() {
       </ol>
       {!call && <ReadyCall />}
     </Section>
-  );
-}
-
-interface StepRowProps {
-  readonly step: Step;
-  readonly place: number;
-  readonly isNext: boolean;
-  /** null: it cannot be put off. */
-  readonly onSkip: (() => void) | null;
-}
-
-function StepRow({ step: { id, done, skipped, title, why, action }, place, isNext, onSkip }: StepRowProps) {
-  // A key more is always welcome; everything else is done once.
-  const shown = action !== null && (!done || id === "key");
-  return (
-    <li className="first-step">
-      <span className="first-step-mark" data-done={done || undefined}>
-        {done ? <IconCheck size={15} aria-hidden /> : place}
-      </span>
-      <div className="grow">
-        <Text fz="sm" fw={500}>
-          {title}
-          {done && <span className="unseen">{t("overview.steps.done")}</span>}
-        </Text>
-        <Text fz="xs" c="dimmed">
-          {action === null && !done ? t("overview.steps.administrator") : skipped ? t("overview.steps.skipped") : why}
-        </Text>
-      </div>
-      <Group gap="xs" flex="none" justify="flex-end">
-        {onSkip !== null && (
-          <Button variant="subtle" onClick={onSkip}>
-            {t("overview.steps.demo")}
-          </Button>
-        )}
-        {shown && (
-          <Button variant={isNext ? "filled" : "default"} renderRoot={(props) => <Link {...action.link} {...props} />}>
-            {action.label}
-          </Button>
-        )}
-      </Group>
-    </li>
   );
 }
 

@@ -1,8 +1,7 @@
-import { Button } from "@mantine/core";
-import { IconBuilding } from "@tabler/icons-react";
+import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { EmptyState } from "../../components/empty-state.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
+import { Section } from "../../components/section.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
@@ -36,20 +35,41 @@ export default function HomePage() {
   );
 }
 
+/** Whoever has an account and no workspace is told how to come to one. */
 function NoWorkspace() {
+  const { email } = useSession().user;
+  const steps = [
+    [t("overview.noWorkspace.ask"), t("overview.noWorkspace.askHelp", { email })],
+    [t("overview.noWorkspace.accept"), t("overview.noWorkspace.acceptHelp")],
+    [t("overview.noWorkspace.secure"), t("overview.noWorkspace.secureHelp")],
+  ] as const;
   return (
     <PageFrame title={t("overview.title")}>
-      <EmptyState
-        icon={<IconBuilding />}
+      <Section
         title={t("overview.noWorkspace.title")}
-        action={
+        description={t("overview.noWorkspace.help")}
+        actions={
           <Button variant="default" renderRoot={(props) => <Link to="/profile" {...props} />}>
             {t("overview.noWorkspace.profile")}
           </Button>
         }
       >
-        {t("overview.noWorkspace.help")}
-      </EmptyState>
+        <ol className="plain-list" aria-label={t("overview.noWorkspace.steps")}>
+          {steps.map(([title, help], place) => (
+            <li key={title} className="first-step">
+              <span className="first-step-mark">{place + 1}</span>
+              <div className="grow">
+                <Text fz="sm" fw={500}>
+                  {title}
+                </Text>
+                <Text fz="xs" c="dimmed">
+                  {help}
+                </Text>
+              </div>
+            </li>
+          ))}
+        </ol>
+      </Section>
     </PageFrame>
   );
 }

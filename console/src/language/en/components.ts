@@ -101,7 +101,12 @@ export const components = {
   /** What a budget is for: "$10 per day". */
   periods: { day: "per day", week: "per week", month: "per month", total: "in total" },
   budget: { none: "No budget", period: "Budget period" },
-  chart: { showAsChart: "Show as chart", showAsTable: "Show as table", tableLabel: "{label}, as a table" },
+  chart: {
+    showAsChart: "Show as chart",
+    showAsTable: "Show as table",
+    tableLabel: "{label}, as a table",
+    totalAt: "{moment}, total {total}",
+  },
   confirm: { type: "Type <code>{name}</code> to confirm" },
   copy: { copied: "Copied", labelled: "Copy {label}" },
   table: {

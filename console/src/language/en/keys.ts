@@ -203,7 +203,6 @@ export const keys = {
     tagsHelp: "As name=value, such as team=payments. Every request of the key carries them.",
     tagsPlaceholder: "team=payments",
     tagWrong: "Write the tag “{wrong}” as name=value.",
-    expiryPast: "Choose a time in the future.",
     needsAttention: "Check the marked fields.",
   },
   select: {

@@ -7,7 +7,7 @@ export const overview = {
     help: "A workspace holds the keys, limits and usage of a team. Ask an administrator, or an admin of the workspace, to invite you.",
     steps: "How to get started",
     ask: "Ask to be invited",
-    askHelp: "Give your e-mail address, {email}, to an administrator or to an admin of your team's workspace.",
+    askHelp: "Give your email address, {email}, to an administrator or to an admin of your team's workspace.",
     accept: "Open the invitation link",
     acceptHelp: "It adds the workspace to your account. This page then shows its first steps.",
     secure: "Secure your account",
@@ -33,6 +33,14 @@ export const overview = {
     rest: "Others",
   },
   steps: {
+    viewer:
+      "You are a viewer: you see keys, usage, requests and limits. To create keys, ask an admin of the workspace to make you a member.",
+    ownKey: "Create your API key",
+    ownKeyWhy: "One per application. You choose its models, limits and budget.",
+    createKey: "Create key",
+    ownCall: "Send your first request",
+    ownCallWhy: "In the playground, or with the example shown with your key.",
+    playground: "Open playground",
     almost: "Almost set up",
     title: "First steps",
     count: "{done, plural, other {#}} of {total, plural, other {#}} done.",
@@ -97,7 +105,5 @@ export const overview = {
     chart:
       "{what}, {by, select, model {by model} provider {by provider} key {by API key} group {by group} other {by workspace}}",
     what: "{measure, select, spend {Total spend} requests {Number of requests} errors {Failed requests} attempts {Failed attempts} tokens {Number of tokens} p50 {Median latency} p95 {95th percentile latency} first50 {Median time to first token} other {95th percentile time to first token}} {minutes, select, 1 {per minute} 60 {per hour} 1440 {per day} other {per {minutes} minutes}}",
-    before: "Previous period",
-    compare: "Compare with previous period",
   },
 } as const;

@@ -41,6 +41,7 @@ export const workspaces = {
     verb: "Create workspace",
   },
   fields: {
+    needsAttention: "Check the marked fields.",
     nameMissing: "Enter a name.",
     slugMissing: "Enter a slug.",
     namePlaceholder: "Acme Robotics",
@@ -48,8 +49,6 @@ export const workspaces = {
     slugPlaceholder: "acme-robotics",
     groupNameHelp: "Lower-case letters, digits and dashes.",
     slugWrong: "Lower-case letters, digits and dashes, at most 63, starting with a letter or digit.",
-    slugTaken: "This slug is already in use.",
-    groupTaken: "A group with this name already exists.",
     groupNamePlaceholder: "premium",
     models: "Allowed models",
     onlyAdministrators:
@@ -123,17 +122,17 @@ export const workspaces = {
     title: "Invite to {name}",
     sent: "{email} invited",
     emailPlaceholder: "grace@example.com",
-    emailMissing: "Enter an e-mail address.",
-    emailWrong: "This is not an e-mail address.",
+    emailMissing: "Enter an email address.",
+    emailWrong: "This is not an email address.",
     verb: "Invite",
     mailed: "The link was sent to {email}. You can also share it yourself.",
     notMailed:
-      "Share this link with {email} yourself: this gateway sent no e-mail. It is shown only once, works for anyone who has it, and can be used once.",
+      "Share this link with {email} yourself: this gateway sent no email. It is shown only once, works for anyone who has it, and can be used once.",
     link: "invitation link",
     expires: "It expires <when></when>.",
     copyLink: "Copy link",
   },
-  email: "E-mail",
+  email: "Email",
   member: {
     invite: "Invite member",
     you: "{name} (you)",
@@ -193,10 +192,10 @@ export const workspaces = {
     show: "Show",
     showDifferent: "Differences",
     showAll: "All models",
-    noDifferences: "Every key of this page can call all of these models",
+    noDifferences: "Every key has the same access to these models",
     noDifferencesHelp: "Choose “All models” to list them.",
     hidden:
-      "{count, plural, one {# model that every key can call is not shown.} other {# models that every key can call are not shown.}}",
+      "{count, plural, one {# model with the same access for every key is not shown.} other {# models with the same access for every key are not shown.}}",
     modelsShown: "{shown, plural, one {# model} other {# models}}",
     keysShown: "{shown, plural, one {# key} other {# keys}}",
     keysShownOfMore: "first {shown, plural, one {# key} other {# keys}}",
@@ -209,6 +208,5 @@ export const workspaces = {
     noModelsHelp: "The workspace allows no models. An administrator can change this.",
     noKeysHelp: "Once the workspace has keys, each is a row here, with a mark for every model.",
     keyInGroup: "{name} (group {group})",
-    yes: "Yes",
   },
 } as const;

@@ -102,7 +102,12 @@ export const components: Translation<typeof english> = {
   },
   periods: { day: "每天", week: "每周", month: "每月", total: "总计" },
   budget: { none: "不设预算", period: "预算周期" },
-  chart: { showAsChart: "以图表显示", showAsTable: "以表格显示", tableLabel: "{label}（表格）" },
+  chart: {
+    showAsChart: "以图表显示",
+    showAsTable: "以表格显示",
+    tableLabel: "{label}（表格）",
+    totalAt: "{moment}，合计 {total}",
+  },
   confirm: { type: "输入 <code>{name}</code> 以确认" },
   copy: { copied: "已复制", labelled: "复制{label}" },
   table: {

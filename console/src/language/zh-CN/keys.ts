@@ -202,7 +202,6 @@ export const keys: Translation<typeof english> = {
     tagsHelp: "格式为 name=value，例如 team=payments。该密钥的每个请求都会带上这些标签。",
     tagsPlaceholder: "team=payments",
     tagWrong: "请将标签“{wrong}”写成 name=value。",
-    expiryPast: "请选择将来的时间。",
     needsAttention: "请检查标出的字段。",
   },
   select: {

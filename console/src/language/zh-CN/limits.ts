@@ -101,6 +101,7 @@ export const limits: Translation<typeof english> = {
     nameMissing: "请填写名称。",
     scopeMissing: "{scope, select, group {请选择分组。} other {请选择密钥。}}",
     thresholdMissing: "请至少选择一个阈值。",
+    needsAttention: "请检查标出的字段。",
     addressesMissing: "请填写电子邮件地址。",
     addressesWrong: "{wrong} 不是有效的电子邮件地址。",
     urlWrong: "请填写以 https:// 开头的 URL。",

@@ -35,6 +35,13 @@ export const overview: Translation<typeof english> = {
     rest: "其他",
   },
   steps: {
+    viewer: "你是查看者，可以查看密钥、用量、请求和限额。如需创建密钥，请联系工作区管理员将你设为成员。",
+    ownKey: "创建你的 API 密钥",
+    ownKeyWhy: "每个应用一个。你可以设置模型、限额和预算。",
+    createKey: "创建密钥",
+    ownCall: "发送第一个请求",
+    ownCallWhy: "可在体验场发送，或使用创建密钥时显示的示例。",
+    playground: "打开体验场",
     almost: "即将完成设置",
     title: "快速开始",
     count: "已完成 {done, plural, other {#}} / {total, plural, other {#}}。",
@@ -97,7 +104,5 @@ export const overview: Translation<typeof english> = {
     empty: "该时段没有请求，请选择更长的时段。",
     chart: "{what}，{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} other {按工作区}}",
     what: "{minutes, select, 1 {每分钟} 60 {每小时} 1440 {每天} other {每 {minutes} 分钟}}{measure, select, spend {花费} requests {请求数} errors {失败请求数} attempts {失败尝试数} tokens { token 数} p50 {延迟中位数} p95 {延迟 95 百分位} first50 {首 token 延迟中位数} other {首 token 延迟 95 百分位}}",
-    before: "上一时段",
-    compare: "与上一时段对比",
   },
 };

@@ -3,7 +3,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
-import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import type { CreatedKey } from "../key-created.tsx";
 import { afterKeyChange } from "../key-routes.ts";
@@ -73,7 +73,7 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
             )}
           </Text>
         )}
-        {rotate.error !== null && <ProblemAlert problem={rotate.error} />}
+        <FormProblem problem={rotate.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t("keys.cancel")}

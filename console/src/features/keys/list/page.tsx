@@ -78,6 +78,7 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
         rows={rows}
         rowKey={(key) => key.id}
         name="keys"
+        pageSize={50}
         rowLink={linkOf}
         dimmed={(key) => key.state !== "active"}
         empty={<NoKeys searched={isSearch(query)} makeButton={makeButton} />}

@@ -1,6 +1,6 @@
-import { Box, Button, Group, Skeleton } from "@mantine/core";
+import { Box, Button, Group, SegmentedControl, Skeleton, Text } from "@mantine/core";
 import { IconTable } from "@tabler/icons-react";
-import { useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { LoadMore } from "../../../components/load-more.tsx";
@@ -9,10 +9,14 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
-import { AccessPanel } from "../../access/access-panel.tsx";
+import { AccessPanel, type AccessQuestion } from "../../access/access-panel.tsx";
 import { useAccessTable } from "../../access/use-access.ts";
+import { type AccessColumns, differingColumns } from "./access-columns.ts";
 import { AccessLegend } from "./access-legend.tsx";
 import { AccessMatrix } from "./access-matrix.tsx";
+
+/** From so many models on, those to which every key has the same access are left out until they are asked for. */
+const allShownMax = 20;
 
 /** Who may call what: every key by every model, and the reason behind each cell. */
 export function AccessTab({ workspace }: { readonly workspace: string }) {
@@ -23,8 +27,7 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
   const change = useUrlChange();
   const models = useModelPages(model);
   const table = useAccessTable(workspace, { search, model, modelsCursor: models.cursor });
-  const searched = search !== "" || model !== "";
-  const none = table.rows !== null && (table.rows.length === 0 || table.models.length === 0);
+  const ask = useCallback((question: AccessQuestion) => change({ key: question.key, why: question.model }), [change]);
   return (
     <Section title={t("workspaces.access.title")} description={t("workspaces.access.help")} flush>
       <Group justify="space-between" px="md" pb="sm" gap="sm">
@@ -36,27 +39,12 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
               placeholder={t("workspaces.access.model")}
               name="model"
             />
+            <ShownModels value={useShown(table.models.length)} />
           </FilterBar>
         </Box>
         <ModelPager pages={models} next={table.nextModels} />
       </Group>
-      {table.problem !== null && <ProblemAlert problem={table.problem} onRetry={table.reload} />}
-      {none ? (
-        <NoAccess searched={searched} models={table.models.length} />
-      ) : table.rows === null ? (
-        table.problem === null && <Skeleton height={260} m="md" />
-      ) : (
-        <>
-          <AccessMatrix
-            models={table.models}
-            rows={table.rows}
-            stale={table.stale}
-            onAsk={(question) => change({ key: question.key, why: question.model })}
-          />
-          <LoadMore rows={table} />
-          <AccessLegend />
-        </>
-      )}
+      <AccessBody table={table} searched={search !== "" || model !== ""} onAsk={ask} />
       <AccessPanel
         workspace={workspace}
         question={key === "" || why === "" ? null : { key, model: why }}
@@ -65,6 +53,82 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
       />
     </Section>
   );
+}
+
+type Shown = "all" | "different";
+
+function useShown(models: number): Shown {
+  const [asked] = useUrlText("models");
+  if (asked === "all" || asked === "different") return asked;
+  return models > allShownMax ? "different" : "all";
+}
+
+function ShownModels({ value }: { readonly value: Shown }) {
+  const [, setAsked] = useUrlText("models");
+  return (
+    <SegmentedControl
+      aria-label={t("workspaces.access.show")}
+      data={[
+        { value: "different", label: t("workspaces.access.showDifferent") },
+        { value: "all", label: t("workspaces.access.showAll") },
+      ]}
+      value={value}
+      onChange={setAsked}
+    />
+  );
+}
+
+interface AccessBodyProps {
+  readonly table: ReturnType<typeof useAccessTable>;
+  readonly searched: boolean;
+  readonly onAsk: (question: AccessQuestion) => void;
+}
+
+function AccessBody({ table, searched, onAsk }: AccessBodyProps) {
+  const shown = useShown(table.models.length);
+  const columns = useMemo(
+    () =>
+      shown === "different"
+        ? differingColumns(table.models, table.rows ?? [])
+        : { models: table.models, rows: table.rows ?? [], hidden: 0 },
+    [shown, table.models, table.rows],
+  );
+  if (table.rows === null) {
+    return table.problem === null ? (
+      <Skeleton height={260} m="md" />
+    ) : (
+      <ProblemAlert problem={table.problem} onRetry={table.reload} />
+    );
+  }
+  if (table.rows.length === 0 || table.models.length === 0)
+    return <NoAccess searched={searched} models={table.models.length} />;
+  return (
+    <>
+      {table.problem !== null && <ProblemAlert problem={table.problem} onRetry={table.reload} />}
+      <Text size="xs" c="dimmed" px="md" pb="xs" aria-live="polite">
+        {countWords(table, columns)}
+      </Text>
+      {columns.models.length === 0 ? (
+        <EmptyState icon={<IconTable />} title={t("workspaces.access.noDifferences")}>
+          {t("workspaces.access.noDifferencesHelp")}
+        </EmptyState>
+      ) : (
+        <AccessMatrix models={columns.models} rows={columns.rows} stale={table.stale} onAsk={onAsk} />
+      )}
+      <LoadMore rows={table} />
+      <AccessLegend />
+    </>
+  );
+}
+
+/** `first 50 keys · 3 models · 97 models with the same access for every key are not shown.` */
+function countWords(table: AccessBodyProps["table"], { models, hidden }: AccessColumns): string {
+  const keys = { shown: table.rows?.length ?? 0 };
+  return [
+    table.more === null ? t("workspaces.access.keysShown", keys) : t("workspaces.access.keysShownOfMore", keys),
+    t("workspaces.access.modelsShown", { shown: models.length }),
+    ...(hidden === 0 ? [] : [t("workspaces.access.hidden", { count: hidden })]),
+  ].join(" · ");
 }
 
 interface ModelPages {

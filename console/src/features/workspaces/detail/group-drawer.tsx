@@ -54,7 +54,13 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
       onSubmit={submit}
       saving={act.isPending}
       problem={act.error}
-      blocked={name === "" ? t("workspaces.fields.nameMissing") : (nameWrong ?? nothing)}
+      blocked={
+        name === ""
+          ? t("workspaces.fields.nameMissing")
+          : nameWrong === null
+            ? nothing
+            : t("workspaces.fields.needsAttention")
+      }
       locked={locked}
     >
       <ManagedByFileNote by={group?.managed_by ?? "console"} />

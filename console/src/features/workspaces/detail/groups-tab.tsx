@@ -44,6 +44,7 @@ export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace 
         columns={columns}
         rows={rowsIn(query, (answer) => answer.data)}
         rowKey={(group) => group.id}
+        pageSize={50}
         empty={
           <EmptyState icon={<IconUsersGroup />} title={t("workspaces.group.empty")} action={make}>
             {t("workspaces.group.emptyHelp")}

@@ -7,7 +7,7 @@ import { CodeBlock } from "../../../components/code-block.tsx";
 import { CopyButton } from "../../../components/copy-button.tsx";
 import { When } from "../../../components/figures.tsx";
 import { wrongField } from "../../../components/form-drawer.tsx";
-import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
 import { Rich, t } from "../../../language/areas/workspaces.ts";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 
@@ -46,14 +46,17 @@ interface InviteFormProps extends InviteDialogProps {
 
 function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
   const [email, setEmail] = useState("");
+  const [wrong, setWrong] = useState<string | null>(null);
   const [role, setRole] = useState<WorkspaceRole>("member");
   const invite = useAct("invitations.create", { inline: true, invalidates: ["invitations.list"], onDone: onSent });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    invite.mutate({ params: { workspace: workspace.slug }, body: { email: email.trim(), role } });
+    const fault = emailFault(email);
+    setWrong(fault);
+    if (fault === null) invite.mutate({ params: { workspace: workspace.slug }, body: { email: email.trim(), role } });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <TextInput
           type="email"
@@ -65,7 +68,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
           maxLength={254}
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
-          error={wrongField(invite.error, "email")}
+          error={wrong ?? wrongField(invite.error, "email")}
         />
         <Radio.Group
           label={t("workspaces.role.title")}
@@ -84,18 +87,24 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
             ))}
           </Stack>
         </Radio.Group>
-        {invite.error !== null && <ProblemAlert problem={invite.error} />}
+        <FormProblem problem={invite.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t("workspaces.cancel")}
           </Button>
-          <Button type="submit" loading={invite.isPending} disabled={email.trim() === ""}>
+          <Button type="submit" loading={invite.isPending}>
             {t("workspaces.invite.verb")}
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+/** Roughly what an address looks like; the gateway decides. */
+function emailFault(text: string): string | null {
+  if (text.trim() === "") return t("workspaces.invite.emailMissing");
+  return /^[^\s@]+@[^\s@]+$/.test(text.trim()) ? null : t("workspaces.invite.emailWrong");
 }
 
 interface InvitedProps {

@@ -43,6 +43,7 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
           rows={rowsIn(query, (page) => page.data)}
           rowKey={(member) => member.id}
           name="members"
+          pageSize={50}
           dimmed={(member) => member.disabled}
           empty={
             <EmptyState icon={<IconUsers />} title={t("workspaces.member.empty")} action={inviteButton}>

@@ -7,10 +7,30 @@ test("names that begin alike are told apart by what follows", () => {
     "…0002-mini",
     "gpt-5",
   ]);
-  expect(shortNames(["acme/experiment-one-mini", "globex/experiment-one"])).toEqual([
-    "acme/experiment-one-mini",
-    "globex/experiment-one",
-  ]);
-  expect(shortNames(["a-name-that-is-long-alone", "short"])).toEqual(["a-name-that-is-long-alone", "short"]);
+  expect(shortNames(["gpt-5-mini", "short"])).toEqual(["gpt-5-mini", "short"]);
   expect(shortNames([])).toEqual([]);
+});
+
+test("several families of long names beside each other stay apart", () => {
+  expect(
+    shortNames([
+      "acme-research/experiment-0001-mini",
+      "acme-research/experiment-0002-mini",
+      "globex-corporation/assistant-large",
+      "globex-corporation/assistant-small",
+      "a-name-of-its-own-that-is-long",
+    ]),
+  ).toEqual(["…0001-mini", "…0002-mini", "…large", "…small", "a-name-of-…t-is-long"]);
+});
+
+test("a thousand names of sixty letters that begin and end alike are all different and all short", () => {
+  const names = Array.from({ length: 1_000 }, (_, at) =>
+    `acme-research/experiment-${String(at).padStart(4, "0")}-mini`.padEnd(60, "-and-longer-than-anybody-would-call-it"),
+  );
+  const middle = names.map((_, at) => `${"a".repeat(30)}${String(at).padStart(4, "0")}${"z".repeat(26)}`);
+  for (const each of [names, middle]) {
+    const short = shortNames(each);
+    expect(new Set(short).size).toBe(each.length);
+    expect(Math.max(...short.map((name) => name.length))).toBeLessThanOrEqual(21);
+  }
 });

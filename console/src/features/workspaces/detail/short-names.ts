@@ -1,22 +1,47 @@
-const longChars = 16;
+const roomChars = 20;
+const lead = 2;
 
 /**
- * Names for where there is little room. Where all that are long begin alike, their common beginning (up to the last sign
- * between words) is left out, so that they can be told apart; the whole names stand elsewhere.
+ * Names for where there is little room, each of them different; the whole names stand elsewhere. What a long name has in
+ * common with another one before it differs (up to the last sign between words) is left out; what is still too long is cut in
+ * its middle, and where that makes two alike, around the place where they differ.
  */
 export function shortNames(names: readonly string[]): readonly string[] {
-  const long = names.filter((name) => name.length > longChars);
-  const shared = long.length < 2 ? 0 : sharedBeginning(long);
-  return names.map((name) => (name.length > longChars && shared > 0 ? `…${name.slice(shared)}` : name));
+  const long = names.filter((name) => name.length > roomChars).sort();
+  const shared = new Map(long.map((name, place) => [name, sharedBeginning(name, [long[place - 1], long[place + 1]])]));
+  const short = names.map((name) => cut(name, shared.get(name) ?? 0));
+  const alike = new Map<string, string[]>();
+  for (const [place, text] of short.entries()) alike.set(text, [...(alike.get(text) ?? []), names[place] ?? ""]);
+  return short.map((text, place) => {
+    const others = alike.get(text) ?? [];
+    return others.length < 2 ? text : around(names[place] ?? "", others);
+  });
 }
 
-function sharedBeginning([first = "", ...more]: readonly string[]): number {
-  let length = first.length;
-  for (const name of more) {
-    let same = 0;
-    while (same < length && name[same] === first[same]) same += 1;
-    length = same;
-  }
-  const words = /^.*[-/._:]/.exec(first.slice(0, length))?.[0] ?? "";
-  return words.length;
+function cut(name: string, shared: number): string {
+  if (name.length <= roomChars) return name;
+  const rest = shared === 0 ? name : `…${name.slice(shared)}`;
+  if (rest.length <= roomChars) return rest;
+  const half = (roomChars - 1) / 2;
+  return `${rest.slice(0, Math.ceil(half))}…${rest.slice(-Math.floor(half))}`;
+}
+
+/** The part of a name in which it differs from each of the others. */
+function around(name: string, others: readonly string[]): string {
+  const same = Math.max(0, ...others.filter((other) => other !== name).map((other) => sameChars(name, other)));
+  const from = Math.max(0, same - roomChars / 2);
+  const to = from + roomChars - lead;
+  return `${from > 0 ? "…" : ""}${name.slice(from, to)}${to < name.length ? "…" : ""}`;
+}
+
+/** How much of a name, up to the last sign between words, is as in the nearest of its neighbours by the alphabet. */
+function sharedBeginning(name: string, neighbours: readonly (string | undefined)[]): number {
+  const same = Math.max(0, ...neighbours.map((other) => (other === undefined ? 0 : sameChars(name, other))));
+  return /^.*[-/._:]/.exec(name.slice(0, same))?.[0].length ?? 0;
+}
+
+function sameChars(one: string, other: string): number {
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  return same;
 }

@@ -49,7 +49,7 @@ export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
           ? t("workspaces.fields.nameMissing")
           : slug === ""
             ? t("workspaces.fields.slugMissing")
-            : slugWrong
+            : slugWrong && t("workspaces.fields.needsAttention")
       }
     >
       <TextInput

@@ -38,6 +38,7 @@ export default function WorkspacesPage() {
         rows={rows}
         rowKey={(workspace) => workspace.id}
         name="workspaces"
+        pageSize={50}
         rowLink={({ slug }) => ({
           to: "/workspaces/$workspace",
           params: { workspace: slug },

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { standing } from "./furnished/all-pages.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const modelNames = Array.from(
+  { length: 30 },
+  (_, at) => `acme-research/experiment-${String(at).padStart(4, "0")}-mini`,
+);
+
+describe.skipIf(noBrowser !== null)("what a key may call and spend, as the console shows it", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+  let ada: Somebody;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  async function open(path: string): Promise<void> {
+    await page.goto(path);
+    await standing(page);
+  }
+
+  test("a budget that refuses a call with 402 is exhausted: in the limits, in the list of keys, on the key's page", async () => {
+    const params = { workspace: "acme" };
+    const budget = { usd: 0.001, period: "month" } as const;
+    const { key, secret } = await ada.call("keys.create", { params, body: { name: "spent", budget } });
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({
+        model: modelNames[0],
+        messages: [{ role: "user", content: "Hello" }],
+        max_tokens: 4_000,
+      }),
+    });
+    expect(answer.status).toBe(402);
+    await answer.text();
+    await open("/console/limits?workspace=acme");
+    const stat = page.locator(".stat").filter({ hasText: "Exhausted" });
+    expect(await stat.locator(".stat-value").innerText()).toBe("1");
+    await page.getByRole("row", { name: /acme\/spent.*Exhausted.*Refusing requests/ }).waitFor();
+    await open("/console/keys?workspace=acme");
+    await page.getByRole("row", { name: /spent.*Exhausted/ }).waitFor();
+    await open(`/console/keys/${key.id}?workspace=acme`);
+    await page.locator(".status", { hasText: "Exhausted" }).first().waitFor();
+  });
+
+  test("an exhausted workspace says so in its list, on its page and on its groups and keys", async () => {
+    await ada.call("workspaces.create", { body: { slug: "empty", name: "Empty", budget: { usd: 0, period: "day" } } });
+    await open("/console/workspaces");
+    await page.getByRole("row", { name: /Empty.*Exhausted/ }).waitFor();
+    expect(await page.getByRole("row", { name: /acme.*Exhausted/ }).count()).toBe(0);
+    // The same role in list and page.
+    expect(await page.getByRole("row", { name: /Empty.*Administrator/ }).count()).toBe(1);
+    await open("/console/workspaces/empty");
+    await page.locator(".status", { hasText: "Exhausted" }).first().waitFor();
+    await page.getByText("Administrator", { exact: true }).first().waitFor();
+    await open("/console/workspaces/empty?tab=groups");
+    await page.getByRole("row", { name: /default.*Exhausted/ }).waitFor();
+  });
+
+  test("of many models the table of access shows those in which keys differ, by names that can be told apart", async () => {
+    const params = { workspace: "acme" };
+    await ada.call("keys.create", { params, body: { name: "narrow", models: modelNames.slice(2) } });
+    await open("/console/workspaces/acme?tab=access");
+    await page.getByText("28 models with the same access for every key are not shown.").waitFor();
+    expect(await page.locator(".matrix-model").allInnerTexts()).toEqual(["…0000-mini", "…0001-mini"]);
+    await page.getByText("All models", { exact: true }).click();
+    await page.locator(".matrix-model").nth(29).waitFor();
+    const names = await page.locator(".matrix-model").allInnerTexts();
+    expect(new Set(names).size).toBe(30);
+  });
+
+  test("what is wrong with a form stands beside its field, once, and is not sent", async () => {
+    await open("/console/keys?workspace=acme&create=1");
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("ci");
+    await form.getByRole("button", { name: /Allowed IPs/ }).click();
+    const ips = form.getByRole("textbox", { name: "Allowed IPs" });
+    await ips.fill("example.com");
+    await ips.press("Enter");
+    await form.getByText("example.com is not an IP address or range.").waitFor();
+    await form.getByText("Check the marked fields.").waitFor();
+    expect(await form.getByText("is not an IP address").count()).toBe(1);
+    expect(await form.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);
+    await open("/console/workspaces/acme?tab=members&invite=1");
+    const invite = page.getByRole("dialog");
+    await invite.getByLabel("Email").fill("grace");
+    await invite.getByRole("button", { name: "Invite" }).click();
+    await invite.getByText("This is not an email address.").waitFor();
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
+    models: modelNames.map((name) => ({
+      name,
+      deployments: [{ provider: "lab" }],
+      price: { input: 1, output: 2 },
+    })),
+    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }], keys: [{ name: "web" }] }],
+  });
+}

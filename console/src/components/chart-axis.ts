@@ -1,0 +1,34 @@
+const dayMs = 86_400_000;
+
+/**
+ * Which moments are written along the axis, where the steps are shorter than what is written of them: of each day the first, so
+ * that no date stands there twice. undefined: as many as there is room for.
+ */
+export function momentTicks(at: readonly number[], stepMs: number): number[] | undefined {
+  if (showsTime(at, stepMs) || stepMs >= dayMs) return undefined;
+  return at.filter((moment, place) => place === 0 || dayOf(moment) !== dayOf(at[place - 1] ?? moment));
+}
+
+/** The time of day while at most two days are shown, the date otherwise. */
+export function showsTime(at: readonly number[], stepMs: number): boolean {
+  return stepMs < dayMs && (at.at(-1) ?? 0) - (at[0] ?? 0) <= 2 * dayMs;
+}
+
+function dayOf(moment: number): string {
+  return new Date(moment).toDateString();
+}
+
+const linesWanted = 4;
+const headRoom = 1.05;
+
+/** Round values from nothing to above the greatest, so that no line runs along the upper edge. */
+export function valueTicks(greatest: number): number[] {
+  if (!(greatest > 0) || !Number.isFinite(greatest)) return [0, 1];
+  const rough = (greatest * headRoom) / linesWanted;
+  const size = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 2.5, 5, 10].find((each) => each * size >= rough * 0.999) ?? 10;
+  const step = factor * size;
+  const lines = Math.ceil((greatest * headRoom) / step);
+  // Steps such as 0.1 have no exact sum.
+  return Array.from({ length: lines + 1 }, (_, place) => Number((place * step).toPrecision(12)));
+}

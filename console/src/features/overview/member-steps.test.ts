@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { memberSteps } from "./member-steps.ts";
+
+const done = (...given: Parameters<typeof memberSteps>) => memberSteps(...given).map((step) => step.done);
+
+test("somebody who was invited begins with a key of their own, and is done when it was used", () => {
+  expect(done([], true, "acme")).toEqual([false, false]);
+  expect(done([{ state: "active", last_used_at: null }], true, "acme")).toEqual([true, false]);
+  expect(done([{ state: "active", last_used_at: 1 }], true, "acme")).toEqual([true, true]);
+  expect(done([{ state: "revoked", last_used_at: null }], true, "acme")).toEqual([false, false]);
+});
+
+test("a step leads into the workspace; a viewer is offered none that they may not take", () => {
+  expect(memberSteps([], true, "acme").map((step) => step.action?.link.search)).toEqual([
+    { workspace: "acme", create: "1" },
+    { workspace: "acme" },
+  ]);
+  expect(memberSteps([], false, "acme").map((step) => step.action)).toEqual([null, null]);
+});
