@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { modelTypeSchema } from "./model-type.ts";
 import { modelNamePattern, modelNameRule, nameLettersMax, slugPattern, slugRule } from "./names.ts";
-import { priceFields } from "./usage-classes.ts";
+import { longContextFields, priceFields } from "./usage-classes.ts";
 
 /**
  * The configuration file: declarative, idempotent, the same objects as the admin API.
@@ -80,11 +80,7 @@ export const priceSchema = z.strictObject({
   long_context: z
     .strictObject({
       above: z.int().min(1).max(1_000_000_000).describe("Tokens of input, cached ones included."),
-      input: usd.optional(),
-      output: usd.optional(),
-      cache_read: usd.optional(),
-      cache_write_5m: usd.optional(),
-      cache_write_1h: usd.optional(),
+      ...longContextFields(usd),
     })
     .optional()
     .describe("What the whole request costs when its input is larger; what is left out costs as usual."),

@@ -18,9 +18,10 @@ export interface UsageClassRow {
   readonly unit: UsageUnit;
   /** Of tokens: what they are counted to. */
   readonly side: "input" | "output" | null;
-  /** To a reader of a request, and of a price. */
-  readonly label: string;
-  readonly priceLabel: string;
+  /** Of tokens: the class whose price it has where none is written for it; null: it then costs nothing. It stands further up. */
+  readonly costsAs?: string | null;
+  /** Whether a price of long contexts may say another for it. */
+  readonly longContext?: boolean;
   /** Models of which types are mostly priced by it. */
   readonly types: readonly ModelTypeName[];
   /** What the field of the config file says of itself. */
@@ -33,60 +34,50 @@ export interface UsageClassRow {
  * it needs a migration that adds its column.
  */
 export const usageTable = [
-  token(
-    "inputUncached",
-    "input_uncached",
-    "input",
-    "input",
-    ["Input", "Input"],
-    ["chat", "completion", "image", "embedding", "rerank", "moderation", "transcription", "speech"],
-  ),
-  token("cacheRead", "cache_read", "cache_read", "input", ["Input from cache", "Cached input"], ["chat"]),
-  token(
-    "cacheWrite5m",
-    "cache_write_5m",
-    "cache_write_5m",
-    "input",
-    ["Written to cache, 5 min", "Cache write, 5 minutes"],
-    ["chat"],
-  ),
-  token(
-    "cacheWrite1h",
-    "cache_write_1h",
-    "cache_write_1h",
-    "input",
-    ["Written to cache, 1 h", "Cache write, 1 hour"],
-    ["chat"],
-  ),
-  token(
-    "output",
-    "output",
-    "output",
-    "output",
-    ["Output", "Output"],
-    ["chat", "completion", "image", "video", "transcription"],
-  ),
-  token("reasoning", "reasoning", null, "output", ["Reasoning", "Reasoning"], []),
-  token("audioInput", "audio_input", "audio_input", "input", ["Audio in", "Audio input"], ["chat", "transcription"]),
-  token("audioOutput", "audio_output", "audio_output", "output", ["Audio out", "Audio output"], ["chat", "speech"]),
-  token("imageInput", "image_input", "image_input", "input", ["Images in", "Image input"], ["image"]),
-  token("imageOutput", "image_output", "image_output", "output", ["Images out", "Image output"], ["image"]),
-  counted("images", "images", "image", ["image", "one"], ["Images made", "Images"], "USD per image.", ["image"]),
-  counted(
-    "videoSeconds",
-    "video_seconds",
+  token("inputUncached", "input_uncached", "input", "input", { costsAs: null, longContext: true }, [
+    "chat",
+    "completion",
+    "image",
+    "embedding",
+    "rerank",
+    "moderation",
+    "transcription",
+    "speech",
+  ]),
+  token("cacheRead", "cache_read", "cache_read", "input", { costsAs: "inputUncached", longContext: true }, ["chat"]),
+  token("cacheWrite5m", "cache_write_5m", "cache_write_5m", "input", { costsAs: "inputUncached", longContext: true }, [
+    "chat",
+  ]),
+  token("cacheWrite1h", "cache_write_1h", "cache_write_1h", "input", { costsAs: "cacheWrite5m", longContext: true }, [
+    "chat",
+  ]),
+  token("output", "output", "output", "output", { costsAs: null, longContext: true }, [
+    "chat",
+    "completion",
+    "image",
     "video",
-    ["second", "one"],
-    ["Video", "Video seconds"],
-    "USD per second of video.",
-    ["video"],
-  ),
+    "transcription",
+  ]),
+  token("reasoning", "reasoning", null, "output", { costsAs: null, longContext: false }, []),
+  token("audioInput", "audio_input", "audio_input", "input", { costsAs: "inputUncached", longContext: false }, [
+    "chat",
+    "transcription",
+  ]),
+  token("audioOutput", "audio_output", "audio_output", "output", { costsAs: "output", longContext: false }, [
+    "chat",
+    "speech",
+  ]),
+  token("imageInput", "image_input", "image_input", "input", { costsAs: "inputUncached", longContext: false }, [
+    "image",
+  ]),
+  token("imageOutput", "image_output", "image_output", "output", { costsAs: "output", longContext: false }, ["image"]),
+  counted("images", "images", "image", ["image", "one"], "USD per image.", ["image"]),
+  counted("videoSeconds", "video_seconds", "video", ["second", "one"], "USD per second of video.", ["video"]),
   counted(
     "webSearches",
     "web_searches",
     "web_search",
     ["call", "thousand"],
-    ["Web searches", "Web searches"],
     "USD per thousand searches of the web that the upstream makes for a call.",
     ["chat"],
   ),
@@ -95,7 +86,6 @@ export const usageTable = [
     "file_searches",
     "file_search",
     ["call", "thousand"],
-    ["File searches", "File searches"],
     "USD per thousand searches of stored files.",
     ["chat"],
   ),
@@ -104,7 +94,6 @@ export const usageTable = [
     "code_sessions",
     "code_session",
     ["call", "thousand"],
-    ["Code sessions", "Code sessions"],
     "USD per thousand places that the upstream runs code in.",
     ["chat"],
   ),
@@ -113,7 +102,6 @@ export const usageTable = [
     "audio_seconds",
     "audio_second",
     ["second", "one"],
-    ["Audio", "Audio seconds"],
     "USD per second of audio that is transcribed.",
     ["transcription"],
   ),
@@ -122,7 +110,6 @@ export const usageTable = [
     "search_units",
     "search_unit",
     ["unit", "thousand"],
-    ["Search units", "Search units"],
     "USD per thousand search units of a rerank (Cohere: a query with up to 100 documents).",
     ["rerank"],
   ),
@@ -131,7 +118,6 @@ export const usageTable = [
     "characters",
     "character",
     ["character", "million"],
-    ["Characters", "Characters"],
     "USD per million characters that are spoken.",
     ["speech"],
   ),
@@ -140,7 +126,6 @@ export const usageTable = [
     "charged_requests",
     "request",
     ["call", "thousand"],
-    ["Requests", "Requests"],
     "USD per thousand requests, beside what else they use.",
     ["moderation"],
   ),
@@ -166,15 +151,37 @@ export function priceFields<Cost extends z.ZodNumber>(
   return Object.fromEntries(fields);
 }
 
-function token<const Name extends string, const Column extends string, const Price extends string | null>(
-  name: Name,
-  column: Column,
-  price: Price,
-  side: "input" | "output",
-  [label, priceLabel]: readonly [string, string],
-  types: readonly ModelTypeName[],
-) {
-  return { name, column, price, by: "million", unit: "token", side, label, priceLabel, types } as const;
+/** What a price of long contexts may say: one field for each class that may cost something else then. */
+export function longContextFields<Cost extends z.ZodNumber>(
+  cost: Cost,
+): { readonly [Member in LongContextMember]: z.ZodOptional<Cost> } {
+  return Object.fromEntries(longContextRows.map(({ price }) => [price, cost.optional()])) as {
+    readonly [Member in LongContextMember]: z.ZodOptional<Cost>;
+  };
+}
+
+type LongContextRow = Extract<UsageRow, { readonly longContext: true }>;
+export type LongContextMember = LongContextRow["price"];
+
+/** The classes that may cost something else in a long context. */
+export const longContextRows: readonly LongContextRow[] = usageTable.filter(
+  (row): row is LongContextRow => "longContext" in row && row.longContext,
+);
+
+/** How a class of tokens is priced beside its own figure. */
+interface TokenPrice {
+  readonly costsAs: string | null;
+  readonly longContext: boolean;
+}
+
+function token<
+  const Name extends string,
+  const Column extends string,
+  const Price extends string | null,
+  const Side extends "input" | "output",
+  const More extends TokenPrice,
+>(name: Name, column: Column, price: Price, side: Side, more: More, types: readonly ModelTypeName[]) {
+  return { name, column, price, by: "million", unit: "token", side, ...more, types } as const;
 }
 
 function counted<
@@ -187,9 +194,8 @@ function counted<
   column: Column,
   price: Price,
   [unit, by]: readonly [Unit, PricedBy],
-  [label, priceLabel]: readonly [string, string],
   help: string,
   types: readonly ModelTypeName[],
 ) {
-  return { name, column, price, by, unit, side: null, label, priceLabel, help, types } as const;
+  return { name, column, price, by, unit, side: null, help, types } as const;
 }

@@ -1,25 +1,17 @@
 import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
-import type { PriceConfig } from "@sluice/contract";
+import { type LongContextMember, longContextRows, type PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { t } from "../language/areas/prices.ts";
 import { PriceInput } from "./price-input.tsx";
 
 type LongContext = NonNullable<PriceConfig["long_context"]>;
-type LongContextPrice = Exclude<keyof LongContext, "above">;
-
 interface PriceLongContextProps {
   readonly value: LongContext | undefined;
   readonly onChange: (value: LongContext | null) => void;
   readonly disabled: boolean;
 }
 
-const fields: readonly { readonly name: LongContextPrice; readonly label: string }[] = [
-  { name: "input", label: t("prices.usage.inputUncached") },
-  { name: "output", label: t("prices.usage.output") },
-  { name: "cache_read", label: t("prices.usage.cacheRead") },
-  { name: "cache_write_5m", label: t("prices.usage.cacheWrite5m") },
-  { name: "cache_write_1h", label: t("prices.usage.cacheWrite1h") },
-];
+const fields = longContextRows.map(({ name, price }) => ({ name: price, label: t(`prices.usage.${name}`) }));
 const usualThreshold = 200_000;
 
 /** What a whole request costs when its input is larger than a number of tokens, as vendors charge it. */
@@ -80,7 +72,7 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
   );
 }
 
-function withPrice(price: LongContext, name: LongContextPrice, usd: number | null): LongContext {
+function withPrice(price: LongContext, name: LongContextMember, usd: number | null): LongContext {
   const { [name]: _, ...rest } = price;
   return usd === null ? rest : { ...rest, [name]: usd };
 }

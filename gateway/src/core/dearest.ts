@@ -1,6 +1,6 @@
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { ClassPrices, PriceTable, PriceVersion } from "./price.ts";
-import { type CountedClass, countedClasses } from "./usage.ts";
+import { type CountedClass, countedClasses, inputClasses, outputClasses } from "./usage.ts";
 
 /** The most that a token of either side can cost, whichever class it turns out to be of, and what is counted otherwise. Pico-USD. */
 export interface DearestPrices {
@@ -64,8 +64,8 @@ function dearestOf(tables: readonly ClassPrices[]): DearestPrices {
   const most = (...names: readonly (keyof ClassPrices)[]): PicoUsd =>
     Math.max(0, ...tables.flatMap((table) => names.map((name) => table[name] ?? 0)));
   return {
-    input: most("inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "audioInput", "imageInput"),
-    output: most("output", "audioOutput", "imageOutput"),
+    input: most(...inputClasses),
+    output: most(...outputClasses),
     counted: Object.fromEntries(countedClasses.map((name) => [name, most(name)])) as Record<CountedClass, PicoUsd>,
   };
 }

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import { type PriceConfig, priceSchema } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import fc from "fast-check";
+import { dearestPrices } from "./dearest.ts";
+import { costOf, type PriceVersion } from "./price.ts";
 import { priceConfigOf, pricesOf } from "./price-config.ts";
+import { noUsage, tokensOf } from "./usage.ts";
 
 const usdPerMillion = fc.oneof(
   fc.integer({ min: 0, max: 9_000_000 }),
@@ -90,4 +94,20 @@ test("a class that an older version stored without a price says that it costs no
     image_input: 0,
     image_output: 0,
   });
+});
+
+test("every class of tokens counts for limits, is held by its dearest price, and costs what its side costs unless it says otherwise", () => {
+  const price = pricesOf({ input: 1, output: 2 });
+  const version: PriceVersion = { ...price, id: "prc_1", model: "m", effectiveFrom: 0 };
+  for (const [index, row] of usageTable.entries()) {
+    if (row.side === null) continue;
+    const usage = { ...noUsage, [row.name]: 1_000_000 };
+    expect([row.name, tokensOf(usage)]).toEqual([row.name, row.price === null ? 0 : 1_000_000]);
+    if (row.price === null) continue;
+    expect([row.name, costOf(price.table, usage)]).toEqual([row.name, row.side === "input" ? 1e9 : 2e9]);
+    const dear = { ...version, table: { ...price.table, [row.name]: 9_000_000 } };
+    expect([row.name, dearestPrices(dear, 0)[row.side]]).toEqual([row.name, 9_000_000]);
+    const before: readonly string[] = usageTable.slice(0, index).map(({ name }) => name);
+    if (row.costsAs !== null) expect(before).toContain(row.costsAs);
+  }
 });

@@ -1,5 +1,5 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import { type PricedBy, usageTable } from "@sluice/contract/words";
+import { longContextRows, type PricedBy, usageTable } from "@sluice/contract/words";
 import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
 import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
 
@@ -29,22 +29,10 @@ export function pricesOf(price: PriceConfig): Prices {
  * what the plain ones of its side cost is left out, as whoever wrote the price left it out.
  */
 export function priceConfigOf({ table, variants }: Prices): PriceConfig {
-  const { inputUncached: input, output } = table;
   const perMillion = (pico: PicoUsd) => usdOf(pico, scales.million.scale, scales.million.toPico);
   const perUnit = (pico: PicoUsd) => usdOf(pico, scales.one.scale, scales.one.toPico);
-  /** A class that was stored without a price where its side has one cost nothing, and says so. */
-  const beside = (pico: PicoUsd | undefined, plain: PicoUsd | undefined) =>
-    pico === plain ? undefined : perMillion(pico ?? 0);
   const price: { readonly [Name in keyof PriceConfig]-?: PriceConfig[Name] | undefined } = {
-    input: input === undefined ? undefined : perMillion(input),
-    output: output === undefined ? undefined : perMillion(output),
-    cache_read: beside(table.cacheRead, input),
-    cache_write_5m: beside(table.cacheWrite5m, input),
-    cache_write_1h: beside(table.cacheWrite1h, table.cacheWrite5m),
-    audio_input: beside(table.audioInput, input),
-    audio_output: beside(table.audioOutput, output),
-    image_input: beside(table.imageInput, input),
-    image_output: beside(table.imageOutput, output),
+    ...tokenConfig(table, perMillion),
     ...countedConfig(table),
     long_context: table.longContext === undefined ? undefined : longContextConfig(table.longContext, perMillion),
     variants: variants?.map((variant) => ({
@@ -63,20 +51,33 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
  * pictures or cached tokens apart does not give them away.
  */
 function tableOf(price: PriceConfig): ClassPrices {
-  const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
-  const table: { readonly [Class in keyof ClassPrices]-?: number | undefined } = {
-    inputUncached: perMillion(price.input),
-    cacheRead: perMillion(price.cache_read ?? price.input),
-    cacheWrite5m: perMillion(price.cache_write_5m ?? price.input),
-    cacheWrite1h: perMillion(price.cache_write_1h ?? price.cache_write_5m ?? price.input),
-    output: perMillion(price.output),
-    audioInput: perMillion(price.audio_input ?? price.input),
-    audioOutput: perMillion(price.audio_output ?? price.output),
-    imageInput: perMillion(price.image_input ?? price.input),
-    imageOutput: perMillion(price.image_output ?? price.output),
-    ...countedTable(price),
-  };
-  return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
+  const table: Partial<Record<keyof ClassPrices, PicoUsd>> = {};
+  for (const { name, price: member, costsAs } of tokenRows) {
+    const usd = price[member];
+    const pico = usd === undefined ? plainPrice(table, costsAs) : usdPerMillionToPico(usd);
+    if (pico !== undefined) table[name] = pico;
+  }
+  return { ...table, ...countedTable(price) };
+}
+
+type TokenRow = Extract<(typeof usageTable)[number], { readonly unit: "token"; readonly price: string }>;
+const tokenRows = usageTable.filter((row): row is TokenRow => row.unit === "token" && row.price !== null);
+
+/** What a class costs that has no price of its own. */
+function plainPrice(table: ClassPrices, costsAs: TokenRow["costsAs"]): PicoUsd | undefined {
+  return costsAs === null ? undefined : table[costsAs];
+}
+
+/** A class that was stored without a price where its side has one cost nothing, and says so. */
+function tokenConfig(
+  table: ClassPrices,
+  perMillion: (pico: PicoUsd) => number,
+): Record<TokenRow["price"], number | undefined> {
+  const entries = tokenRows.map(({ name, price, costsAs }) => {
+    const own = table[name];
+    return [price, own === plainPrice(table, costsAs) ? undefined : perMillion(own ?? 0)];
+  });
+  return Object.fromEntries(entries);
 }
 
 type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
@@ -90,10 +91,10 @@ const scales: Readonly<Record<PricedBy, { readonly toPico: (usd: number) => Pico
 };
 
 /** What is charged by something other than tokens costs what is written, or nothing. */
-function countedTable(price: PriceConfig): Record<CountedRow["name"], PicoUsd | undefined> {
-  const entries = countedRows.map(({ name, price: member, by }) => {
+function countedTable(price: PriceConfig): ClassPrices {
+  const entries = countedRows.flatMap(({ name, price: member, by }) => {
     const usd = price[member];
-    return [name, usd === undefined ? undefined : scales[by].toPico(usd)];
+    return usd === undefined ? [] : [[name, scales[by].toPico(usd)]];
   });
   return Object.fromEntries(entries);
 }
@@ -109,16 +110,8 @@ function countedConfig(table: ClassPrices): Record<CountedRow["price"], number |
 type LongContextConfig = NonNullable<PriceConfig["long_context"]>;
 
 /** A class that is left out costs what it costs in a shorter context. */
-const longContextClasses = [
-  ["inputUncached", "input"],
-  ["cacheRead", "cache_read"],
-  ["cacheWrite5m", "cache_write_5m"],
-  ["cacheWrite1h", "cache_write_1h"],
-  ["output", "output"],
-] as const satisfies readonly (readonly [keyof ClassPrices, keyof LongContextConfig])[];
-
 function longContextOf(price: LongContextConfig): LongContextPrices {
-  const prices = longContextClasses.flatMap(([name, written]) => {
+  const prices = longContextRows.flatMap(({ name, price: written }) => {
     const usd = price[written];
     return usd === undefined ? [] : [[name, usdPerMillionToPico(usd)]];
   });
@@ -126,7 +119,7 @@ function longContextOf(price: LongContextConfig): LongContextPrices {
 }
 
 function longContextConfig({ above, prices }: LongContextPrices, usd: (pico: PicoUsd) => number): LongContextConfig {
-  const written = longContextClasses.flatMap(([name, word]) => {
+  const written = longContextRows.flatMap(({ name, price: word }) => {
     const pico = prices[name];
     return pico === undefined ? [] : [[word, usd(pico)]];
   });

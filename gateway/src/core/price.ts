@@ -1,6 +1,6 @@
 import { usageTable } from "@sluice/contract/words";
 import type { NanoUsd, PicoUsd } from "./money.ts";
-import type { Usage } from "./usage.ts";
+import { inputTokensOf, type Usage } from "./usage.ts";
 
 /** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
 export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning">]?: PicoUsd };
@@ -96,11 +96,6 @@ export function chargedPrices(table: PriceTable, usage: Usage): ClassPrices {
   return { ...table, ...longContext.prices };
 }
 
-function inputTokensOf(usage: Usage): number {
-  const cached = usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
-  return usage.inputUncached + cached + usage.audioInput + usage.imageInput;
-}
-
 const picoPerNano = 1_000;
 const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
 
@@ -110,22 +105,53 @@ const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
  * NanoUsd can hold stays at the largest it can.
  */
 export function costOf(table: PriceTable, usage: Usage): NanoUsd {
-  const prices = chargedPrices(table, usage);
+  const { plain, long, above } = chargesOf(table);
+  const charges = long !== null && inputTokensOf(usage) > above ? long : plain;
+  const { names, prices } = charges;
   let pico = 0;
-  for (const name of pricedClasses) {
-    const price = prices[name];
-    if (price !== undefined) pico += usage[name] * price;
-  }
+  for (let at = 0; at < names.length; at++) pico += usage[names[at] as PricedClass] * (prices[at] as PicoUsd);
   // Terms are not negative: below the limit every product and partial sum was exact. Asked this way round, what is not
   // a number goes the other way too.
-  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(prices, usage);
+  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(charges, usage);
 }
 
-function costWithBigint(prices: ClassPrices, usage: Usage): NanoUsd {
-  let pico = 0n;
-  for (const name of pricedClasses) {
-    pico += BigInt(Math.round(usage[name])) * BigInt(prices[name] ?? 0);
+/** The classes that a table has a price for, and their prices beside them. */
+interface Charges {
+  readonly names: readonly PricedClass[];
+  readonly prices: readonly PicoUsd[];
+}
+
+interface TableCharges {
+  readonly plain: Charges;
+  readonly long: Charges | null;
+  readonly above: number;
+}
+
+/** By table object, which never changes: most classes have no price, and need not be looked at for each call. */
+const charges = new WeakMap<PriceTable, TableCharges>();
+
+function chargesOf(table: PriceTable): TableCharges {
+  let known = charges.get(table);
+  if (known === undefined) {
+    const { longContext } = table;
+    known = {
+      plain: chargesBy(table),
+      long: longContext === undefined ? null : chargesBy({ ...table, ...longContext.prices }),
+      above: longContext?.above ?? Number.POSITIVE_INFINITY,
+    };
+    charges.set(table, known);
   }
+  return known;
+}
+
+function chargesBy(prices: ClassPrices): Charges {
+  const names = pricedClasses.filter((name) => prices[name] !== undefined);
+  return { names, prices: names.map((name) => prices[name] ?? 0) };
+}
+
+function costWithBigint({ names, prices }: Charges, usage: Usage): NanoUsd {
+  let pico = 0n;
+  for (const [at, name] of names.entries()) pico += BigInt(Math.round(usage[name])) * BigInt(prices[at] ?? 0);
   const nano = (pico + 500n) / 1_000n;
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano);
 }

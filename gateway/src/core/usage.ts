@@ -22,17 +22,30 @@ export const countedClasses: readonly CountedClass[] = usageTable.flatMap((row) 
   row.side === null ? [row.name] : [],
 );
 
-/** Every token that counts towards a tokens-per-minute limit: all classes but `reasoning`, which output holds. */
+type TokenRow<Side> = Extract<(typeof usageTable)[number], { readonly side: Side; readonly price: string }>;
+
+/** The classes that input and output are made of: all of their tokens but `reasoning`, which output holds. */
+export const inputClasses: readonly TokenRow<"input">["name"][] = usageTable.flatMap((row) =>
+  row.side === "input" && row.price !== null ? [row.name] : [],
+);
+export const outputClasses: readonly TokenRow<"output">["name"][] = usageTable.flatMap((row) =>
+  row.side === "output" && row.price !== null ? [row.name] : [],
+);
+
+/** Every token that counts towards a tokens-per-minute limit. */
 export function tokensOf(usage: Usage): number {
-  return (
-    usage.inputUncached +
-    usage.cacheRead +
-    usage.cacheWrite5m +
-    usage.cacheWrite1h +
-    usage.output +
-    usage.audioInput +
-    usage.audioOutput +
-    usage.imageInput +
-    usage.imageOutput
-  );
+  return inputTokensOf(usage) + outputTokensOf(usage);
+}
+
+/** Cached and written tokens included. */
+export function inputTokensOf(usage: Usage): number {
+  let tokens = 0;
+  for (const name of inputClasses) tokens += usage[name];
+  return tokens;
+}
+
+export function outputTokensOf(usage: Usage): number {
+  let tokens = 0;
+  for (const name of outputClasses) tokens += usage[name];
+  return tokens;
 }

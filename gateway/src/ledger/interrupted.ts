@@ -2,6 +2,7 @@ import {
   type Checkpoint,
   costOf,
   type Intent,
+  inputTokensOf,
   joinEntry,
   type LedgerEntry,
   noUsage,
@@ -48,12 +49,5 @@ function usedBy(checkpoint: Checkpoint | null, intent: Intent): Usage {
 
 /** Many upstreams tell the input only at the very end; till then it is the intent's estimate, as is what is no tokens. */
 function withInput(usage: Usage, { inputEstimate, counted }: Intent): Usage {
-  const told =
-    usage.inputUncached +
-    usage.cacheRead +
-    usage.cacheWrite5m +
-    usage.cacheWrite1h +
-    usage.audioInput +
-    usage.imageInput;
-  return told > 0 ? usage : { ...usage, ...counted, inputUncached: inputEstimate };
+  return inputTokensOf(usage) > 0 ? usage : { ...usage, ...counted, inputUncached: inputEstimate };
 }

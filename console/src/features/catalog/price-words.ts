@@ -1,4 +1,5 @@
 import {
+  longContextRows,
   type ModelTypeName,
   type PriceConfig,
   type PricedBy,
@@ -170,14 +171,12 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
 function longContextItems(price: PriceConfig["long_context"]): readonly PriceItem[] {
   if (price === undefined) return [];
   const { above } = price;
-  return longContextClasses.flatMap((name) => {
+  return longContextRows.flatMap(({ price: name }) => {
     const usd = price[name];
     const label = t("catalog.price.longContext", { name: classLabel(name), above });
     return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
   });
 }
-
-const longContextClasses = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"] as const;
 
 function typedPriceWords(name: string, usd: number): string {
   return t("catalog.price.with", { price: formatPrice(usd), unit: unitWords(name) });

@@ -1,5 +1,5 @@
 import type { RequestRow } from "@sluice/contract";
-import { type Catalog, type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import { type Catalog, inputTokensOf, type LedgerEntry, nanoToUsd, outputTokensOf } from "#core/index.ts";
 
 /** An entry as lists of requests show it; its key has no name yet. */
 export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
@@ -22,14 +22,8 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     outcome: entry.outcome,
     http_status: entry.httpStatus,
     error_code: entry.errorCode,
-    input_tokens:
-      usage.inputUncached +
-      usage.cacheRead +
-      usage.cacheWrite5m +
-      usage.cacheWrite1h +
-      usage.audioInput +
-      usage.imageInput,
-    output_tokens: usage.output + usage.audioOutput + usage.imageOutput,
+    input_tokens: inputTokensOf(usage),
+    output_tokens: outputTokensOf(usage),
     cost_usd: nanoToUsd(entry.costNanoUsd),
     total_ms: entry.totalMs,
     first_token_ms: entry.firstTokenMs,

@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, type Model, tokensOf, type Usage } from "#core/index.ts";
+import { BoundedMap, bounds, inputTokensOf, type Model, type Usage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 
 /** What the answers of one model have lately been. */
@@ -44,7 +44,7 @@ export class UsageForecast {
 
   /** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
   #ratio(facts: RequestFacts, usage: Usage, otherwise: number): number {
-    const counted = tokensOf(usage) - usage.output - usage.audioOutput - usage.imageOutput;
+    const counted = inputTokensOf(usage);
     if (facts.inputEstimate < bounds.calibrationTokensMin || counted === 0) return otherwise;
     const ratio = counted / facts.inputEstimate;
     return ratio < ratioMin || ratio > ratioMax ? otherwise : ratio;

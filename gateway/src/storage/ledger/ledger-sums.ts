@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { inputClasses, outputClasses } from "#core/index.ts";
 import type { LedgerFilter, RecentRow, UsageSum } from "#ports/index.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
 import { type UsageColumn, usageColumnOf } from "./ledger-columns.ts";
@@ -36,16 +37,9 @@ export async function recentEntries(
   }));
 }
 
-export const inputColumns = [
-  usageColumnOf.inputUncached,
-  usageColumnOf.cacheRead,
-  usageColumnOf.cacheWrite5m,
-  usageColumnOf.cacheWrite1h,
-  usageColumnOf.audioInput,
-  usageColumnOf.imageInput,
-] as const;
-export const outputColumns = [usageColumnOf.output, usageColumnOf.audioOutput, usageColumnOf.imageOutput] as const;
-const tokenColumns = [...inputColumns, ...outputColumns] as const;
+export const inputColumns = inputClasses.map((name) => usageColumnOf[name]);
+export const outputColumns = outputClasses.map((name) => usageColumnOf[name]);
+const tokenColumns = [...inputColumns, ...outputColumns];
 
 /**
  * Sums by model. Whole hours come from the rollups, which outlive the entries; what the filter cuts off an hour, and
