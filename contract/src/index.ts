@@ -13,4 +13,5 @@ export * from "./model-type.ts";
 export * from "./names.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
+export * from "./request-fields.ts";
 export * from "./usage-classes.ts";

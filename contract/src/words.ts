@@ -12,4 +12,5 @@ export * from "./error-codes.ts";
 export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";
 export * from "./names.ts";
+export * from "./request-fields.ts";
 export * from "./usage-classes.ts";

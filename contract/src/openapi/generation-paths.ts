@@ -1,7 +1,9 @@
-import { anyObject, body, call, events, json, model, stream, text } from "./call-operation.ts";
+import { inputOrContinued, requestFields } from "../request-fields.ts";
+import { anyObject, body, call, events, json, model, text } from "./call-operation.ts";
 import { errorReferences } from "./error-responses.ts";
+import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
-import type { Operation, Parameter, PathItem } from "./types.ts";
+import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
 
 /** Calls of models in other dialects than chat completions, and what upstreams keep of them. */
 export function generationPaths(): Record<string, PathItem> {
@@ -89,15 +91,7 @@ const createMessage = call({
     "asked in its own dialect; what could not be carried stands in `x-sluice-warnings`.",
   ].join("\n"),
   parameters: [version, beta],
-  request: json(
-    body(["model", "max_tokens", "messages"], {
-      model,
-      max_tokens: { type: "integer" },
-      messages: { type: "array" },
-      stream,
-    }),
-    { model: "demo", max_tokens: 64, messages: hello },
-  ),
+  request: json(schemaOf(requestFields.messages), { model: "demo", max_tokens: 64, messages: hello }),
 });
 
 const countTokens = call({
@@ -105,7 +99,7 @@ const countTokens = call({
   summary: "How many input tokens a message would have",
   description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [version, beta],
-  request: json(body(["model", "messages"], { model, messages: { type: "array" } }), {
+  request: json(schemaOf(requestFields["count-tokens"]), {
     model: "demo",
     messages: hello,
   }),
@@ -119,7 +113,10 @@ const createResponse = call({
     "`previous_response_id` goes to the account that made that response. A model whose upstream does not speak this",
     "dialect keeps nothing: its answers say `store: false`, and what would need a kept one is refused.",
   ].join("\n"),
-  request: json(body(["model"], { model, input: {}, stream }), { model: "demo", input: "Say hello." }),
+  request: json(
+    { ...schemaOf(requestFields.responses), anyOf: inputOrContinued.map((name) => ({ required: [name] })) },
+    { model: "demo", input: "Say hello." },
+  ),
 });
 
 const openResponses: Operation = {
@@ -140,7 +137,7 @@ const compactResponse = call({
   operationId: "compactResponse",
   summary: "Make a conversation shorter",
   description: "By OpenAI's own compaction, or, on models of other vendors, by a summary that the model writes.",
-  request: json(body(["model"], { model, input: {} }), { model: "demo", input: "A long conversation." }),
+  request: json(schemaOf(requestFields["responses-compact"]), { model: "demo", input: "A long conversation." }),
   streams: false,
 });
 
@@ -148,7 +145,7 @@ const countInputTokens = call({
   operationId: "countInputTokens",
   summary: "How many input tokens a response would have",
   description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
-  request: json(body(["model"], { model, input: {} }), { model: "demo", input: "Say hello." }),
+  request: json(schemaOf(requestFields["input-tokens"]), { model: "demo", input: "Say hello." }),
   streams: false,
 });
 
@@ -164,7 +161,7 @@ const deleteResponse = kept("deleteResponse", "Have an upstream forget a respons
 const cancelResponse = kept("cancelResponse", "Stop a response that is made in the background");
 const listInputItems = kept("listInputItems", "The input of a response that an upstream keeps");
 
-const contents = json(body(["contents"], { contents: { type: "array" } }), {
+const contents = json(schemaOf(requestFields.generate), {
   contents: [{ role: "user", parts: [{ text: "Say hello." }] }],
 });
 
@@ -193,18 +190,19 @@ const streamGenerateContent = call({
   request: contents,
 });
 
+const countedEither: JsonSchema = {
+  ...schemaOf(requestFields["gemini-count-tokens"]),
+  oneOf: [{ required: ["contents"] }, { required: ["generateContentRequest"] }],
+};
+
 const geminiCountTokens = call({
   operationId: "geminiCountTokens",
   summary: "How many input tokens a call in Gemini's dialect would have",
   description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [modelInPath],
-  request: json(
-    body([], {
-      contents: { type: "array" },
-      generateContentRequest: { type: "object", description: "A whole request, in the place of `contents`." },
-    }),
-    { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] },
-  ),
+  request: json(countedEither, {
+    contents: [{ role: "user", parts: [{ text: "Say hello." }] }],
+  }),
   streams: false,
 });
 
@@ -215,7 +213,7 @@ const embedContent = call({
   summary: "A text as a vector, in Gemini's dialect",
   description: "Translated where the model's upstream is asked in another way.",
   parameters: [modelInPath],
-  request: json(body(["content"], { content: { type: "object" }, outputDimensionality: { type: "integer" } }), {
+  request: json(schemaOf(requestFields["embed-content"]), {
     content,
   }),
   streams: false,
@@ -225,7 +223,7 @@ const batchEmbedContents = call({
   operationId: "batchEmbedContents",
   summary: "Texts as vectors, in Gemini's dialect",
   parameters: [modelInPath],
-  request: json(body(["requests"], { requests: { type: "array", items: { type: "object" } } }), {
+  request: json(schemaOf(requestFields["batch-embed-contents"]), {
     requests: [{ content }],
   }),
   streams: false,
@@ -234,16 +232,7 @@ const batchEmbedContents = call({
 const createImage = call({
   operationId: "createImage",
   summary: "Make pictures from words",
-  request: json(
-    body(["model", "prompt"], {
-      model,
-      prompt: text,
-      size: { ...text, description: "`<width>x<height>`" },
-      n: { type: "integer" },
-      stream,
-    }),
-    { model: "demo", prompt: "A small boat.", size: "1024x1024", n: 1 },
-  ),
+  request: json(schemaOf(requestFields.images), { model: "demo", prompt: "A small boat.", size: "1024x1024", n: 1 }),
 });
 
 const editImage = call({
@@ -262,6 +251,6 @@ const editImage = call({
         mask: { type: "string", format: "binary" },
       }),
     },
-    "application/json": { schema: body(["model", "prompt"], { model, prompt: text, images: { type: "array" } }) },
+    "application/json": { schema: schemaOf(requestFields["image-edits"]) },
   },
 });

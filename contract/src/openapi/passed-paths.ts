@@ -1,4 +1,6 @@
+import { requestFields } from "../request-fields.ts";
 import { body, call, json, model, stream, text } from "./call-operation.ts";
+import { schemaOf } from "./field-schema.ts";
 import type { MediaType, PathItem } from "./types.ts";
 
 /** Calls of models that are passed as they are, whatever the upstream: nothing is translated. */
@@ -17,16 +19,18 @@ export function passedPaths(): Record<string, PathItem> {
 const createCompletion = call({
   operationId: "createCompletion",
   summary: "Go on from a prompt, or fill in between it and a suffix",
-  request: json(
-    body(["model", "prompt"], { model, prompt: {}, suffix: text, max_tokens: { type: "integer" }, stream }),
-    { model: "demo-completion", prompt: "def fib(n):", suffix: "print(fib(8))", max_tokens: 64 },
-  ),
+  request: json(schemaOf(requestFields.completions), {
+    model: "demo-completion",
+    prompt: "def fib(n):",
+    suffix: "print(fib(8))",
+    max_tokens: 64,
+  }),
 });
 
 const createEmbeddings = call({
   operationId: "createEmbeddings",
   summary: "Texts as vectors",
-  request: json(body(["model", "input"], { model, input: {} }), { model: "demo-embedding", input: "hello" }),
+  request: json(schemaOf(requestFields.embeddings), { model: "demo-embedding", input: "hello" }),
   streams: false,
 });
 
@@ -37,15 +41,12 @@ const rerank = call({
     "Asked as Cohere (v2) and Jina are, and answered as the upstream does: `results` of `index` and `relevance_score`, with what",
     "was used in `meta.billed_units` or in `usage`.",
   ].join("\n"),
-  request: json(
-    body(["model", "query", "documents"], {
-      model,
-      query: { description: "A text; for some models an object." },
-      documents: { type: "array", items: {} },
-      top_n: { type: "integer" },
-    }),
-    { model: "demo-rerank", query: "Where do ships go?", documents: ["A lighthouse", "A harbour"], top_n: 1 },
-  ),
+  request: json(schemaOf(requestFields.rerank), {
+    model: "demo-rerank",
+    query: "Where do ships go?",
+    documents: ["A lighthouse", "A harbour"],
+    top_n: 1,
+  }),
   streams: false,
 });
 
@@ -53,7 +54,7 @@ const createModeration = call({
   operationId: "createModeration",
   summary: "Judge texts and pictures by their content",
   description: "Without a model `omni-moderation-latest` is meant, as at OpenAI.",
-  request: json(body(["input"], { model, input: {} }), { model: "demo-moderation", input: "hello" }),
+  request: json(schemaOf(requestFields.moderations), { model: "demo-moderation", input: "hello" }),
   streams: false,
 });
 
@@ -94,12 +95,9 @@ const createSpeech = call({
   summary: "Text as sound",
   description:
     "The sound's bytes as they are made, or events with `stream_format: sse`. A sound that breaks off is a connection that breaks.",
-  request: json(
-    body(["model", "input"], { model, input: text, voice: {}, response_format: text, stream_format: text }),
-    {
-      model: "demo-speech",
-      input: "A lighthouse at dawn.",
-      voice: "alloy",
-    },
-  ),
+  request: json(schemaOf(requestFields.speech), {
+    model: "demo-speech",
+    input: "A lighthouse at dawn.",
+    voice: "alloy",
+  }),
 });

@@ -15,6 +15,7 @@ import {
   usageReportSchema,
   usageTotalsSchema,
 } from "../answers.ts";
+import { requestFields } from "../request-fields.ts";
 import {
   assetGroupListSchema,
   assetGroupRequestSchema,
@@ -25,7 +26,8 @@ import {
   assetUploadSchema,
   deletedSchema,
 } from "./asset-schemas.ts";
-import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
+import { chatAnswerSchema } from "./chat-schemas.ts";
+import { schemaOf } from "./field-schema.ts";
 import {
   openAiVideoDeletedSchema,
   openAiVideoListSchema,
@@ -36,17 +38,16 @@ import {
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskRequestSchema, videoTaskSchema } from "./video-schemas.ts";
 
-/** Every named schema of the document, made from the zod schemas that also type our own code. */
+/** Every named schema of the document: of answers by the zod schemas that also type our own code, of requests by what they are checked by. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(
-    Object.entries(schemas).map(([id, schema]) => {
-      const { $schema: _dialect, $id: _uri, ...rest } = schema;
-      return [id, rest];
-    }),
-  );
+  const answers = Object.entries(schemas).map(([id, schema]) => {
+    const { $schema: _dialect, $id: _uri, ...rest } = schema;
+    return [id, rest];
+  });
+  return { ...Object.fromEntries(answers), ChatRequest: schemaOf(requestFields.chat) };
 }
 
 const named = {
@@ -56,7 +57,6 @@ const named = {
   AnthropicModelList: anthropicModelListAnswerSchema,
   GeminiModel: geminiModelAnswerSchema,
   GeminiModelList: geminiModelListAnswerSchema,
-  ChatRequest: chatRequestSchema,
   ChatAnswer: chatAnswerSchema,
   VideoRequest: openAiVideoRequestSchema,
   VideoRemixRequest: openAiVideoRemixSchema,

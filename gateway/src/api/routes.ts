@@ -57,65 +57,80 @@ interface Route {
   readonly dialect?: Dialect;
 }
 
+/** Every route there is, for whoever compares them with the API description. */
+const made: Route[] = [];
+export const routes: readonly Route[] = made;
+
+function route(described: Route): Route {
+  made.push(described);
+  return described;
+}
+
 const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ["/v1/chat/completions", { name: "chat", methods: { POST: chat } }],
-  ["/v1/messages", { name: "messages", methods: { POST: messages }, dialect: anthropicMessages }],
-  ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }],
-  ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
-  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: inputTokens } }],
-  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
-  ...nativeRoutes.map(([path, name, post]): [string, Route] => [path, { name, methods: { POST: post } }]),
-  ["/v1/images/generations", { name: "images", methods: { POST: images } }],
-  ["/v1/images/edits", { name: "image-edits", methods: { POST: imageEdits } }],
-  [videoTasksPath, { name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } }],
-  [videosPath, { name: "videos", methods: { POST: createVideo, GET: listVideos } }],
+  ["/v1/chat/completions", route({ name: "chat", methods: { POST: chat } })],
+  ["/v1/messages", route({ name: "messages", methods: { POST: messages }, dialect: anthropicMessages })],
+  [
+    "/v1/messages/count_tokens",
+    route({ name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }),
+  ],
+  ["/v1/responses", route({ name: "responses", methods: { POST: responses }, socket: responsesSocket })],
+  ["/v1/responses/input_tokens", route({ name: "input-tokens", methods: { POST: inputTokens } })],
+  ["/v1/responses/compact", route({ name: "responses-compact", methods: { POST: compact } })],
+  ...nativeRoutes.map(([path, name, post]): [string, Route] => [path, route({ name, methods: { POST: post } })]),
+  ["/v1/images/generations", route({ name: "images", methods: { POST: images } })],
+  ["/v1/images/edits", route({ name: "image-edits", methods: { POST: imageEdits } })],
+  [videoTasksPath, route({ name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } })],
+  [videosPath, route({ name: "videos", methods: { POST: createVideo, GET: listVideos } })],
   ...["edits", "extensions", "characters"].map((part): [string, Route] => [
     `${videosPath}/${part}`,
-    { name: "videos", methods: { POST: notOffered } },
+    route({ name: "videos", methods: { POST: notOffered } }),
   ]),
-  [assetGroupsPath, { name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } }],
-  [assetsPath, { name: "assets", methods: { POST: createAsset, GET: listAssets } }],
-  ["/v1/models", { name: "models", methods: { GET: listModels } }],
-  ["/v1beta/models", { name: "models", methods: { GET: listModels }, dialect: gemini }],
-  ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
-  ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
-  ["/readyz", { name: "readyz", methods: { GET: readyz, HEAD: readyz } }],
-  ["/metrics", { name: "metrics", methods: { GET: metrics } }],
+  [assetGroupsPath, route({ name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } })],
+  [assetsPath, route({ name: "assets", methods: { POST: createAsset, GET: listAssets } })],
+  ["/v1/models", route({ name: "models", methods: { GET: listModels } })],
+  ["/v1beta/models", route({ name: "models", methods: { GET: listModels }, dialect: gemini })],
+  ["/v1/usage", route({ name: "usage", methods: { GET: getUsage } })],
+  ["/healthz", route({ name: "healthz", methods: { GET: healthz, HEAD: healthz } })],
+  ["/readyz", route({ name: "readyz", methods: { GET: readyz, HEAD: readyz } })],
+  ["/metrics", route({ name: "metrics", methods: { GET: metrics } })],
 ]);
 
 /** What is asked for most: its target is known to be plain when it is found. */
 export const exactPaths: readonly string[] = [...exact.keys()];
 
-const model: Route = { name: "model", methods: { GET: getModel } };
-const geminiModel: Route = { name: "model", methods: { GET: getModel }, dialect: gemini };
-const generation: Route = { name: "generate", methods: { POST: generate }, dialect: gemini };
+const model: Route = route({ name: "model", methods: { GET: getModel } });
+const geminiModel: Route = route({ name: "model", methods: { GET: getModel }, dialect: gemini });
+const generation: Route = route({ name: "generate", methods: { POST: generate }, dialect: gemini });
 /** What Google's clients ask of a model. */
 const verbs: ReadonlyMap<string, Route> = new Map([
   ["generateContent", generation],
   ["streamGenerateContent", generation],
-  ["embedContent", { name: "embed-content", methods: { POST: embedContent }, dialect: gemini }],
-  ["batchEmbedContents", { name: "batch-embed-contents", methods: { POST: batchEmbedContents }, dialect: gemini }],
-  ["countTokens", { name: "gemini-count-tokens", methods: { POST: geminiCountTokens }, dialect: gemini }],
+  ["embedContent", route({ name: "embed-content", methods: { POST: embedContent }, dialect: gemini })],
+  [
+    "batchEmbedContents",
+    route({ name: "batch-embed-contents", methods: { POST: batchEmbedContents }, dialect: gemini }),
+  ],
+  ["countTokens", route({ name: "gemini-count-tokens", methods: { POST: geminiCountTokens }, dialect: gemini })],
 ]);
-const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };
-const content: Route = { name: "video-content", methods: { GET: videoContent, HEAD: videoContent } };
-const video: Route = { name: "video", methods: { GET: getVideo, DELETE: deleteVideo } };
+const videoTask: Route = route({ name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } });
+const content: Route = route({ name: "video-content", methods: { GET: videoContent, HEAD: videoContent } });
+const video: Route = route({ name: "video", methods: { GET: getVideo, DELETE: deleteVideo } });
 const videoParts: Readonly<Record<string, Route>> = {
-  content: { name: "video-content", methods: { GET: videosContent, HEAD: videosContent } },
-  remix: { name: "video-remix", methods: { POST: remixVideo } },
+  content: route({ name: "video-content", methods: { GET: videosContent, HEAD: videosContent } }),
+  remix: route({ name: "video-remix", methods: { POST: remixVideo } }),
 };
-const character: Route = { name: "video", methods: { GET: notOffered } };
-const callback: Route = { name: "video-callback", methods: { POST: videoCallback } };
-const assetGroup: Route = { name: "asset-group", methods: { GET: getAssetGroup, DELETE: deleteAssetGroup } };
-const asset: Route = { name: "asset", methods: { GET: getAsset, DELETE: deleteAsset } };
-const blob: Route = { name: "blob", methods: { GET: getBlob, HEAD: getBlob } };
-const kept: Route = { name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } };
+const character: Route = route({ name: "video", methods: { GET: notOffered } });
+const callback: Route = route({ name: "video-callback", methods: { POST: videoCallback } });
+const assetGroup: Route = route({ name: "asset-group", methods: { GET: getAssetGroup, DELETE: deleteAssetGroup } });
+const asset: Route = route({ name: "asset", methods: { GET: getAsset, DELETE: deleteAsset } });
+const blob: Route = route({ name: "blob", methods: { GET: getBlob, HEAD: getBlob } });
+const kept: Route = route({ name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } });
 const keptPart: Readonly<Record<string, Route>> = {
-  cancel: { name: "kept-response", methods: { POST: keptResponse } },
-  input_items: { name: "kept-response", methods: { GET: keptResponse } },
+  cancel: route({ name: "kept-response", methods: { POST: keptResponse } }),
+  input_items: route({ name: "kept-response", methods: { GET: keptResponse } }),
 };
 
-const passed: Route = {
+const passed: Route = route({
   name: "pass-through",
   methods: {
     GET: passThrough,
@@ -126,7 +141,7 @@ const passed: Route = {
     DELETE: passThrough,
   },
   socket: passThroughSocket,
-};
+});
 
 /** The route of a path; null when there is none. The one place where paths have a meaning. */
 export function routeOf(path: string, method: string): Route | null {
@@ -166,7 +181,7 @@ const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Rou
 ];
 
 /** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
-const warmUp: Route = { name: "root", methods: { HEAD: root } };
+const warmUp: Route = route({ name: "root", methods: { HEAD: root } });
 
 function oneOrPart(rest: string, one: Route, parts: Readonly<Record<string, Route>>): Route | null {
   const [id, part, ...more] = rest.split("/");

@@ -4,10 +4,9 @@ import { choosingIn } from "./choosing-members.ts";
 import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "./dialect.ts";
 import type { Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
-import { missing, wrong } from "./json-value.ts";
 import { errorText } from "./openai-chat/reply.ts";
 import { rawUsage } from "./raw-usage.ts";
-import { readLabel, readModel, requireArray } from "./request-members.ts";
+import { readLabel, readModel } from "./request-members.ts";
 
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
 
@@ -99,12 +98,10 @@ export function refuseStream(what: string): () => StreamTap {
 export function textOrTokens(
   body: Uint8Array,
   span: Span | undefined,
-  param: string,
 ): { readonly tokens: number; readonly texts: number } {
-  if (span === undefined) throw missing(param);
+  if (span === undefined) return { tokens: 0, texts: 0 };
   if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
-  if (body[span.start] !== OPEN_ARRAY) throw wrong(param, "must be a string or an array");
-  const items = requireArray(body, span, param);
+  const items = span;
   if (!holdsNumbers(body, items)) {
     return { tokens: Math.ceil((items.end - items.start) / 4), texts: itemCount(body, items) };
   }

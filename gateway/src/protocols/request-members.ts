@@ -61,13 +61,6 @@ export function readModel(body: Uint8Array, span: Span | undefined): string {
   return model;
 }
 
-/** An array. Whether an empty one is enough is for its reader to judge: the upstream, or whoever translates. */
-export function requireArray(body: Uint8Array, span: Span | undefined, param: string): Span {
-  if (span === undefined) throw missing(param);
-  if (body[span.start] !== 0x5b) throw wrong(param, "must be an array");
-  return span;
-}
-
 export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
   if (span === undefined) return false;
   const value = readSmall(body, span);

@@ -1,3 +1,5 @@
+import { modelNameCharactersMax, requestFields } from "@sluice/contract/words";
+
 /** What a caller may send, and how long it may take. Sizes in bytes, times in milliseconds. */
 export const requestsBounds = {
   /** A request body; larger is 413. Base64 images make big chats: 64 MiB carries twenty photographs. */
@@ -50,7 +52,7 @@ export const requestsBounds = {
   /** A member that decides something about a call: a flag, an id. What is longer says nothing. */
   governingBytesMax: 4_096,
   /** A model name; longer cannot exist. */
-  modelNameBytesMax: 256,
+  modelNameBytesMax: modelNameCharactersMax,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
   /** Objects at the upstream that one body names. */
@@ -66,7 +68,7 @@ export const requestsBounds = {
   /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
   pathPartsMax: 24,
   /** Texts that one call for vectors may hold, as far as they are looked at one by one. */
-  embeddingInputsMax: 2_048,
+  embeddingInputsMax: requestFields["batch-embed-contents"].requests.maxItems,
   /** Models on one page of a list in Gemini's shape. */
   geminiPageMax: 1_000,
   /** Proxies in front of us that one line may name, pairs of one of its elements, and addresses known to be one or not. */

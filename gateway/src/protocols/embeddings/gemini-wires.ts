@@ -1,3 +1,4 @@
+import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
@@ -7,8 +8,12 @@ import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { skimArray } from "../json-skim.ts";
 import { missing, wrong } from "../json-value.ts";
-import { requireArray, scanRequest } from "../request-members.ts";
+import { MemberChecks } from "../member-checks.ts";
+import { scanRequest } from "../request-members.ts";
 import { batchEmbedUpstream, embedContentUpstream } from "./gemini.ts";
+
+const checks = new MemberChecks(requestFields["embed-content"]);
+const batchChecks = new MemberChecks(requestFields["batch-embed-contents"]);
 
 const wanted = bodyNames(["model", "content", "requests"]);
 const inOne = new GovernedNames(["model"]);
@@ -18,8 +23,8 @@ export const embedContentWire: Wire = {
   ...embedContentUpstream,
   readRequest(body, path) {
     const members = scanRequest(body, wanted);
+    checks.check(body, members);
     const content = members.get("content");
-    if (content === undefined) throw missing("content");
     const modelSpan = members.get("model") ?? null;
     return { ...factsOf(path, estimateTokens(body, content)), modelSpan, choosing: choosingIn(members) };
   },
@@ -33,7 +38,9 @@ export const batchEmbedWire: Wire = {
   ...batchEmbedUpstream,
   readRequest(body, path) {
     const members = scanRequest(body, wanted);
-    const requests = requireArray(body, members.get("requests"), "requests");
+    batchChecks.check(body, members);
+    const requests = members.get("requests");
+    if (requests === undefined) throw missing("requests");
     modelsIn(body, requests);
     const choosing = members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members);
     return { ...factsOf(path, estimateTokens(body, requests)), choosing };

@@ -1,3 +1,4 @@
+import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames } from "../choosing-members.ts";
@@ -5,9 +6,12 @@ import type { PathFacts, ReplyFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, readSpan, type Span, scanObject } from "../json-scan.ts";
 import { countOf, wrong } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { scanRequest } from "../request-members.ts";
 import { errorMessageOf } from "./error.ts";
 import { eitherOf, readGeminiRequest } from "./request.ts";
+
+const checks = new MemberChecks(requestFields["gemini-count-tokens"]);
 
 const wrapping = bodyNames(["model", "contents", "generateContentRequest", "generate_content_request"]);
 const wrapped = new GovernedNames(["model"]);
@@ -22,7 +26,8 @@ export function readGeminiCount(body: Uint8Array, path: PathFacts | null): Reque
   if (inner === undefined) return { ...readGeminiRequest(body, path), outputTokensMax: 0 };
   if (members.has("contents"))
     throw wrong("contents", "stands beside generateContentRequest: only one of them is counted");
-  if (body[inner.start] !== OPEN_OBJECT) throw wrong("generateContentRequest", "must be an object");
+  // Under its other name it is no member of the table.
+  checks.check(body, new Map([["generateContentRequest", inner]]));
   const request = body.subarray(inner.start, inner.end);
   const named = scanRequest(request, wrapped).get("model");
   const { choosing: _, ...facts } = readGeminiRequest(request, path);
@@ -84,5 +89,3 @@ function notACount(cause?: unknown): Failure {
     cause,
   });
 }
-
-const OPEN_OBJECT = 0x7b;

@@ -1,3 +1,4 @@
+import { requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
@@ -5,10 +6,13 @@ import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
-import { readCount, readLabel, requireArray, scanRequest } from "../request-members.ts";
+import { readCount, readLabel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
+
+const checks = new MemberChecks(requestFields.generate);
 
 /** Files and stores of the vendor; an address of anything else is read by nobody's account. */
 const ofVendor = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
@@ -37,7 +41,8 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
   if (path === null || path.model === "") throw missing("model");
   if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
   const members = scanRequest(body, wanted);
-  const contents = requireArray(body, members.get("contents"), "contents");
+  checks.check(body, members);
+  const contents = members.get("contents");
   const config = eitherOf(members, "generationConfig", "generation_config");
   const instruction = eitherOf(members, "systemInstruction", "system_instruction");
   return {

@@ -1,7 +1,8 @@
 import type { Span } from "../json-scan.ts";
 
 /** Tokens of JSON text at four bytes each; base64 inside `inlineData` counts as the picture or sound that it is. */
-export function estimateTokens(bytes: Uint8Array, span: Span): number {
+export function estimateTokens(bytes: Uint8Array, span: Span | undefined): number {
+  if (span === undefined) return 0;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start);
   let size = text.length;
   let mediaTokens = 0;

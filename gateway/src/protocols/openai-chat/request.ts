@@ -1,22 +1,17 @@
+import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { nestedObjects, objectNames } from "../named-objects.ts";
-import {
-  readBoolean,
-  readCount,
-  readLabel,
-  readModel,
-  readSmall,
-  requireArray,
-  scanRequest,
-  sizeOf,
-} from "../request-members.ts";
+import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { noServerTools } from "../server-tools.ts";
 import { type ToolFacts, toolFacts } from "../tool-facts.ts";
+
+const checks = new MemberChecks(requestFields.chat);
 
 const objectsOfChat = objectNames(
   ["file_id", "cached_content", "cachedContent"],
@@ -40,9 +35,10 @@ const wantedOption = new GovernedNames(["include_usage"]);
 /** Reads what governs a chat-completions request. Source: OpenAI API reference, "Create chat completion". */
 export function readChatRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
+  checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
-  const messages = requireArray(body, members.get("messages"), "messages");
+  const messages = members.get("messages");
   const cap = capOf(body, members);
   const choices = readCount(body, members.get("n")) ?? 1;
   return {

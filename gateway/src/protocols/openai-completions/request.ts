@@ -1,8 +1,12 @@
+import { requestFields } from "@sluice/contract/words";
 import { bodyNames } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { streamFacts } from "../openai-chat/request.ts";
 import { passedFacts, textOrTokens } from "../passed-json.ts";
 import { readCount, readLabel, scanRequest, sizeOf } from "../request-members.ts";
+
+const checks = new MemberChecks(requestFields.completions);
 
 const wanted = bodyNames([
   "model",
@@ -19,7 +23,8 @@ const wanted = bodyNames([
 /** Reads what governs a request for completions. Source: OpenAI API reference, "Create completion". */
 export function readCompletionsRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
-  const { tokens, texts } = textOrTokens(body, members.get("prompt"), "prompt");
+  checks.check(body, members);
+  const { tokens, texts } = textOrTokens(body, members.get("prompt"));
   const cap = readCount(body, members.get("max_tokens"));
   // Each prompt of a list is answered by itself.
   const choices = Math.max(1, readCount(body, members.get("n")) ?? 1) * texts;

@@ -45,7 +45,7 @@ describe("an embeddings request", () => {
     [{ model: "m" }, "missing_required_parameter", "input"],
     [{ model: "m", input: 5 }, "invalid_request", "input"],
     [{ model: "m", input: { text: "x" } }, "invalid_request", "input"],
-    [{ model: "m", input: null }, "invalid_request", "input"],
+    [{ model: "m", input: null }, "missing_required_parameter", "input"],
   ])("%j is refused as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });

@@ -1,8 +1,12 @@
+import { requestFields } from "@sluice/contract/words";
 import { bodyNames } from "../choosing-members.ts";
 import type { Wire } from "../dialect.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { modelEdit, passedFacts, refuseStream, replyReader, textOrTokens } from "../passed-json.ts";
 import { promptUsage } from "../prompt-usage.ts";
 import { scanRequest } from "../request-members.ts";
+
+const checks = new MemberChecks(requestFields.embeddings);
 
 const wanted = bodyNames(["model", "input", "user"]);
 
@@ -10,7 +14,8 @@ const wanted = bodyNames(["model", "input", "user"]);
 export const embeddingsWire: Wire = {
   readRequest(body) {
     const members = scanRequest(body, wanted);
-    return passedFacts(body, members, { inputEstimate: textOrTokens(body, members.get("input"), "input").tokens });
+    checks.check(body, members);
+    return passedFacts(body, members, { inputEstimate: textOrTokens(body, members.get("input")).tokens });
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok" }),

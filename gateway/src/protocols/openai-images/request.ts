@@ -1,10 +1,13 @@
+import { requestFields } from "@sluice/contract/words";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
-import { readSpan, type Span } from "../json-scan.ts";
-import { missing, wrong } from "../json-value.ts";
-import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
+import type { Span } from "../json-scan.ts";
+import { MemberChecks } from "../member-checks.ts";
+import { readBoolean, readCount, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
+
+const checks = new MemberChecks(requestFields.images);
 
 const wanted = bodyNames([
   "model",
@@ -23,6 +26,7 @@ const wantedOption = new GovernedNames(["max_images"]);
  */
 export function readImagesRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
+  checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   return {
@@ -31,7 +35,7 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     stream: readBoolean(body, members.get("stream"), "stream"),
     wantsUsage: true,
     outputTokensMax: null,
-    inputEstimate: promptEstimate(promptBytes(body, members.get("prompt"))),
+    inputEstimate: promptEstimate(sizeOf(members.get("prompt")) - 2),
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("user")),
     continues: null,
@@ -62,16 +66,4 @@ function seriesMax(body: Uint8Array, members: ReadonlyMap<string, Span>): number
   if (options === undefined || body[options.start] !== 0x7b) return seriesDefault;
   const inner = body.subarray(options.start, options.end);
   return readCount(inner, scanRequest(inner, wantedOption).get("max_images")) ?? seriesDefault;
-}
-
-function promptBytes(body: Uint8Array, span: Span | undefined): number {
-  if (span === undefined || readNull(body, span)) throw missing("prompt");
-  if (body[span.start] !== 0x22) throw wrong("prompt", "must be a string");
-  const size = span.end - span.start - 2;
-  if (size === 0) throw missing("prompt");
-  return size;
-}
-
-function readNull(body: Uint8Array, span: Span): boolean {
-  return span.end - span.start === 4 && readSpan(body, span) === null;
 }

@@ -1,9 +1,12 @@
+import { requestFields } from "@sluice/contract/words";
 import { bodyNames } from "../choosing-members.ts";
 import type { Wire } from "../dialect.ts";
-import { missing } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { modelEdit, passedFacts, refuseStream, replyReader } from "../passed-json.ts";
 import { promptUsage } from "../prompt-usage.ts";
-import { scanRequest } from "../request-members.ts";
+import { scanRequest, sizeOf } from "../request-members.ts";
+
+const checks = new MemberChecks(requestFields.moderations);
 
 const wanted = bodyNames(["model", "input", "user"]);
 
@@ -14,10 +17,9 @@ const usualModel = "omni-moderation-latest";
 export const moderationsWire: Wire = {
   readRequest(body) {
     const members = scanRequest(body, wanted);
-    const input = members.get("input");
-    if (input === undefined) throw missing("input");
+    checks.check(body, members);
     const named = members.has("model") ? {} : { model: usualModel };
-    return passedFacts(body, members, { inputEstimate: Math.ceil((input.end - input.start) / 4), ...named });
+    return passedFacts(body, members, { inputEstimate: Math.ceil(sizeOf(members.get("input")) / 4), ...named });
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok" }),

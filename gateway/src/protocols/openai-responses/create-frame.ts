@@ -1,14 +1,18 @@
+import { requestFields } from "@sluice/contract/words";
 import { bounds, Failure, noUsage } from "#core/index.ts";
 import { splice } from "../bytes.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Cut, cutsFrom, firstValueAt, membersAt } from "../json-places.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, textOf, wrong } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { readBoolean, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { bareResponse } from "./bare-response.ts";
-import { previousId, requireInput, said } from "./request.ts";
+import { idOf, said } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
+/** A frame may be without any of them: only their forms are checked. */
+const checks = new MemberChecks(requestFields["responses-compact"]);
 const wanted = new GovernedNames([
   ...["type", "stream_id", "event_id", "model", "input", "previous_response_id", "generate", "store"],
   ...["stream", "stream_options", "background"],
@@ -35,15 +39,15 @@ export class CreateFrame {
   readonly #input: Span | null;
 
   constructor(bytes: Buffer, members: ReadonlyMap<string, Span>) {
+    checks.check(bytes, members);
     this.#bytes = bytes;
     this.size = bytes.length;
     this.streamId = readStreamId(bytes, said(bytes, members.get("stream_id")));
     this.model = readModel(bytes, members.get("model"));
-    this.previous = previousId(bytes, said(bytes, members.get("previous_response_id")));
+    this.previous = idOf(bytes, said(bytes, members.get("previous_response_id")));
     const generate = said(bytes, members.get("generate")) ?? undefined;
     this.generates = generate === undefined || readBoolean(bytes, generate, "generate");
     this.#input = said(bytes, members.get("input"));
-    requireInput(bytes, members.get("input"), true);
     if (readBoolean(bytes, members.get("background"), "background")) {
       throw wrong("background", "cannot be true over a WebSocket");
     }
@@ -101,7 +105,7 @@ export function readClientFrame(text: string): CreateFrame | string | null {
  */
 function notSteered(bytes: Buffer, members: ReadonlyMap<string, Span>): string {
   const input = said(bytes, members.get("input"));
-  const previous = previousId(bytes, said(bytes, members.get("previous_response_id")));
+  const previous = idOf(bytes, said(bytes, members.get("previous_response_id")));
   const isWhole = input !== null && previous !== null;
   const error = {
     type: "invalid_request_error",

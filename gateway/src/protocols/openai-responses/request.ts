@@ -1,13 +1,17 @@
+import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
-import { missing, objectOf, textOf, wrong } from "../json-value.ts";
+import { missing, objectOf, textOf } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { type NamedObject, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
+
+const checks = new MemberChecks(requestFields.responses);
 
 export const objectsOfOpenai = objectNames(
   ["file_id", "file_ids", "vector_store_ids", "container"],
@@ -33,12 +37,12 @@ const wanted = bodyNames([
 /** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
 export function readResponsesRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
+  checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   const previous = said(body, members.get("previous_response_id"));
   const conversation = said(body, members.get("conversation"));
-  const continued = previous ?? conversation ?? said(body, members.get("prompt"));
-  requireInput(body, members.get("input"), continued !== null);
+  if (inputOrContinued.every((name) => said(body, members.get(name)) === null)) throw missing("input");
 
   const background = readBoolean(body, members.get("background"), "background");
   const store = members.get("store");
@@ -54,7 +58,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("prompt_cache_key")) ??
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
-    continues: previousId(body, previous) ?? idOf(body, conversation),
+    continues: idOf(body, previous) ?? idOf(body, conversation),
     objects: responsesObjects(body, members),
     keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
@@ -73,27 +77,10 @@ function responsesObjects(body: Uint8Array, members: ReadonlyMap<string, Span>):
   ];
 }
 
-/** The id of the response that is gone on from, which is a text and nothing else. */
-export function previousId(body: Uint8Array, span: Span | null): string | null {
-  if (span !== null && body[span.start] !== QUOTE) throw wrong("previous_response_id", "must be a string");
-  return idOf(body, span);
-}
-
 /** Only the model's name is replaced. */
 export function responsesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
   if (upstreamModel === facts.model || facts.modelSpan === null) return [];
   return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
-}
-
-/** `input` as the API takes it: a text or items; it may be left out of a call that continues another. */
-export function requireInput(body: Uint8Array, input: Span | undefined, continued: boolean): void {
-  const span = said(body, input);
-  if (span === null) {
-    if (!continued) throw missing("input");
-    return;
-  }
-  const first = body[span.start];
-  if (first !== QUOTE && first !== OPEN_ARRAY) throw wrong("input", "must be a string or an array");
 }
 
 /** A member that stands there and is not null. */
@@ -113,6 +100,4 @@ export function idOf(body: Uint8Array, span: Span | null): string | null {
   return id === "" ? null : id;
 }
 
-const QUOTE = 0x22;
-const OPEN_ARRAY = 0x5b;
 const LOWER_N = 0x6e;

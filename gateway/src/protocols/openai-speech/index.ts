@@ -1,12 +1,16 @@
+import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
 import { bodyNames } from "../choosing-members.ts";
 import type { UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json-scan.ts";
-import { countOf, missing, objectOf, wrong } from "../json-value.ts";
+import { countOf, objectOf } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { modelEdit, passedFacts, replyReader } from "../passed-json.ts";
 import { readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { TypedEventsTap } from "../typed-events-tap.ts";
 import { SoundTap } from "./sound-tap.ts";
+
+const checks = new MemberChecks(requestFields.speech);
 
 const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user"]);
 
@@ -14,11 +18,9 @@ const wanted = bodyNames(["model", "input", "instructions", "stream_format", "us
 export const speechWire: Wire = {
   readRequest(body) {
     const members = scanRequest(body, wanted);
+    checks.check(body, members);
     const input = members.get("input");
-    if (input === undefined) throw missing("input");
-    const text = body[input.start] === QUOTE ? readSpan(body, input) : null;
-    if (typeof text !== "string") throw wrong("input", "must be a string");
-    const characters = charactersOf(text);
+    const characters = input === undefined ? 0 : charactersOf(String(readSpan(body, input)));
     const format = members.get("stream_format");
     const facts = passedFacts(body, members, {
       stream: format !== undefined && readSmall(body, format) === "sse",
@@ -37,8 +39,6 @@ export const speechWire: Wire = {
   tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
   tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),
 };
-
-const QUOTE = 0x22;
 
 /** As vendors count them: what is written with two units of UTF-16 is one. */
 function charactersOf(text: string): number {

@@ -1,9 +1,12 @@
+import { requestFields } from "@sluice/contract/words";
 import { bodyNames } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
-import { missing } from "../json-value.ts";
+import { MemberChecks } from "../member-checks.ts";
 import { eachItem, passedFacts } from "../passed-json.ts";
-import { requireArray, scanRequest } from "../request-members.ts";
+import { scanRequest, sizeOf } from "../request-members.ts";
+
+const checks = new MemberChecks(requestFields.rerank);
 
 const wanted = bodyNames(["model", "query", "documents", "user"]);
 
@@ -17,14 +20,13 @@ const bytesPerToken = 4;
 /** Reads what governs a request to rank documents. Sources: Cohere's and Jina's API references, "Rerank". */
 export function readRerankRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
-  const query = members.get("query");
-  if (query === undefined) throw missing("query");
-  const documents = requireArray(body, members.get("documents"), "documents");
+  checks.check(body, members);
+  const documents = members.get("documents");
   const sizes = piecesOf(body, documents);
-  const queryBytes = query.end - query.start;
+  const queryBytes = sizeOf(members.get("query"));
   return passedFacts(body, members, {
     // Vendors that charge by tokens count the query with each document.
-    inputEstimate: Math.ceil((documents.end - documents.start + queryBytes * sizes.documents) / bytesPerToken),
+    inputEstimate: Math.ceil((sizeOf(documents) + queryBytes * sizes.documents) / bytesPerToken),
     counted: { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } },
   });
 }
@@ -34,8 +36,9 @@ function unitsOf(pieces: number): number {
 }
 
 /** `most`: a token has at least one byte. */
-function piecesOf(body: Uint8Array, array: Span) {
+function piecesOf(body: Uint8Array, array: Span | undefined) {
   const sizes = { documents: 0, likely: 0, most: 0 };
+  if (array === undefined) return sizes;
   let start = array.start + 1;
   const add = (end: number): void => {
     sizes.documents++;

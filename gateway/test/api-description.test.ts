@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openApiDocument } from "@sluice/contract";
+import type { JsonSchema, Operation, PathItem, Reference } from "../../contract/src/openapi/types.ts";
+import { notOffered } from "../src/api/endpoints/videos.ts";
+import { routeOf, routes } from "../src/api/routes.ts";
+import { bodyOf, brokenBodies, seededRandom } from "./described-bodies.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const document = openApiDocument(null, "1.0.0");
+
+interface Described {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+/** Of the data plane: what stands outside it is told to scripts by the console's table of routes, which has tests of its own. */
+const described: readonly Described[] = Object.entries<PathItem>(document.paths)
+  .filter(([path]) => !path.startsWith("/api") && path !== "/openapi.json")
+  .flatMap(([path, item]) =>
+    Object.entries<Operation>({ ...item }).map(([method, operation]) => ({
+      path: path.replace(/\{\w+\}/g, "no-such-thing"),
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+
+describe("the description and the table of routes", () => {
+  test("whatever is described has a route", () => {
+    const missing = described.filter(({ path, method }) => !hasEndpoint(path, method));
+    expect(missing.map(({ path, method }) => `${method} ${path}`)).toEqual([]);
+  });
+
+  test("every route is described, but for those whose addresses the gateway gives out itself", () => {
+    const known = new Set(described.map(({ path, method }) => `${routes.indexOf(at(path, method))} ${method}`));
+    const silent = routes.flatMap((route, index) =>
+      Object.entries(route.methods).flatMap(([method, endpoint]) => {
+        const isDescribed = known.has(`${index} ${method}`) || (method === "HEAD" && known.has(`${index} GET`));
+        return isDescribed || endpoint === notOffered ? [] : [`${method} ${route.name}`];
+      }),
+    );
+    // A warm-up of connections; where a vendor calls back; material behind a signature.
+    expect(silent.sort()).toEqual(["GET blob", "HEAD blob", "HEAD root", "POST video-callback"]);
+  });
+});
+
+/** A GET may be the upgrade to a WebSocket. */
+function hasEndpoint(path: string, method: string): boolean {
+  const route = routeOf(path, method);
+  return route?.methods[method] !== undefined || (method === "GET" && route?.socket !== undefined);
+}
+
+function at(path: string, method: string) {
+  const route = routeOf(path, method);
+  if (route === null) throw new Error(`${method} ${path} has no route`);
+  return route;
+}
+
+/** Calls of models with a JSON body, which are read before it is known whether there is such a model. */
+const calls = described.flatMap(({ path, method, operation }) => {
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  if (schema === undefined || !operation.tags.includes("generation")) return [];
+  return [{ path, method, schema: resolved(schema) }];
+});
+
+/** A described schema stands beside its operation, or among the named ones. */
+function resolved(schema: JsonSchema | Reference): JsonSchema {
+  if (typeof schema["$ref"] !== "string") return schema as JsonSchema;
+  return document.components.schemas[schema["$ref"].split("/").at(-1) ?? ""] ?? {};
+}
+
+let gateway: StartedGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+function ask(path: string, body: object): Promise<Response> {
+  return gateway.post(`${path}${path.includes(":stream") ? "?alt=sse" : ""}`, body, {
+    headers: { "anthropic-version": "2023-06-01" },
+  });
+}
+
+describe("bodies made from the description", () => {
+  test("there are some for every model endpoint", () => {
+    expect(calls.length).toBeGreaterThan(20);
+  });
+
+  test.each(calls)("$path: what it allows is read, and only its model is not found", async ({ path, schema }) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const body = { ...bodyOf(schema, seededRandom(seed)), ...(hasModel(schema) ? { model: "no-such-thing" } : {}) };
+      const response = await ask(path, body);
+      expect(`${response.status} ${JSON.stringify(body)} ${await response.text()}`).toStartWith("404 ");
+    }
+  });
+
+  test.each(calls)(
+    "$path: each bound that it names is a 400 when it is broken, and says which",
+    async ({ path, schema }) => {
+      const good = { ...bodyOf(schema, seededRandom(1)), ...(hasModel(schema) ? { model: "no-such-thing" } : {}) };
+      const broken = brokenBodies(schema, good);
+      expect(broken.length).toBeGreaterThan(0);
+      for (const { what, name, body } of broken) {
+        const response = await ask(path, body);
+        const text = await response.text();
+        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+        expect(text).toContain(name);
+      }
+    },
+  );
+});
+
+function hasModel(schema: JsonSchema): boolean {
+  return "model" in (schema["properties"] as object);
+}
