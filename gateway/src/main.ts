@@ -1,3 +1,10 @@
+/**
+ * main: builds the gateway from its modules, runs it, and stops it in order. It is the only place that connects modules to
+ * the implementations of their ports. `serve` runs the gateway; `openControl` opens only the database and the vault, for
+ * single commands.
+ *
+ * When the gateway cannot start, it says why in one line and exits.
+ */
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";

@@ -1,13 +1,12 @@
 /**
- * admin: the control plane. Serves the console, the API reference, and the control API.
+ * admin: the control plane. Serves the console, the API reference and the admin API.
  *
- * Words: a static file comes through a port, this module never opens one; set-up is the making of the first
- * administrator with a one-time token.
+ * Static files come through a port; this module opens none. Set-up makes the first administrator with a one-time token.
  *
- * Promises: nothing here is needed to carry a call, and a fault here stops none. Every answer carries strict browser
- * headers; no page loads anything from elsewhere. What changes state takes JSON only (but for what a call as a key may
- * carry), and in a browser only from our own origin. When the files of the console are missing, the page says how to build
- * them and the rest works.
+ * Promises: calls of the data plane need nothing of this module, and a fault here stops none of them. Every answer has
+ * strict browser headers. No page loads anything from another site. Calls that change state take only JSON, except calls
+ * as a key, which take what the called endpoint takes; from a browser they are accepted only from our own origin. When the
+ * files of the console are missing, its page says how to build them, and the rest works.
  */
 export { createAdmin } from "./admin.ts";
 export type { AdminConsole } from "./admin-options.ts";

@@ -1,12 +1,13 @@
 /**
- * config: the environment and the config file, each read into one frozen value or refused with every problem at once.
+ * config: reads the environment and the config file, each into one frozen value. If something is wrong, it reports all
+ * problems at once.
  *
- * Variables: the process's environment, a plain record. Environment: what SLUICE_* and the vendors' key variables say.
- * Problem: one thing wrong, with file, line, column and path. `${NAME}` in a string of the file reads a variable; it is
- * put in after parsing, so that no value of a variable can change what the file means.
+ * Variables: the environment of the process, as a plain record. Environment: what the variables SLUICE_* and the API key
+ * variables of vendors say. Problem: one thing that is wrong, with file, line, column and path. `${NAME}` in a string of
+ * the file stands for a variable. It is replaced after parsing, so the value of a variable cannot change the structure.
  *
- * When the file is missing, half written, too large or wrong, nothing changes: loading throws ConfigInvalid, whose
- * messages never hold the value of a variable or a secret, and watching goes on.
+ * When the file is missing, incomplete, too large or wrong, nothing changes. Loading throws ConfigInvalid; its messages
+ * never contain the value of a variable or a secret. Watching goes on.
  */
 
 export { closestOf, didYouMean } from "./closest-name.ts";

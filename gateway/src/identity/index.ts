@@ -1,10 +1,10 @@
 /**
- * identity: who is calling and what they may use. Keys are found by digest in a bounded cache in front of the key
- * store; a known caller costs no read. When the store is down, known callers go on and unknown ones are refused
- * with an internal error, never let through.
+ * identity: who is calling, and what they may use. Keys are found by the digest of their secret, in a bounded cache in
+ * front of the key store. A caller in the cache costs no read. When the store is down, callers in the cache go on. Others
+ * get an internal error and are never let through.
  *
- * For the console: a *grant* is a role in a workspace, or the whole installation; the rules of grants say who may give, change
- * and take them, and are pure. Set-up makes the first administrator.
+ * For the console: a *grant* is a role in a workspace, or the rights of an administrator. The rules of grants say who may
+ * give, change and remove them; they are pure functions. Set-up makes the first administrator.
  */
 export { addressAllowed } from "./address-rule.ts";
 export { Authenticator } from "./authenticator.ts";

@@ -1,8 +1,8 @@
 import type { Provider } from "#core/index.ts";
 
-/** What stands in the place of a reference, and what it is. */
+/** What replaces a reference in a request. */
 export interface ResolvedAsset {
-  /** The reference itself where its bytes have to stand there: they are put in its place by whoever writes the request. */
+  /** The reference itself, when its bytes have to be sent. The writer of the request then puts the bytes there. */
   readonly url: string;
   readonly inline: InlineAsset | null;
   readonly type: "image" | "video" | "audio";
@@ -13,13 +13,13 @@ interface InlineAsset {
   readonly bytes: Uint8Array;
 }
 
-/** Reusable material as video tasks refer to it. Both throw asset_not_found for what this workspace does not have. */
+/** Resolves the assets that video tasks refer to. Both calls throw asset_not_found for an asset of another workspace. */
 export interface AssetResolver {
   /**
-   * What an upstream is to be given in the place of `asset://<assetId>`: its own library id, a signed URL, or the bytes
-   * themselves. Binds the asset to the account where it is not known there yet. Throws invalid_request when it is not Active.
+   * What an upstream gets instead of `asset://<assetId>`: an id of its own library, a signed URL, or the bytes. An asset
+   * that the account does not know yet is bound to it first. Throws invalid_request when the asset is not Active.
    */
   resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset>;
-  /** Providers that hold all of them already, to be preferred; null when none is. Throws invalid_request as above. */
+  /** The providers that have all of these assets already; they are preferred. null: none is preferred. Throws as above. */
   holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null>;
 }

@@ -26,16 +26,16 @@ export interface AssetStore {
     cursor: string | null,
     limit: number,
   ): Promise<{ readonly assets: readonly Asset[]; readonly next: string | null }>;
-  /** Writes only while the asset still has what `still` says; false: it has not, or it is gone. */
+  /** Writes only if the asset still has the values in `still`. false: it has others, or it was deleted. */
   updateAsset(
     id: string,
     change: Partial<Omit<Asset, "id" | "workspaceId" | "groupId" | "platform" | "createdAt">>,
     still?: Partial<Pick<Asset, "dueAt" | "status">>,
   ): Promise<boolean>;
   deleteAsset(workspaceId: string, id: string): Promise<boolean>;
-  /** Assets whose work is due, leased until `now + leaseMs`. That is their `dueAt` then, which later writes check (`still`). */
+  /** Leases the assets whose work is due. Their `dueAt` becomes the end of the lease; later writes check it with `still`. */
   dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]>;
-  /** How many assets (of any workspace) still use these bytes. */
+  /** How many assets and results of tasks, in any workspace, still use these bytes. */
   blobUses(hash: string): Promise<number>;
   binding(assetId: string, providerId: string): Promise<AssetBinding | null>;
   bindings(assetId: string): Promise<readonly AssetBinding[]>;

@@ -1,11 +1,11 @@
-/** Bytes by the SHA-256 of what they are, on a disk or in a bucket. The same bytes are kept once. */
+/** Stores bytes by their SHA-256, on a disk or in a bucket. The same bytes are stored once. */
 export interface BlobStore {
-  /** Takes bytes as they come, at most `bytesMax`, and is done when they are safe. Throws Failure request_too_large. */
+  /** Stores a stream of at most `bytesMax` bytes. Resolves when they are safely stored. Throws Failure request_too_large. */
   put(bytes: ReadableStream<Uint8Array>, bytesMax: number, signal: AbortSignal): Promise<BlobInfo>;
   stat(hash: string): Promise<BlobInfo | null>;
-  /** `start` inclusive, `end` exclusive; pulled as the reader pulls. null: not there. */
+  /** From `start` to `end` (exclusive), read only as fast as the reader asks. null: there are no such bytes. */
   read(hash: string, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>;
-  /** The first bytes, to see what they are. */
+  /** The first bytes, to find out the file type. */
   head(hash: string, length: number): Promise<Uint8Array | null>;
   remove(hash: string): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { OidcAccount } from "./sign-in.ts";
 
 type Owner = "file" | "console";
 
-/** A provider as it is stored. `settings` are opened: whoever shows them leaves the secret ones out. */
+/** A provider as it is stored. `settings` are decrypted: code that shows them must leave the secret ones out. */
 export interface ProviderRecord {
   readonly id: string;
   readonly kind: string;
@@ -27,7 +27,7 @@ export interface ProviderRecord {
   readonly createdAt: number;
 }
 
-/** A provider as it is to become. `api_key` left out: the stored one stays while the address stays; null: none. */
+/** What a provider should become. Without `api_key` the stored one stays, unless the address changes. null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 
 export interface DeploymentRecord {
@@ -45,7 +45,7 @@ export interface ModelRecord {
   readonly type: ModelType;
   readonly ownedBy: string;
   readonly fallbacks: readonly string[];
-  /** null: nobody has said it. */
+  /** null: not known. */
   readonly outputTokensMax: number | null;
   readonly price: PriceVersion | null;
   readonly deployments: readonly DeploymentRecord[];
@@ -54,18 +54,18 @@ export interface ModelRecord {
   readonly createdAt: number;
 }
 
-/** A model as it is to become. `price` left out: the version in force stays; null: none. */
+/** What a model should become. Without `price` the current price version stays. null removes the price. */
 export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens"> & {
   readonly price?: PriceConfig | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
 };
 
-/** A model of a provider's, wanted under a name of ours. `ownedBy` and `price` are for one that has to be made. */
+/** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */
 export interface WantedModel {
   readonly upstreamModel: string;
   readonly name: string;
   readonly type: ModelType;
-  /** null: not told, so it is the kind of the provider. */
+  /** null: not known; then the kind of the provider is used. */
   readonly ownedBy: string | null;
   readonly price: PriceConfig | null;
 }
@@ -77,9 +77,10 @@ export interface ImportReport {
 }
 
 /**
- * What the console writes of providers, models and settings. Each write is one transaction with its audit rows and its
- * change of the catalog; a write that changes nothing leaves nothing. A `change` is pure and is given what is stored at
- * that moment. Refusals are Failures: `not_found`, `managed_by_file`, `conflict`, and `invalid_request` with `param`.
+ * Writes providers, models, settings and single sign-on for the admin API. Each write is one transaction with its audit
+ * rows and its change notice. A write that changes nothing leaves neither. A `change` function is pure; it gets what is
+ * stored at that moment. Refusals are Failures: `not_found`, `managed_by_file`, `conflict`, and `invalid_request` with
+ * `param`.
  */
 export interface CatalogStore {
   listProviders(): Promise<readonly ProviderRecord[]>;
@@ -90,7 +91,7 @@ export interface CatalogStore {
     change: (before: ProviderRecord) => ProviderDraft,
     auditSource: AuditSource,
   ): Promise<ProviderRecord>;
-  /** Throws `conflict` while a model leads to it. */
+  /** Throws `conflict` while a deployment uses it. */
   removeProvider(id: string, auditSource: AuditSource): Promise<void>;
   listModels(): Promise<readonly ModelRecord[]>;
   model(name: string): Promise<ModelRecord | null>;
@@ -102,13 +103,13 @@ export interface CatalogStore {
   ): Promise<ModelRecord>;
   /** Throws `conflict` while another model falls back to it. */
   removeModel(name: string, auditSource: AuditSource): Promise<void>;
-  /** Every price the model had, newest first. */
+  /** All prices that the model has had, newest first. */
   listPrices(model: string): Promise<readonly PriceVersion[]>;
-  /** Makes models, or adds the provider to those that are there; what cannot be done is told, the rest is done. */
+  /** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
   importModels(provider: string, wanted: readonly WantedModel[], auditSource: AuditSource): Promise<ImportReport>;
-  /** In force, with every default filled in. `managedByFile` are the names that the config file sets. */
+  /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
   settings(): Promise<{ readonly settings: SettingsConfig; readonly managedByFile: readonly string[] }>;
-  /** What is not said stays as it is. */
+  /** Fields that are left out do not change. */
   updateSettings(change: SettingsConfig, auditSource: AuditSource): Promise<void>;
   /** Accounts of single sign-on, by id. */
   oidcAccounts(): Promise<readonly OidcAccount[]>;

@@ -3,12 +3,12 @@ import type { ApiKey, Catalog, Secret } from "#core/index.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import type { TenantStore } from "./tenant-store.ts";
 
-/** Keys by the digest of their secret (hex). The secret itself never reaches a store. */
+/** Finds keys by the digest of their secret (hex). The secret itself never reaches a store. */
 export interface KeyStore {
   find(digest: string): Promise<ApiKey | null>;
 }
 
-/** Which keys; `search` is part of a name. */
+/** Selects keys. `search`: a part of the name. */
 export interface LimitedKeyFilter {
   readonly workspaceId: string | null;
   readonly search?: string;
@@ -20,48 +20,48 @@ export interface ManagedNames {
   readonly names: readonly string[];
 }
 
-/** Everything as a config file, and what the config file owns of it. */
+/** The whole configuration as a config file, and the names of what the config file owns. */
 export interface ConfigExport {
   readonly config: ConfigFile;
   readonly manages: readonly ManagedNames[];
-  /** There are more keys than an export takes. */
+  /** Some keys were left out: there are more than an export holds. */
   readonly keysLeftOut: boolean;
 }
 
-/** What an apply did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
+/** What `apply` did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
 export type ApplyReport = readonly string[];
 
 export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
-  /** The whole catalog as one frozen snapshot. */
+  /** The whole catalog, as a frozen snapshot of one moment. */
   catalog(): Promise<Catalog>;
-  /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */
+  /** Makes the objects of the config file equal to `config`, in one transaction. Other objects do not change. Idempotent. */
   apply(config: ConfigFile, actor: string): Promise<ApplyReport>;
-  /** First providers and models, owned by the console; does nothing where there are any. */
+  /** Makes the first providers and models. They belong to the console. Does nothing if there are any already. */
   seed(config: ConfigFile, actor: string): Promise<ApplyReport>;
-  /** Secrets stand as names of variables; `isSecret` says which settings of a kind are secrets. */
+  /** Secrets are replaced by names of variables. `isSecret` says which settings of a kind are secrets. */
   exportConfig(isSecret: (kind: string, setting: string) => boolean): Promise<ConfigExport>;
-  /** Keys in use that have a limit or a budget of their own. */
+  /** Keys that are not revoked and have their own limit or budget. */
   limitedKeys(filter: LimitedKeyFilter, limit: number): Promise<readonly ApiKey[]>;
 }
 
 export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };
 
-/** Tells of changes made by any process, this one included, within bounds.changePollMs. */
+/** Reports the changes that any process makes, this one included, within bounds.changePollMs. */
 export interface ChangeFeed {
   /** Calls `listener` for each change, in order, until the returned function is called. */
   subscribe(listener: (change: Change) => void): () => void;
-  /** Resolves when everything written until now was told; for a process that goes by its own writes at once. */
+  /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
   catchUp(): Promise<void>;
 }
 
-/** Who holds the master key: digests of API keys and sealed provider secrets. */
+/** Holds the master key. Makes digests of API keys; encrypts (seals) and decrypts (opens) the secrets of providers. */
 export interface Vault {
-  /** HMAC-SHA-256 with the server's pepper, hex. Synchronous: it stands on the hot path. */
+  /** HMAC-SHA-256 with the server's pepper, hex. Synchronous, because every call needs it. */
   digest(secret: string): string;
-  /** AES-256-GCM; `rowId` is authenticated with it, so that a sealed value cannot be moved to another row. */
+  /** AES-256-GCM. `rowId` is authenticated with it: a sealed value does not open in another row. */
   seal(secret: Secret, rowId: string): string;
   open(sealed: string, rowId: string): Secret;
-  /** A secret of its own for a purpose and an id, base64url: the same each time, nothing of the master key in it. */
+  /** A secret for one purpose and one id, base64url. It is the same each time and does not reveal the master key. */
   derive(purpose: string, id: string): string;
 }

@@ -1,17 +1,17 @@
 import type { FailMode } from "#core/index.ts";
 
 /**
- * One thing a call wants a share of.
+ * One limit that a call takes a share of.
  * `window`: amount within any `windowMs` (rates). `gauge`: amount held at once (concurrency).
  * `budget`: money of the period that began at `periodStart`, Unix milliseconds: what was spent in it and what is held.
  */
 export interface Claim {
   readonly kind: "window" | "gauge" | "budget";
   readonly key: string;
-  /** Infinity takes the amount whatever is used: it was granted before. */
+  /** Infinity: the amount is always taken, because it was granted before. */
   readonly limit: number;
   readonly amount: number;
-  /** Of a budget: when `amount` is not left, what is left will do, down to this much. Elsewhere the amount itself. */
+  /** Of a budget: if less than `amount` is left, the rest is taken, but not less than this. Of others: the amount itself. */
   readonly least: number;
   readonly windowMs: number;
   readonly periodStart: number;
@@ -19,8 +19,8 @@ export interface Claim {
 }
 
 /**
- * How a claim stood after the reservation. `freeInMs`: when (some of) what is used frees again; 0 for a gauge. `held`: how
- * much of a budget's `used` is not spent, but reserved.
+ * A claim after the reservation. `freeInMs`: in how many milliseconds some of it is free again; 0 for a gauge. `held`: the
+ * part of a budget's `used` that is reserved and not spent yet.
  */
 export interface ClaimState {
   readonly used: number;
@@ -31,37 +31,38 @@ export interface ClaimState {
 
 export interface Reserved {
   readonly granted: true;
-  /** Give it back to `settle` exactly once. */
+  /** To be given to `settle` exactly once. */
   readonly ticket: object;
   readonly states: readonly ClaimState[];
-  /** What every budget among the claims holds now; Infinity when there is none. */
+  /** How much each budget among the claims holds for this reservation. Infinity when there is no budget. */
   readonly held: number;
 }
 
 export interface Refused {
   readonly granted: false;
-  /** Index of the claim that refused. Nothing was taken from any. */
+  /** The index of the claim that did not fit. No claim was taken. */
   readonly index: number;
   readonly state: ClaimState;
   /**
-   * `limit`: it does not fit. `unknown`: nobody has said yet what this budget spent in this period, or forgot it (see
-   * `begin`). `full`: there is no room to count it.
+   * `limit`: it does not fit. `unknown`: the counter does not know, or has forgotten, what this budget spent in this
+   * period (see `begin`). `full`: the counter has no room for one more.
    */
   readonly reason: "limit" | "unknown" | "full";
 }
 
 /**
- * Counts for limits. `reserve` takes all claims or none, atomically; exact under concurrency.
- * In-memory implementations answer at once; shared ones with a promise.
+ * Counts what limits need. `reserve` takes all claims or none, in one atomic step. An implementation in memory answers at
+ * once, a shared one with a promise.
  *
- * A budget is what the ledger says was spent (`known` once, `spend` from then on) and what reservations hold. A counter may
- * forget a budget that holds nothing; its next claim is then `unknown`, and the ledger is asked again.
+ * What is used of a budget is what the ledger says was spent (`known` once, then `spend` for each entry), plus what
+ * reservations hold. A counter may forget a budget that holds nothing. The next claim on it is then `unknown`, and the
+ * ledger is asked again.
  */
 export interface Counter {
   reserve(claims: readonly Claim[]): Reserved | Refused | Promise<Reserved | Refused>;
   /**
-   * Holds more money for a reservation, of each of its budgets: `amount`, or what is left down to `least`. Resolves to how
-   * much that is, 0 when it does not fit or the reservation has ended.
+   * Holds more money for a reservation, in each of its budgets: `amount`, or what is left if that is at least `least`.
+   * Resolves to how much was held; 0 when it does not fit or the reservation has ended.
    */
   topUp(ticket: object, amount: number, least: number): number | Promise<number>;
   /**
@@ -70,19 +71,19 @@ export interface Counter {
    */
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;
   /**
-   * From now on what is spent of a budget in this period is counted. Says whether what was spent before is known, or is still
-   * to be told; or that there is no room to count it. `anew`: as long as it is not known, what was counted so far is dropped,
-   * since it will be in what is told.
+   * Starts to count what is spent of a budget in this period. The answer says whether the earlier spending is known, still
+   * has to be given with `known`, or cannot be counted because there is no room. `anew`: while the earlier spending is not
+   * known, what was counted so far is dropped, because `known` will include it.
    */
   begin(key: string, periodStart: number, anew?: boolean): "known" | "unknown" | "full";
   /**
-   * What a budget had spent in a period when `begin` was called. `cleanFrom`: nothing is known to have been spent in periods
-   * that begin then or later. `again`: it can be asked again, so that it may be forgotten.
+   * Gives what a budget had spent in a period when `begin` was called. `cleanFrom`: in periods that begin then or later,
+   * nothing was spent. `again`: it can be asked again, so the counter may forget it.
    */
   known(key: string, periodStart: number, spent: Spending): void;
-  /** A ledger entry's cost. False when the counter knows nothing of this budget and need not be told again. */
+  /** Adds the cost of a ledger entry. False: the counter does not count this budget and needs no further costs of it. */
   spend(key: string, periodStart: number, amount: number): boolean;
-  /** Adds to a window what happened before this counter existed (a restart): `at` is Unix milliseconds. */
+  /** Adds to a window what happened before this counter existed (before a restart). `at` is Unix milliseconds. */
   seed(key: string, amount: number, at: number, windowMs: number): void;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;

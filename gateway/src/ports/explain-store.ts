@@ -1,24 +1,24 @@
 import type { Explanation } from "@sluice/contract/console";
 
-/** Why a request went as it did, when there was something to choose, to refuse or to repeat. */
+/** Explains a request: what was chosen, refused or repeated, and why. */
 export interface ExplainedRequest {
   readonly requestId: string;
   readonly workspaceId: string;
-  /** Something was refused or failed. What tells of a mere choice is dropped before it. */
+  /** Something was refused or failed. When space is short, explanations without this are dropped first. */
   readonly matters: boolean;
-  /** Worked out only when there is room for it. */
+  /** Called only when there is room for it. */
   readonly explanation: () => Explanation;
 }
 
-/** What is kept of one body: its beginning as it is, or a note of what it was. */
+/** What is stored of one body: its beginning, or a note of what it was. */
 export interface CapturedBody {
   readonly text: string;
-  /** Of the whole body. */
+  /** Size of the whole body. */
   readonly bytes: number;
   readonly truncated: boolean;
 }
 
-/** Headers, and perhaps bodies, of a request whose key says so. Nothing has been taken out of them yet. */
+/** Headers, and bodies if the key asks for them, of one request. Secrets are still in them. */
 export interface CapturedRequest {
   readonly requestId: string;
   readonly workspaceId: string;
@@ -28,13 +28,13 @@ export interface CapturedRequest {
   /** null: headers only. */
   readonly requestBody: CapturedBody | null;
   readonly responseBody: CapturedBody | null;
-  /** Credentials that must not be kept wherever they stand, beside those that show themselves by name or looks. */
+  /** Credentials to remove wherever they occur. Others are recognised by their name or form. */
   readonly secrets: readonly string[];
 }
 
 /**
- * The writing half of what is kept of requests beside the ledger. Calls never throw and never wait; what cannot be
- * kept in time is dropped and counted. Credentials are taken out before anything is written.
+ * Stores explanations and captured requests, beside the ledger. Calls never throw and never wait. What cannot be stored in
+ * time is dropped and counted. Credentials are removed before anything is written.
  */
 export interface Explainer {
   explain(explained: ExplainedRequest): void;

@@ -1,18 +1,18 @@
 /** A multipart form on its way upstream: the caller's own bytes, with only the model's name replaced. */
 export interface FormBody {
   readonly contentType: string;
-  /** Bytes of the form for this model. */
+  /** How many bytes the form has with the name of this model. */
   size(upstreamModel: string): number;
   /** The form for this model, read anew for each attempt. */
   open(upstreamModel: string): ReadableStream<Uint8Array>;
-  /** What stands between its parts. */
+  /** The boundary between its parts. */
   readonly boundary: string;
   /**
    * The caller's own bytes, for an upstream that takes no forms. Throws Failure unsupported_by_model (to be tried
    * elsewhere) when there are more than `bytesMax`.
    */
   bytes(bytesMax: number): Promise<Uint8Array>;
-  /** Lets go of the body. Never throws, and may be called again. */
+  /** Releases the body. Never throws, and may be called again. */
   discard(): void;
 }
 
@@ -30,7 +30,7 @@ export interface FormField {
 export interface FormFile {
   readonly name: string;
   readonly filename: string | null;
-  /** As the form says or, where it does not say, as the first bytes show; null when neither does. */
+  /** As the form says. If it does not, as the first bytes show. null: not known. */
   readonly mediaType: string | null;
   /** In base64. */
   readonly data: string;

@@ -1,23 +1,22 @@
 import type { Checkpoint, Intent, LedgerEntry, Settlement } from "#core/index.ts";
 
 /**
- * The write-ahead file of the ledger. What `intent` and `settle` are given is with the operating system when they
- * return: it survives the death of this process, and with `disk` durability that of the machine within
- * bounds.journalSyncMs.
+ * The write-ahead file of the ledger. When `intent` and `settle` return, the operating system has the record: it survives
+ * a crash of this process. With `disk` durability it survives a crash of the machine too, after bounds.journalSyncMs.
  */
 export interface Journal {
   /** Throws ledger_unavailable when it cannot be written: no intent, no dispatch. */
   intent(intent: Intent): void;
   /**
-   * Written soon (with the next record or within bounds.journalSyncMs); at once when it has an `upstreamId`, which the
-   * caller is about to be told.
+   * Written with the next record or within bounds.journalSyncMs. With an `upstreamId` it is written at once, because the
+   * caller learns that id next.
    */
   checkpoint(checkpoint: Checkpoint): void;
-  /** Never throws; while the disk refuses, at most bounds.journalBacklogMax are kept and tried again. */
+  /** Never throws. While the disk fails, at most bounds.journalBacklogMax records wait and are tried again. */
   settle(settlement: Settlement): void;
-  /** A whole entry at once, for a call that was refused before any attempt. Written soon. */
+  /** A whole entry, for a call that was refused before any attempt. Written soon. */
   refuse(entry: LedgerEntry): void;
-  /** False while the disk refuses. */
+  /** False while the disk fails. */
   readonly healthy: boolean;
   /** Settled entries that are not yet in the database. */
   readonly lag: number;
@@ -35,11 +34,11 @@ export type JournalRecord =
   | { readonly type: "settle"; readonly value: Settlement }
   | { readonly type: "refuse"; readonly value: LedgerEntry };
 
-/** What earlier processes left behind, in order. A torn last line is passed over; any other damage is reported. */
+/** The records that earlier processes left, in order. An incomplete last line is ignored; other damage is reported. */
 export interface JournalLeftovers {
   records(): AsyncIterable<JournalRecord>;
-  /** Lines that were neither whole nor the torn end, with file and offset. */
+  /** Damaged lines, with file and offset. An incomplete last line does not count. */
   readonly damage: readonly string[];
-  /** Removes the files once everything in them is safe elsewhere. */
+  /** Removes the files. To be called when everything in them is stored elsewhere. */
   discard(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface RecentRow {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  /** When these calls began: Unix milliseconds of a whole second. */
+  /** The second in which these calls began, in Unix milliseconds. */
   readonly at: number;
   /** A request counts once, however many attempts it took. */
   readonly requests: number;
@@ -39,7 +39,7 @@ export interface UsageSum {
   readonly costNanoUsd: NanoUsd;
 }
 
-/** One broken promise found by `check`, in words that name the rows. */
+/** One fault that `check` found, in words that name the rows. */
 export interface LedgerFault {
   readonly rule: string;
   readonly detail: string;
@@ -51,29 +51,29 @@ export interface LedgerCheck {
   readonly faults: readonly LedgerFault[];
 }
 
-/** The account, and the model through it, that keeps an answer under an id of its own. */
+/** The account and the model that store an answer under an upstream id. */
 export interface ResponseOwner {
   readonly provider: string;
   readonly deployment: string;
   readonly model: string;
   readonly upstreamModel: string;
-  /** Its usage is in the ledger. False for one that is still being made in the background. */
+  /** True: its usage is in the ledger. False: it is still being made in the background. */
   readonly paid: boolean;
 }
 
 export interface LedgerStore {
-  /** Idempotent by attempt id; rollups move with the rows in the same transaction. Resolves to how many were new. */
+  /** Idempotent by attempt id. Rollups are updated in the same transaction. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
-  /** What ended in a time, to rebuild rate windows after a restart. A refused call took nothing, so it is not in it. */
+  /** What ended in a period, to rebuild rate windows after a restart. Refused calls used nothing and are left out. */
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /** Price versions by id, for recovery and re-computation. */
   price(versionId: string): Promise<PriceVersion | null>;
-  /** Who keeps the answer with this id of the upstream's, as far as this workspace made it. */
+  /** Which account stores the answer with this upstream id, if this workspace made it. */
   responseOwner(workspaceId: string, upstreamId: string): Promise<ResponseOwner | null>;
-  /** Checks what can be checked inside the database: see the ledger module for the rules. */
+  /** Checks the rules that the database alone can check; the ledger module lists them. */
   check(): Promise<LedgerCheck>;
-  /** Removes entries older than `beforeMs`; rollups stay. Resolves to how many went. */
+  /** Removes entries older than `beforeMs`. Rollups stay. Resolves to the number of removed entries. */
   prune(beforeMs: number): Promise<number>;
 }

@@ -7,7 +7,7 @@ export interface StoredNotice extends Notice {
 
 export type NoticeFields = Pick<Notice, "name" | "percent" | "scope" | "scope_id" | "channel" | "enabled">;
 
-/** A budget that reached a share. `budget` names it, `periodStart` (Unix milliseconds) the period in which it did. */
+/** A budget reached a percentage. `budget` names the budget, `periodStart` (Unix milliseconds) the period. */
 export interface Crossing {
   readonly noticeId: string;
   readonly budget: string;
@@ -18,14 +18,14 @@ export interface Crossing {
   readonly limitUsd: number;
 }
 
-/** A crossing that is to be told, with how often that was tried. It is leased until `leasedUntil` (Unix milliseconds). */
+/** A crossing that has to be sent, with the number of tries so far. Leased until `leasedUntil` (Unix milliseconds). */
 export interface DueNotice extends Crossing {
   readonly leasedUntil: number;
   readonly at: number;
   readonly tries: number;
 }
 
-/** Notices on budgets. Each crossing is told once in its period, whichever process sees it first. */
+/** Notices about budgets. Each crossing is sent once in its period, by the process that sees it first. */
 export interface NoticeStore {
   /** `workspaceId` null: of every workspace. */
   list(workspaceId: string | null): Promise<readonly StoredNotice[]>;
@@ -33,11 +33,11 @@ export interface NoticeStore {
   create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice>;
   update(id: string, fields: Partial<NoticeFields>, auditSource: AuditSource): Promise<StoredNotice | null>;
   remove(id: string, auditSource: AuditSource): Promise<void>;
-  /** Writes down what was crossed, due now; what was written before stays as it is. `silent` ones are never sent. */
+  /** Stores crossings, due now. Those that are stored already do not change. `silent` ones are never sent. */
   cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void>;
   /** Leases what is due. */
   due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]>;
-  /** How a try ended; `dueAt` null: sent, or given up. A failure is written only while the lease holds. */
+  /** Stores how a try ended. `dueAt` null: sent, or given up. A failure is written only while the lease is valid. */
   tried(
     leased: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent" | "leasedUntil">,
     result: {

@@ -2,21 +2,21 @@ import type { LedgerEntry } from "#core/index.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** One HTTP request that has been answered, as the access log tells it. Nothing of its path, query or headers. */
+/** One HTTP request that was answered, for the access log. It holds nothing of its path, query or headers. */
 export interface RequestEnd {
   readonly requestId: string;
   readonly method: string;
-  /** The kind of path that was asked for. */
+  /** The kind of the path. */
   readonly route: string;
   readonly status: number;
   readonly totalMs: number;
-  /** The caller's, as far as proxies are believed. */
+  /** The caller's address, as told by trusted proxies. */
   readonly address: string;
-  /** First characters of the key's secret; null: nobody was recognised. */
+  /** The first characters of the key's secret. null: no key was recognised. */
   readonly key: string | null;
-  /** As the caller wrote it; null: none was read. */
+  /** As the caller wrote it. null: none was read. */
   readonly model: string | null;
-  /** The code of our own refusal. */
+  /** The code, if the gateway itself refused the request. */
   readonly error: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Observer {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   /** One attempt (or refusal) has ended and is in the journal. */
   attemptEnd(entry: LedgerEntry): void;
-  /** One HTTP request has been answered; for a stream, when its last byte left. */
+  /** One HTTP request was answered. For a stream: its last byte was sent. */
   requestEnd(end: RequestEnd): void;
   breakerChange(deploymentId: string, state: "open" | "half-open" | "closed", reason: string): void;
   configReload(result: "applied" | "unchanged" | "refused", detail: string): void;

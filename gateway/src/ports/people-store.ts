@@ -2,7 +2,7 @@ import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member } from "@s
 import type { WorkspaceRole } from "@sluice/contract/words";
 import type { Actor, Grant, Rights } from "#core/index.ts";
 
-/** Who does something, for the audit row that it leaves. */
+/** The actor of a change and their address, for the audit log. */
 export interface AuditSource {
   readonly actor: string;
   readonly ip: string | null;
@@ -28,51 +28,60 @@ export interface TakenReset {
 }
 
 /**
- * Users as the console knows them, their roles, invitations and admin tokens. One-time secrets are stored by digest. Every
- * write leaves its audit row in the same transaction. Nothing here decides who may: callers have asked `identity` first.
+ * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Every write
+ * adds its audit row in the same transaction. This store does not check permissions: callers ask `identity` first.
  */
 export interface PeopleStore {
-  /** The rights of a user now; null when there is none or it is disabled. */
+  /** The current rights of a user. null: there is no such user, or it is disabled. */
   rightsOf(userId: string): Promise<Rights | null>;
-  /** A token's actor by the digest of its secret, cut down to what its maker may do now; null when it does not hold. */
+  /**
+   * The actor of a token, found by the digest of its secret. It never has more rights than its owner has now. null: the
+   * token is not valid.
+   */
   tokenActor(digest: string): Promise<Actor | null>;
   listUsers(search: string | null, cursor: string | null, limit: number): Promise<Paged<ConsoleUser>>;
   user(userId: string): Promise<ConsoleUser | null>;
   userByEmail(email: string): Promise<ConsoleUser | null>;
-  /** Ends their sessions when it changes what they are. Throws `conflict` when it would leave no administrator. `keys`: of those that the user could no longer manage. */
+  /**
+   * Ends the user's sessions when the rights change. Throws `conflict` when no administrator would be left. `keys`: what
+   * happens to the keys that the user can no longer manage.
+   */
   updateUser(
     userId: string,
     change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
     auditSource: AuditSource,
   ): Promise<ConsoleUser>;
   /**
-   * With memberships, tokens, invitations, sessions and all they sign in with; their doings stay in the audit log. Throws
-   * `conflict` for the last administrator, `missing_required_parameter` when keys of theirs are in use and nothing says
-   * what becomes of them.
+   * Removes the user with all memberships, tokens, invitations, sessions and credentials. The audit log keeps what they
+   * did. Throws `conflict` for the last administrator, and `missing_required_parameter` when they made keys that are not
+   * revoked and `keys` does not say what happens to those.
    */
   removeUser(userId: string, keys: LeaverKeys | null, auditSource: AuditSource): Promise<void>;
   /**
-   * Takes the authenticator app with its backup codes, with `passkeys` those too, and ends every session and every sign-in
-   * under way. Throws `conflict` when there is nothing to take.
+   * Removes the authenticator app and its backup codes; with `passkeys`, the passkeys too. Ends all sessions and every
+   * sign-in that has begun. Throws `conflict` when there is nothing to remove.
    */
   resetSecondFactor(
     userId: string,
     taken: { readonly passkeys: boolean },
     auditSource: AuditSource,
   ): Promise<ConsoleUser>;
-  /** The first administrator only; false when there is one. The user exists already. */
+  /** Makes an existing user the first administrator. false: there is an administrator already. */
   makeFirstAdministrator(userId: string, auditSource: AuditSource): Promise<boolean>;
   administratorExists(): Promise<boolean>;
   listMembers(workspaceId: string): Promise<readonly Member[]>;
   /**
-   * Throws `conflict` when it would leave the workspace without an owner that it had. Somebody new becomes a member. A role
-   * above the one before ends their sessions: what a stolen one opens must not grow.
+   * Gives a user a role in a workspace. Throws `conflict` for the last owner who would be owner no more. A higher role ends
+   * the user's sessions, so that a stolen session never gains rights.
    */
   setMember(workspaceId: string, userId: string, role: WorkspaceRole, auditSource: AuditSource): Promise<Member>;
-  /** With the tokens they made for it; `keys` as with a user who is removed. Throws `not_found` for who is none, `conflict` for the last owner. */
+  /**
+   * Removes a member with the admin tokens that they made for this workspace. `keys` as in `removeUser`. Throws `not_found`
+   * if they are no member, `conflict` for the last owner.
+   */
   removeMember(workspaceId: string, userId: string, keys: LeaverKeys | null, auditSource: AuditSource): Promise<void>;
   listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
-  /** Replaces an open invitation of the same address to the same place. `digest` is of the link's secret. */
+  /** Replaces an open invitation for the same address and place. `digest`: of the secret in the link. */
   invite(
     invitation: {
       readonly email: string;
@@ -86,8 +95,9 @@ export interface PeopleStore {
   invitation(id: string): Promise<Invitation | null>;
   invitationByDigest(digest: string): Promise<Invitation | null>;
   /**
-   * Gives the user what it grants, never less than they had, and takes the invitation away, once; false: it was gone. Ends
-   * their sessions: all of them for an administrator, else but the one they accept with.
+   * Gives the user what the invitation grants, and removes the invitation. The user never loses a higher role. false: the
+   * invitation was used or removed before. Ends the sessions of a user who gains rights: all of them for an administrator,
+   * otherwise all but the one that accepts.
    */
   acceptInvitation(
     id: string,
@@ -106,17 +116,17 @@ export interface PeopleStore {
       readonly digest: string;
       readonly prefix: string;
       readonly expiresAt: number | null;
-      /** The token that makes it: what that one grants now bounds it, and it goes when that one goes. */
+      /** The token that makes this one. This one never has more rights than that, and is removed with it. */
       readonly madeWith?: string;
     },
     auditSource: AuditSource,
   ): Promise<AdminToken>;
-  /** With those it made. */
+  /** Also revokes the tokens that it made. */
   revokeToken(id: string, auditSource: AuditSource): Promise<void>;
-  /** One-time links to set a new password; the newest counts. */
+  /** Stores a one-time link to set a new password. Only the newest link of a user is valid. */
   createReset(userId: string, digest: string, expiresAt: number, auditSource: AuditSource): Promise<void>;
-  /** What a reset link stands for, which is used up by this; null when it does not hold. */
+  /** Uses up a reset link. null: it is not valid. */
   takeReset(digest: string): Promise<TakenReset | null>;
-  /** A row of the audit log for what happened outside these stores: sign-ins, a backup, a view of captured bodies. */
+  /** Adds an audit row for an event outside these stores: a sign-in, a backup, a look at captured bodies. */
   note(event: AuditEvent, auditSource: AuditSource): Promise<void>;
 }

@@ -12,7 +12,7 @@ import type { NanoUsd, ScopeKind } from "#core/index.ts";
 import type { UsageSum } from "./ledger-store.ts";
 import type { Paged } from "./people-store.ts";
 
-/** Which requests. Times are Unix milliseconds, from inclusive, to exclusive. `workspaceId` null: of every workspace. */
+/** Selects requests. Times are Unix milliseconds; `to` is excluded. `workspaceId` null: every workspace. */
 export interface RequestFilter {
   readonly workspaceId: string | null;
   readonly search?: string;
@@ -41,7 +41,7 @@ export interface UsageFilter {
   readonly groupId?: string;
 }
 
-/** One line of a chart; `at` are the beginnings of its steps that hold anything. `label` is the name behind the id. */
+/** One line of a chart. `at`: the beginnings of the steps that have data. `label`: the name behind the id. */
 export interface UsageLine {
   readonly id: string;
   readonly label: string;
@@ -50,11 +50,11 @@ export interface UsageLine {
 }
 
 export interface UsageReading {
-  /** As asked, or an hour: of a busy or long past time less than hours is not known, and it is widened to hours. */
+  /** As asked, or an hour. For long or busy periods only hours are known, so shorter steps become hours. */
   readonly stepMs: number;
   readonly totals: UsageFigures;
   readonly previous: UsageFigures;
-  /** Most expensive first, at most nine, then one with an empty id for the rest. */
+  /** The most expensive ones first, at most nine. One with an empty id follows for the rest. */
   readonly lines: readonly UsageLine[];
 }
 
@@ -76,7 +76,7 @@ export interface AuditFilter {
   readonly to?: number;
 }
 
-/** Sums of one model's usage by class, in the names of `Usage`, for a price to be tried on. */
+/** The usage of one model, summed by class (the names of `Usage`). For simulating a price. */
 export interface ModelUsage {
   readonly model: string;
   readonly requests: number;
@@ -84,12 +84,7 @@ export interface ModelUsage {
   readonly usage: Readonly<Record<string, number>>;
 }
 
-/**
- * What the console reads. It is answered beside the event loop that carries calls, from a connection of its own that
- * cannot write, so that a long search delays nobody. Every call has a bound on its time (`bounds.reportMs`) and rejects
- * with `request_timeout` beyond it.
- */
-/** One budget's scope and period, from whole hour to whole hour (Unix milliseconds); `to` null: without an end. */
+/** A budget's scope and period. `from` and `to` are whole hours in Unix milliseconds; `to` null: no end. */
 export interface SpendingAsk {
   readonly kind: ScopeKind;
   readonly id: string;
@@ -112,23 +107,27 @@ export interface SpendingReading {
   readonly recent: readonly RecentCost[];
 }
 
+/**
+ * What the console reads of the ledger and the audit log. It is read in a thread, over a connection that cannot write, so a
+ * long search delays no call. Every call has a time limit (`bounds.reportMs`) and rejects with `request_timeout` after it.
+ */
 export interface ReportStore {
   /**
-   * Newest first. A page may be shorter than `limit`, even empty, and still have a next one: a search for what is rare ends
-   * its page when it has looked for `bounds.reportScanMs`.
+   * Newest first. A page may be shorter than `limit`, or empty, and still have a next one: a search ends its page after
+   * `bounds.reportScanMs`.
    */
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
   /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
-  /** Percentiles are within 2 % of the true ones but for hours of early versions, which are marked: see `latency-sketch.ts`. */
+  /** Percentiles are exact to 2 %, except in hours that early versions wrote; those are marked (`latency-sketch.ts`). */
   usage(filter: UsageFilter): Promise<UsageReading>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
-  /** Newest first; pages may be short like those of requests. */
+  /** Newest first. Pages may be short, as those of requests. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
-  /** By model; `model` null: all. */
+  /** By model. `model` null: all models. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
-  /** Attempts and failures by deployment since a time, from the ledger. */
+  /** Attempts and failures of each deployment since a time, from the ledger. */
   deploymentUse(since: number): Promise<
     readonly {
       readonly deployment: string;
@@ -138,8 +137,8 @@ export interface ReportStore {
     }[]
   >;
   /**
-   * Spend in USD by scope and day (Unix milliseconds of its start, UTC) since a time. Keys without a budget of their own
-   * are put together under an empty id, so that the rows stay few; `keyId`: of one key alone, whatever it has.
+   * Spend in USD by scope and day since a time. A day is the Unix milliseconds of its start in UTC. Keys without their own
+   * budget are summed under an empty id, to keep the rows few. `keyId`: only this key, with or without a budget.
    */
   dailySpend(
     workspaceId: string | null,
@@ -155,15 +154,15 @@ export interface ReportStore {
     }[]
   >;
   /**
-   * What scopes have spent, and beside it, of one moment, the entries of theirs that ended since `endedSince`, so that what
-   * was counted elsewhere meanwhile can be told apart. At most bounds.budgetReadEntriesMax + 1 of them.
+   * What scopes have spent, and their entries that ended since `endedSince`, both read at one moment. The entries tell
+   * which costs were counted elsewhere in the meantime. At most bounds.budgetReadEntriesMax + 1 entries.
    */
   spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading>;
   /** What one key has used, by model. Times in Unix milliseconds, `to` excluded. */
   keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
-  /** `entries` is right to those of the hour up to which old ones have been removed. */
+  /** `entries` may be wrong by the entries of one hour, the last from which old entries were removed. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
-  /** A whole copy of the database in a file of its own, which `done` removes. */
+  /** Copies the whole database into a file. `done` removes the file. */
   backup(): Promise<{
     readonly bytes: ReadableStream<Uint8Array>;
     readonly size: number;
@@ -172,7 +171,7 @@ export interface ReportStore {
   close(): Promise<void>;
 }
 
-/** What is kept of how a request went, beside its ledger entries. Reading is rare; writing never delays a call. */
+/** Reads the stored explanations and captured requests. */
 export interface ExplainStore {
   explanation(requestId: string): Promise<Explanation | null>;
   capture(requestId: string): Promise<CaptureDetail | null>;

@@ -1,6 +1,6 @@
 import type { Secret } from "#core/index.ts";
 
-/** Somebody who may open the console. What they may do there is kept elsewhere, by their id. */
+/** A user of the console. Their rights are stored elsewhere, by their id. */
 export interface User {
   readonly id: string;
   /** Lower case. */
@@ -10,12 +10,12 @@ export interface User {
   readonly createdAt: number;
 }
 
-/** A session that holds. `fresh`: signed in (or confirmed) lately enough for what is dangerous. */
+/** A valid session. `fresh`: the user signed in or confirmed recently enough for dangerous actions. */
 export interface SignedIn {
   readonly user: User;
   readonly sessionId: string;
   readonly fresh: boolean;
-  /** `set-cookie` lines that have to go with the answer: a session that was rotated or prolonged. */
+  /** `set-cookie` lines for the answer, when the session was rotated or prolonged. */
   readonly cookies: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface OidcAccount {
   readonly clientId: string;
   readonly clientSecret: Secret;
   /**
-   * It speaks for addresses in these mail domains only, and whoever comes with one becomes a user. Empty: for any address,
-   * and for users only who connected it to their account.
+   * Only addresses in these mail domains may use it, and a new one becomes a user. Empty: any address may use it, but only
+   * users who connected it to their account.
    */
   readonly allowedDomains: readonly string[];
-  /** It asks for a second factor itself: whoever has one here is not asked again. */
+  /** It asks for a second factor itself; the console does not ask again. */
   readonly secondFactorTrusted: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface SignInEvent {
   readonly what:
     | "signed-in"
     | "sign-in-refused"
-    /** An account or an address has used up its tries. */
+    /** Too many tries for an account or an address. */
     | "sign-in-locked"
     | "signed-out"
     /** Somebody of an allowed domain became a user by single sign-on. */
@@ -57,36 +57,36 @@ export interface SignInEvent {
     | "backup-codes-made"
     | "passkey-added"
     | "passkey-removed"
-    /** An issuer's identity opens a user's account from now on, or no longer. */
+    /** A user connected or disconnected an identity of an issuer. */
     | "oidc-connected"
     | "oidc-disconnected"
     | "sessions-ended";
   /** How they signed in, or tried to. */
   readonly by: "password" | "second-factor" | "passkey" | "oidc" | null;
   readonly userId: string | null;
-  /** As it was typed where the user is unknown; null where nobody said. */
+  /** As typed, if the user is unknown. null: none was given. */
   readonly email: string | null;
   readonly ip: string;
 }
 
 /**
- * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. Implemented by a library; the
- * rest of the gateway sees this and nothing of the library.
+ * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. A library implements it. The rest
+ * of the gateway uses only this interface.
  */
 export interface SignIn {
   /** Answers everything under /api/auth. `ip` is the caller's address, for throttling. Never throws. */
   handle(request: Request, info: { readonly ip: string }): Promise<Response>;
-  /** Whose session a request carries; null when it carries none that holds. */
+  /** The session of a request. null: it has no valid one. */
   session(request: Request): Promise<SignedIn | null>;
   methods(): SignInMethods;
-  /** A user with a password. Throws `invalid_request` when the address is taken or the password out of bounds. */
+  /** Makes a user with a password. Throws `invalid_request` when the address is taken or the password has a wrong length. */
   createUser(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User>;
-  /** Ends every session of a user: after a change of role, a reset of the password, a removal. */
+  /** Ends all sessions of a user, after a change of role, a password reset or a removal. */
   endSessions(userId: string): Promise<void>;
-  /** Replaces the password without the old one and ends the sessions; for a reset by an administrator's link. */
+  /** Sets a new password without asking for the old one, and ends the sessions. For a reset link of an administrator. */
   setPassword(userId: string, password: string): Promise<void>;
-  /** Takes the user, with everything they sign in with. Their doings stay in the audit log. */
+  /** Removes the user with all credentials. The audit log keeps what they did. */
   removeUser(userId: string): Promise<void>;
-  /** The accounts of single sign-on changed; from the next request on these count. */
+  /** Sets the accounts of single sign-on, from the next request on. */
   useOidc(accounts: readonly OidcAccount[]): void;
 }

@@ -13,6 +13,6 @@ export interface StaticFile {
 
 /** The files of the console and of the API reference, by a path such as `console/index.html`. */
 export interface StaticFiles {
-  /** Null for everything that was not there at the start: a path is looked up, never joined to a directory. */
+  /** null for a file that was not there at the start. A path is looked up in a list, never joined to a directory. */
   find(path: string): Promise<StaticFile | null>;
 }

@@ -2,7 +2,7 @@
 export interface Clock {
   now(): number;
   monotonic(): number;
-  /** Runs `act` once after `delayMs`; the returned function takes it back. */
+  /** Runs `act` once after `delayMs`. The returned function cancels it. */
   after(delayMs: number, act: () => void): () => void;
 }
 

@@ -2,16 +2,16 @@ import type { LedgerEntry, Task, TaskEvent, TaskState } from "#core/index.ts";
 import type { BlobInfo } from "./blob-store.ts";
 
 export interface TaskFilter {
-  /** null: of every workspace; only for who may see them all. */
+  /** null: every workspace; only for callers that may see all of them. */
   readonly workspaceId: string | null;
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];
-  /** Instead of the newest first. Of one workspace only. */
+  /** Oldest first instead of newest first. For one workspace only. */
   readonly oldestFirst?: boolean;
 }
 
-/** Where a task stands among the others of its workspace. */
+/** The position of a task in the list of its workspace. */
 export type TaskPlace = Pick<Task, "id" | "createdAt">;
 
 /** `next` is the cursor of the following page, null at the end. */
@@ -20,7 +20,7 @@ export interface TaskPage {
   readonly next: string | null;
 }
 
-/** A task that one pass may work on until `untilMs`. The token fences: a write with an old one is refused. */
+/** A task that one pass may work on until `untilMs`. Writes check the token: a write with an old one is refused. */
 export interface LeasedTask {
   readonly task: Task;
   readonly lease: string;
@@ -67,46 +67,46 @@ export interface Delivery {
 }
 
 /**
- * Tasks, durable. Any number of processes may use the same one. The account's secret is sealed in the row.
- * A final task never changes its state, whoever asks.
+ * Durable tasks. Any number of processes may use the same store. The secret of the account is encrypted in the row.
+ * A final task never changes its state.
  */
 export interface TaskStore {
   /**
-   * Accepts a task, unless its workspace has one with the same idempotency key: then that one comes back, `created`
-   * false. Its first event is written with it. With `material`, what was noted for it must still be noted: throws otherwise.
+   * Stores a task and its first event. If the workspace has a task with the same idempotency key, that one is returned
+   * instead, with `created` false. With `material`: throws when `noteMaterial` was not called for it, or it was given up.
    */
   create(task: Task, material?: BlobInfo | null): Promise<{ readonly task: Task; readonly created: boolean }>;
   /** The task that a workspace has under an idempotency key. Also one that was deleted. */
   findByKey(workspaceId: string, idempotencyKey: string): Promise<Task | null>;
-  /** Before a task's material is stored, so that it is found whatever happens then. */
+  /** To be called before the material of a task is stored, so that it can be found and removed after a crash. */
   noteMaterial(taskId: string, material: BlobInfo, now: number): Promise<void>;
   material(taskId: string): Promise<BlobInfo | null>;
   /**
-   * Material that is not needed any more, and is not given to any task from now on: of tasks that are not sent again, and
-   * what was noted before `unownedBefore` for a task that there is not. Of one task where it is named.
+   * Marks and returns material that is no longer needed; no task can get it from now on. That is the material of tasks that
+   * will not be sent again, and material noted before `unownedBefore` without a task. `taskId`: of this task only.
    */
   spentMaterial(
     unownedBefore: number,
     limit: number,
     taskId?: string,
   ): Promise<readonly { readonly taskId: string; readonly hash: string }[]>;
-  /** After its bytes were removed. */
+  /** To be called after its bytes were removed. */
   forgetMaterial(taskId: string): Promise<void>;
   find(workspaceId: string, id: string): Promise<Task | null>;
-  /** For callbacks, which know no workspace. Also one that was deleted. */
+  /** For callbacks, which do not name a workspace. Also finds a deleted task. */
   findById(id: string): Promise<Task | null>;
-  /** Goes on behind a cursor, or behind a task. */
+  /** The page after a cursor, or after a task. */
   page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage>;
   events(taskId: string): Promise<readonly TaskEvent[]>;
-  /** Leases tasks that are due, oldest due first; a lease that ran out may be taken again. */
+  /** Leases the tasks that are due, the oldest due time first. A task whose lease has ended can be leased again. */
   lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedTask[]>;
-  /** Leases this one whether due or not; null when somebody else has it or it is final. */
+  /** Leases this task, even if it is not due. null: another pass has it, or it is final. */
   leaseOne(id: string, now: number, leaseMs: number): Promise<LeasedTask | null>;
-  /** Writes a step under the lease and keeps the lease unless `release`. False: the lease was lost, nothing was written. */
+  /** Writes a step if the lease is still valid; `release` ends the lease. False: it was lost, nothing was written. */
   step(leased: LeasedTask, step: TaskStep, now: number, release: boolean): Promise<boolean>;
   /**
-   * Ends it: state, ledger entry, rollups and the caller's message in one transaction, under the lease. False: the lease was
-   * lost or it was final already; nothing was written.
+   * Ends the task: state, ledger entry, rollups and the message to the caller, in one transaction. False: the lease was lost
+   * or the task was final already; nothing was written.
    */
   finish(
     leased: LeasedTask,
@@ -115,21 +115,20 @@ export interface TaskStore {
     delivery: Delivery | null,
     now: number,
   ): Promise<boolean>;
-  /** Makes it due now: a hint from the vendor, or a caller that asks. Does nothing to a final one. */
+  /** Makes the task due now, after a hint from the vendor or a question of a caller. A final task does not change. */
   hurry(id: string, now: number): Promise<void>;
-  /** After the result was copied to the blob store; also on a final task. False: there is no result of it any more. */
+  /** Notes that the result was copied to the blob store; also for a final task. False: the task has no result any more. */
   attachBlob(id: string, blobHash: string, contentType: string | null): Promise<boolean>;
   /**
-   * Deletes a task that has ended: what was asked for and what came of it are forgotten, and `find` and `page` do not give it.
-   * Its idempotency key and its name at the upstream stay taken. Gives the copy of its result, which nobody else may use any
-   * more; null: there is no such task, or it has not ended.
+   * Deletes a task that has ended. Its request and its result are removed, and `find` and `page` no longer return it. Its
+   * idempotency key and its upstream id stay taken. Returns the blob of its result, for removal. null: there is no such
+   * task, or it has not ended.
    */
   remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null>;
-  /** Not final ones, for the reservations after a restart: what each holds. */
+  /** The tasks that are not final, and what each reserves. For rebuilding the reservations after a restart. */
   open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">>;
   /**
-   * Which tasks, of any workspace, already have one of these ids at an upstream; for one that is looked for in a vendor's
-   * list.
+   * Which tasks, of any workspace, have one of these upstream ids. For matching a vendor's list with our tasks.
    */
   withUpstreamIds(
     upstreamIds: readonly string[],
@@ -137,8 +136,8 @@ export interface TaskStore {
   /** Messages that are due, leased: `dueAt` is when the lease ends. */
   dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]>;
   /**
-   * How a try went; `dueAt` null: delivered, or given up. A failure is written only while `leased` still holds: `dueAt` is
-   * what `dueDeliveries` gave. A delivery is always written, once.
+   * Stores how a try went. `dueAt` null: delivered, or given up. A failure is written only while the lease is valid:
+   * `leased.dueAt` is what `dueDeliveries` returned. A delivery is always written, once.
    */
   delivered(
     leased: Pick<Delivery, "id" | "dueAt">,

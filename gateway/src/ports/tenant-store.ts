@@ -3,10 +3,10 @@ import type { BodyOf, ConsoleGroup, ConsoleKey, ConsoleWorkspace } from "@sluice
 import type { Secret } from "#core/index.ts";
 import type { AuditSource, Paged } from "./people-store.ts";
 
-/** A workspace as it is kept; whose role in it is asked for is not known here. */
+/** A workspace as it is stored, without the role of the user who asks. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
 
-/** What is not said stays as it is; in a new object it is everything for models, no provider to pass through to, and no limit. */
+/** A field that is left out does not change. In a new object: all models, no pass-through, no limits. */
 interface ScopeFields {
   readonly models?: readonly string[] | undefined;
   readonly pass_through?: readonly string[] | undefined;
@@ -34,32 +34,32 @@ type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group">;
 /** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
 export type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
 
-/** What is not said stays as it is. */
+/** A field that is left out does not change. */
 export type KeyChange = { readonly [Name in keyof KeyFields]?: KeyFields[Name] | undefined } & {
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
-  /** The bounds that only admins widen. */
+  /** The fields that only admins may widen. */
   readonly setByAdmins?: readonly string[] | undefined;
 };
 
 export type NewKey = KeyChange & {
   readonly name: string;
   readonly secret: Secret;
-  /** User id; null: nobody of the console, as with the command line. Only admins widen such a key. */
+  /** User id. null: not made by a user, but by the command line or the first start. Only admins may widen such a key. */
   readonly createdBy: string | null;
-  /** A key of this name that the file declares without a secret gets this one. It keeps what the file says of it. */
+  /** If the config file declares a key of this name without a secret, that key gets this secret and does not change otherwise. */
   readonly fillsDeclared?: boolean;
 };
 
-/** The new secret, and how long the one before still opens. */
+/** The new secret, and how long the old one stays valid. */
 export interface Rotation {
   readonly secret: Secret;
   readonly graceMs: number;
 }
 
 export interface WorkspaceFilter {
-  /** Only these; null: all there are. */
+  /** Only these ids. null: all workspaces. */
   readonly ids: readonly string[] | null;
   /** Part of the slug or the name. */
   readonly search?: string | undefined;
@@ -74,20 +74,20 @@ export interface WorkspaceFilter {
  * owns; `conflict` for a name that is taken or a list that is full; `invalid_request` with `param` for a wrong field.
  */
 export interface TenantStore {
-  /** By slug. */
+  /** Ordered by slug. */
   workspaces(filter: WorkspaceFilter, cursor: string | null, limit: number): Promise<Paged<StoredWorkspace>>;
   workspace(id: string): Promise<StoredWorkspace | null>;
   workspaceNamed(slug: string): Promise<StoredWorkspace | null>;
-  /** With its first group, `default`. */
+  /** Makes a workspace with its first group, `default`. */
   addWorkspace(workspace: NewWorkspace, auditSource: AuditSource): Promise<StoredWorkspace>;
   updateWorkspace(id: string, change: WorkspaceChange, auditSource: AuditSource): Promise<StoredWorkspace>;
   /**
-   * With its groups, its revoked keys, and whoever belongs to it. Throws `conflict` while a key is in use, a task is open,
-   * or an asset group exists. Ledger entries and ended tasks stay.
+   * Removes a workspace with its groups, revoked keys, members and notices. Throws `conflict` while it has a key that is not
+   * revoked, an open task or an asset group. Ledger entries and ended tasks stay.
    */
   removeWorkspace(id: string, auditSource: AuditSource): Promise<void>;
 
-  /** By name. */
+  /** Ordered by name. */
   groups(workspaceId: string): Promise<readonly ConsoleGroup[]>;
   addGroup(
     workspaceId: string,
@@ -100,20 +100,23 @@ export interface TenantStore {
     change: GroupChange,
     auditSource: AuditSource,
   ): Promise<ConsoleGroup>;
-  /** Its revoked keys move to the group `default`, or the first by name. Throws `conflict` while it has others, or is the last. */
+  /**
+   * Its revoked keys move to the group `default`, or else to the first by name. Throws `conflict` while it has other keys,
+   * or is the last group.
+   */
   removeGroup(workspaceId: string, idOrName: string, auditSource: AuditSource): Promise<void>;
 
-  /** `workspaceId` null: wherever it is. */
+  /** `workspaceId` null: in any workspace. */
   key(workspaceId: string | null, id: string): Promise<ConsoleKey | null>;
   /** By id, or by the beginning of its secret when only one key has it. Throws `invalid_request` when several have it. */
   keyNamed(idOrPrefix: string): Promise<ConsoleKey | null>;
-  /** By workspace and name. `workspaceId` null: of every workspace. */
+  /** Ordered by workspace and name. `workspaceId` null: of every workspace. */
   listKeys(workspaceId: string | null): Promise<readonly ConsoleKey[]>;
   /** Whether there is any key, revoked ones included. */
   hasKeys(): Promise<boolean>;
-  /** A revoked key that has the name gives it up. */
+  /** If a revoked key has the name, that key is renamed. */
   addKey(workspaceId: string, key: NewKey, auditSource: AuditSource): Promise<ConsoleKey>;
-  /** What to change is decided on the key as it is within the transaction; what that throws changes nothing. */
+  /** `change` gets the key as it is within the transaction. If it throws, nothing changes. */
   updateKey(
     workspaceId: string,
     id: string,
@@ -121,10 +124,10 @@ export interface TenantStore {
     auditSource: AuditSource,
   ): Promise<ConsoleKey>;
   /**
-   * A secret that was still open from an earlier rotation ends now. A key that the file declares without a secret gets
-   * its first one.
+   * An older secret that was still valid from an earlier rotation ends now. A key that the config file declares without a
+   * secret gets its first one.
    */
   rotateKey(workspaceId: string, id: string, rotation: Rotation, auditSource: AuditSource): Promise<ConsoleKey>;
-  /** For good, whichever secret. Revoking twice is revoking once. */
+  /** Revokes the key for good, with both of its secrets. A second call changes nothing. */
   endKey(workspaceId: string, id: string, auditSource: AuditSource): Promise<ConsoleKey>;
 }

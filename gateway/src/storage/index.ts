@@ -1,13 +1,14 @@
 /**
- * storage: everything that is kept on disk, behind the ports. A `Database` holds the catalog, the ledger, tasks and
- * assets; the `Vault` holds the master key; the journal is the write-ahead file of the ledger; the drain empties it into
- * the database; blobs are on disk or in a bucket. The explainer keeps, in a thread of its own, why requests went as they
- * did and what was captured of them; it drops what it cannot write in time. `file` objects belong to the configuration file, `console` ones to all.
+ * storage: everything that is kept on disk, behind the ports. The `Database` holds the catalog, the ledger, tasks and
+ * assets. The `Vault` holds the master key. The journal is the write-ahead file of the ledger; the drain moves its records
+ * into the database. Blobs are on disk or in a bucket. The explainer stores, in its own thread, why requests went as they
+ * did, and what was captured of them. What it cannot write in time it drops. Objects with the owner `file` belong to the
+ * config file; those with `console` can be changed in the console and on the command line.
  *
- * Promises: a write is whole or not there, and synced when it resolves (leases and times of polls excepted). Entries
- * count once however often they are given, and rollups never part from them. No secret is stored in the open or shown in an audit row. A schema newer
- * than this program is refused. When the database is locked or broken, calls reject and nothing is half done; the
- * journal does not need the database.
+ * Promises: a write is done as a whole or not at all, and is synced to disk when it resolves (except leases and poll
+ * times). A ledger entry counts once, however often it is given, and rollups always agree with the entries. No secret is
+ * stored in plain text or shown in an audit row. A schema newer than this program is refused. When the database is locked
+ * or broken, calls reject and nothing is half done. The journal does not need the database.
  */
 
 export { createAssetStore } from "./assets/asset-store.ts";
