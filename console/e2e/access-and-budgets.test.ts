@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     const form = page.getByRole("dialog");
     await form.getByLabel("Name").fill("ci");
     await form.getByRole("button", { name: /Allowed IPs/ }).click();
-    const ips = form.getByRole("textbox", { name: "Allowed IPs" });
+    const ips = form.getByLabel("Allowed IPs", { exact: true }).first();
     await ips.fill("example.com");
     await ips.press("Enter");
     await form.getByText("example.com is not an IP address or range.").waitFor();

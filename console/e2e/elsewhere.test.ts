@@ -88,8 +88,8 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
       .click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("an API key: nightly").waitFor();
-    await dialog.getByRole("radio", { name: "Hand them over" }).check();
-    await dialog.getByRole("combobox", { name: "To whom" }).waitFor();
+    await dialog.getByRole("radio", { name: "Transfer them" }).check();
+    await dialog.getByRole("combobox", { name: "New owner" }).waitFor();
     await dialog.getByRole("radio", { name: "Disable them" }).check();
     expect(await barriers(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Remove member" }).click();

@@ -64,9 +64,9 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     const shown = page.getByRole("region", { name: "secret" });
     const secret = (await shown.innerText()).trim();
     expect(secret).toMatch(/^sk-sluice-\w+$/);
-    expect(await page.getByRole("button", { name: "Open in the playground" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Open in playground" }).isDisabled()).toBe(true);
     await page.getByLabel("I have saved it").check();
-    await page.getByRole("button", { name: "Open in the playground" }).click();
+    await page.getByRole("button", { name: "Open in playground" }).click();
 
     // The first answer, streamed as it comes.
     await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
