@@ -29,7 +29,6 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
   });
   const change = (changes: Partial<OidcDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const faults = useFaults(faultsOf(draft, account, taken), save.error);
-  const issuerChanged = account !== null && draft.issuer.trim() !== account.issuer;
   return (
     <FormDrawer
       opened
@@ -65,45 +64,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ id: event.currentTarget.value })}
       />
       <RedirectUri uri={account?.callback_url ?? callbackUrl(answer.public_url, draft.id)} />
-      <TextInput
-        label={t("settings.oidc.issuer")}
-        description={t("settings.oidc.issuerHelp")}
-        placeholder="https://accounts.google.com"
-        type="url"
-        withAsterisk
-        spellCheck={false}
-        maxLength={2_048}
-        error={faults.of("issuer")}
-        value={draft.issuer}
-        onChange={(event) => change({ issuer: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t("settings.oidc.clientId")}
-        withAsterisk
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={512}
-        error={faults.of("client_id")}
-        value={draft.clientId}
-        onChange={(event) => change({ clientId: event.currentTarget.value })}
-      />
-      <PasswordInput
-        label={t("settings.oidc.clientSecret")}
-        withAsterisk={account === null || issuerChanged}
-        description={
-          account === null
-            ? t("settings.oidc.secretHelp")
-            : issuerChanged
-              ? t("settings.oidc.secretAgain")
-              : t("settings.oidc.secretStored")
-        }
-        placeholder={account === null || issuerChanged ? undefined : t("settings.oidc.stored")}
-        autoComplete="off"
-        maxLength={2_048}
-        error={faults.of("client_secret")}
-        value={draft.clientSecret}
-        onChange={(event) => change({ clientSecret: event.currentTarget.value })}
-      />
+      <IssuerFields draft={draft} account={account} fault={faults.of} change={change} />
       <TagsInput
         label={t("settings.oidc.domains")}
         description={t("settings.oidc.domainsHelp")}
@@ -123,6 +84,61 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
       />
       <LeaveGuard dirty={draft !== stored && save.isIdle} openedBy={["account", "tab"]} />
     </FormDrawer>
+  );
+}
+
+interface IssuerFieldsProps {
+  readonly draft: OidcDraft;
+  readonly account: OidcAccount | null;
+  readonly fault: (field: string) => string | null;
+  readonly change: (changes: Partial<OidcDraft>) => void;
+}
+
+/** What the issuer tells us of itself, and of us. */
+function IssuerFields({ draft, account, fault, change }: IssuerFieldsProps) {
+  const issuerChanged = account !== null && draft.issuer.trim() !== account.issuer;
+  return (
+    <>
+      <TextInput
+        label={t("settings.oidc.issuer")}
+        description={t("settings.oidc.issuerHelp")}
+        placeholder="https://accounts.google.com"
+        type="url"
+        withAsterisk
+        spellCheck={false}
+        maxLength={2_048}
+        error={fault("issuer")}
+        value={draft.issuer}
+        onChange={(event) => change({ issuer: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t("settings.oidc.clientId")}
+        withAsterisk
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={512}
+        error={fault("client_id")}
+        value={draft.clientId}
+        onChange={(event) => change({ clientId: event.currentTarget.value })}
+      />
+      <PasswordInput
+        label={t("settings.oidc.clientSecret")}
+        withAsterisk={account === null || issuerChanged}
+        description={
+          account === null
+            ? t("settings.oidc.secretHelp")
+            : issuerChanged
+              ? t("settings.oidc.secretAgain")
+              : t("settings.oidc.secretStored")
+        }
+        placeholder={account === null || issuerChanged ? undefined : t("settings.oidc.stored")}
+        autoComplete="off"
+        maxLength={2_048}
+        error={fault("client_secret")}
+        value={draft.clientSecret}
+        onChange={(event) => change({ clientSecret: event.currentTarget.value })}
+      />
+    </>
   );
 }
 

@@ -137,7 +137,6 @@ export const settings = {
   },
   invite: {
     title: "Invite an administrator",
-    link: "link",
     help: "Administrators have every role in every workspace, and manage providers, settings and users. To give somebody access to one workspace only, invite them there.",
     email: "Email",
     emailWrong: "Enter an email address.",
@@ -255,7 +254,6 @@ export const settings = {
   mail: {
     title: "Email",
     help: "Invitations and budget alerts are emailed when this is set up. Otherwise you pass links on yourself.",
-    notSetUp: "Not set up",
     howTo:
       "Set these environment variables and restart the gateway. <code>smtps://</code> is encrypted from the start.",
     variables: "email variables",
@@ -309,7 +307,6 @@ export const settings = {
     everything: "everything",
     in: "{role, select, viewer {Viewer in {slug}} member {Member in {slug}} admin {Admin in {slug}} owner {Owner in {slug}} other {{slug}}}",
     revoked: "Token revoked.",
-    expired: "Expired",
     revokeTitle: "Revoke {name}?",
     revokeVerb: "Revoke token",
     revoke: "Revoke",
@@ -364,10 +361,6 @@ export const settings = {
     lastSeen: "Last seen",
     andMore: "and {count} more",
     noFactorHelp: "Only a password or a single sign-on account protects their access.",
-    noFactor: "None",
-    you: "You",
-    administrator: "Administrator",
-    disabled: "Disabled",
     authenticator: "authenticator app",
   },
 } as const;

@@ -136,7 +136,6 @@ export const settings: Translation<typeof english> = {
   },
   invite: {
     title: "邀请管理员",
-    link: "链接",
     help: "管理员拥有所有工作区的全部角色，并管理提供商、设置和用户。如只需访问某个工作区，请在该工作区中邀请。",
     email: "邮箱",
     emailWrong: "请填写邮箱地址。",
@@ -251,7 +250,6 @@ export const settings: Translation<typeof english> = {
   mail: {
     title: "邮件",
     help: "设置后，邀请和预算告警会通过邮件发送。否则需要自行转交链接。",
-    notSetUp: "未设置",
     howTo: "请设置以下环境变量并重启网关。<code>smtps://</code> 从一开始就加密。",
     variables: "邮件环境变量",
     from: "发件人",
@@ -303,7 +301,6 @@ export const settings: Translation<typeof english> = {
     everything: "全部",
     in: "{role, select, viewer {{slug} 的查看者} member {{slug} 的成员} admin {{slug} 的管理员} owner {{slug} 的所有者} other {{slug}}}",
     revoked: "令牌已撤销。",
-    expired: "已过期",
     revokeTitle: "撤销 {name}？",
     revokeVerb: "撤销令牌",
     revoke: "撤销",
@@ -354,10 +351,6 @@ export const settings: Translation<typeof english> = {
     lastSeen: "上次活动",
     andMore: "另有 {count} 个",
     noFactorHelp: "仅由密码或单点登录账号保护。",
-    noFactor: "无",
-    you: "你",
-    administrator: "管理员",
-    disabled: "已停用",
     authenticator: "身份验证器",
   },
 };

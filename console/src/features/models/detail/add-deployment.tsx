@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
 import { t } from "../../../language/areas/models.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
-import { placedKey } from "./steps.ts";
+import { placedKey } from "./priorities.ts";
 
 interface AddDeploymentProps {
   readonly model: string;

@@ -9,7 +9,7 @@ import { t } from "../../../language/areas/models.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import type { ModelType } from "../../catalog/price-words.ts";
 import { CapabilitiesButton } from "./capabilities-button.tsx";
-import type { Placed } from "./steps.ts";
+import type { Placed } from "./priorities.ts";
 
 interface DeploymentCardProps {
   readonly one: Placed;
@@ -17,7 +17,7 @@ interface DeploymentCardProps {
   readonly health: Health | null;
   /** Its provider is switched off: nothing goes there. */
   readonly providerOff: boolean;
-  /** Of the calls of its step, 0 to 1; null: it is alone there. */
+  /** Of the calls of its priority, 0 to 1; null: it is alone there. */
   readonly share: number | null;
   readonly type: ModelType;
   readonly disabled: boolean;

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { consoleRoutes } from "@sluice/contract";
+import { added } from "./priorities.ts";
 import { type ServingDraft, servingBlocked, servingBody, servingFaults } from "./serving-draft.ts";
-import { added } from "./steps.ts";
 
 const stored: ServingDraft = {
-  steps: added([], "main", "m"),
+  priorities: added([], "main", "m"),
   fallbacks: ["b"],
   type: "chat",
   ownedBy: "openai",
@@ -21,7 +21,7 @@ test("each change is sent alone, deployments as the whole list", () => {
   expect(servingBody({ ...stored, type: "image", ownedBy: "us" }, stored)).toEqual({ type: "image", owned_by: "us" });
   expect(servingBody({ ...stored, outputMax: 64_000 }, stored)).toEqual({ max_output_tokens: 64_000 });
   expect(servingBody({ ...stored, outputMax: null }, stored)).toEqual({ max_output_tokens: null });
-  const body = servingBody({ ...stored, steps: added(stored.steps, "spare", "m2") }, stored);
+  const body = servingBody({ ...stored, priorities: added(stored.priorities, "spare", "m2") }, stored);
   expect(body.deployments?.map((each) => [each.provider, each.priority])).toEqual([
     ["main", 1],
     ["spare", 2],
@@ -31,7 +31,7 @@ test("each change is sent alone, deployments as the whole list", () => {
 
 test("a model that leads nowhere cannot be saved", () => {
   expect(servingBlocked(stored)).toBeNull();
-  expect(servingBlocked({ ...stored, steps: [] })).toContain("one deployment");
+  expect(servingBlocked({ ...stored, priorities: [] })).toContain("one deployment");
   expect(servingFaults({ ...stored, ownedBy: " " })).toEqual({ owned_by: "Enter who owns the model." });
   expect(servingFaults(stored)).toEqual({});
 });

@@ -2,11 +2,11 @@ import type { BodyInput, ConsoleModel } from "@sluice/contract";
 import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import type { Faults } from "../../catalog/use-faults.ts";
-import { deploymentsBody, type Steps, sameSteps, stepsOf } from "./steps.ts";
+import { deploymentsBody, type Priorities, prioritiesOf, samePriorities } from "./priorities.ts";
 
 /** How a model is served, as the page has it before it is saved. */
 export interface ServingDraft {
-  readonly steps: Steps;
+  readonly priorities: Priorities;
   readonly fallbacks: readonly string[];
   readonly type: ModelType;
   readonly ownedBy: string;
@@ -16,7 +16,7 @@ export interface ServingDraft {
 
 export function servingOf(model: ConsoleModel): ServingDraft {
   return {
-    steps: stepsOf(model.deployments),
+    priorities: prioritiesOf(model.deployments),
     fallbacks: model.fallbacks,
     type: model.type,
     ownedBy: model.owned_by,
@@ -31,7 +31,7 @@ export function servingBody(
 ): Omit<NonNullable<BodyInput<"models.update">>, "price"> {
   const ownedBy = draft.ownedBy.trim();
   return {
-    ...(sameSteps(draft.steps, stored.steps) ? {} : { deployments: deploymentsBody(draft.steps) }),
+    ...(samePriorities(draft.priorities, stored.priorities) ? {} : { deployments: deploymentsBody(draft.priorities) }),
     ...(sameServing(draft.fallbacks, stored.fallbacks) ? {} : { fallbacks: [...draft.fallbacks] }),
     ...(draft.type === stored.type ? {} : { type: draft.type }),
     ...(ownedBy === stored.ownedBy ? {} : { owned_by: ownedBy }),
@@ -41,7 +41,7 @@ export function servingBody(
 
 /** Why it cannot be saved as it stands, where no field says it; null: nothing. */
 export function servingBlocked(draft: ServingDraft): string | null {
-  return draft.steps.length === 0 ? t("models.deployments.atLeastOne") : null;
+  return draft.priorities.length === 0 ? t("models.deployments.atLeastOne") : null;
 }
 
 export function servingFaults(draft: ServingDraft): Faults {

@@ -10,6 +10,7 @@ import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
 import { AboutSection } from "./about-section.tsx";
+import { DeploymentsSection } from "./deployments-section.tsx";
 import { FallbacksSection } from "./fallbacks-section.tsx";
 import {
   type ServingDraft,
@@ -19,7 +20,6 @@ import {
   servingFaults,
   servingOf,
 } from "./serving-draft.ts";
-import { StepsSection } from "./steps-section.tsx";
 
 /** Who answers, in which order, and what comes when nobody does. Nothing counts until it is saved. */
 export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
@@ -50,7 +50,12 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
             {t("models.conflict.help")}
           </Alert>
         )}
-        <StepsSection model={model} steps={draft.steps} onChange={(steps) => change({ steps })} disabled={locked} />
+        <DeploymentsSection
+          model={model}
+          priorities={draft.priorities}
+          onChange={(priorities) => change({ priorities })}
+          disabled={locked}
+        />
         <FallbacksSection
           model={model.name}
           type={draft.type}

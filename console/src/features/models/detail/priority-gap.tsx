@@ -2,7 +2,7 @@ import { useDroppable } from "@dnd-kit/core";
 import { t } from "../../../language/areas/models.ts";
 import { dropId } from "./drop-places.ts";
 
-interface StepGapProps {
+interface PriorityGapProps {
   readonly place: number;
   readonly first: boolean;
   readonly last?: boolean;
@@ -10,11 +10,16 @@ interface StepGapProps {
   readonly lifted: boolean;
 }
 
-/** Between two steps: says what leads on, and takes what is dropped as a step of its own. */
-export function StepGap({ place, first, last = false, lifted }: StepGapProps) {
+/** Between two priorities: says what leads on, and takes what is dropped as a priority of its own. */
+export function PriorityGap({ place, first, last = false, lifted }: PriorityGapProps) {
   const { setNodeRef, isOver } = useDroppable({ id: dropId({ kind: "gap", place }) });
   return (
-    <li ref={setNodeRef} className="step-gap" data-edge={first || last || undefined} data-over={isOver || undefined}>
+    <li
+      ref={setNodeRef}
+      className="priority-gap"
+      data-edge={first || last || undefined}
+      data-over={isOver || undefined}
+    >
       {lifted && isOver ? t("models.priorities.own") : first || last ? "" : t("models.priorities.next")}
     </li>
   );

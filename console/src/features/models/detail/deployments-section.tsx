@@ -19,23 +19,23 @@ import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { AddDeployment } from "./add-deployment.tsx";
 import { byPlaces, dropPlace, dropped } from "./drop-places.ts";
-import { StepGap } from "./step-gap.tsx";
-import { StepView } from "./step-view.tsx";
-import { added, type Placed, placedKey, type Steps } from "./steps.ts";
+import { added, type Placed, type Priorities, placedKey } from "./priorities.ts";
+import { PriorityGap } from "./priority-gap.tsx";
+import { PriorityView } from "./priority-view.tsx";
 
-interface StepsSectionProps {
+interface DeploymentsSectionProps {
   readonly model: ConsoleModel;
-  readonly steps: Steps;
-  readonly onChange: (steps: Steps) => void;
+  readonly priorities: Priorities;
+  readonly onChange: (priorities: Priorities) => void;
   readonly disabled: boolean;
 }
 
 /** The order in which deployments are tried: dragged, moved with buttons, or lifted with the keyboard. */
-export function StepsSection({ model, steps, onChange, disabled }: StepsSectionProps) {
+export function DeploymentsSection({ model, priorities, onChange, disabled }: DeploymentsSectionProps) {
   const [lifted, setLifted] = useState<string | null>(null);
   const [adding, setAdding] = useState(false);
-  const { list, told, move } = useButtonMoves(steps, onChange);
-  const all = steps.flat();
+  const { list, told, move } = useButtonMoves(priorities, onChange);
+  const all = priorities.flat();
   const health = useMemo(
     () => new Map(model.deployments.map((each) => [placedKey(each.provider, each.upstream_model), each.health])),
     [model.deployments],
@@ -66,23 +66,23 @@ export function StepsSection({ model, steps, onChange, disabled }: StepsSectionP
       <DndContext
         sensors={sensors}
         collisionDetection={underPointer}
-        accessibility={{ announcements: announcementsFor(steps), screenReaderInstructions: instructions }}
+        accessibility={{ announcements: announcementsFor(priorities), screenReaderInstructions: instructions }}
         onDragStart={({ active }) => setLifted(String(active.id))}
         onDragCancel={() => setLifted(null)}
         onDragEnd={({ active, over }) => {
           setLifted(null);
           const place = over === null ? null : dropPlace(String(over.id));
-          if (place !== null) onChange(dropped(steps, String(active.id), place));
+          if (place !== null) onChange(dropped(priorities, String(active.id), place));
         }}
       >
-        <ol ref={list} className="steps" data-lifted={lifted !== null || undefined}>
-          {steps.map((step, place) => (
-            <Fragment key={step.map((each) => each.key).join()}>
-              <StepGap place={place} first={place === 0} lifted={lifted !== null} />
-              <StepView
+        <ol ref={list} className="priorities" data-lifted={lifted !== null || undefined}>
+          {priorities.map((priority, place) => (
+            <Fragment key={priority.map((each) => each.key).join()}>
+              <PriorityGap place={place} first={place === 0} lifted={lifted !== null} />
+              <PriorityView
                 place={place}
-                step={step}
-                steps={steps}
+                priority={priority}
+                priorities={priorities}
                 health={health}
                 off={off}
                 type={model.type}
@@ -92,7 +92,7 @@ export function StepsSection({ model, steps, onChange, disabled }: StepsSectionP
               />
             </Fragment>
           ))}
-          <StepGap place={steps.length} first={false} lifted={lifted !== null} last />
+          <PriorityGap place={priorities.length} first={false} lifted={lifted !== null} last />
         </ol>
         <DragOverlay dropAnimation={null}>{liftedOne !== undefined && <Lifted one={liftedOne} />}</DragOverlay>
       </DndContext>
@@ -105,7 +105,7 @@ export function StepsSection({ model, steps, onChange, disabled }: StepsSectionP
           taken={all.map((each) => each.key)}
           onClose={() => setAdding(false)}
           onAdd={(provider, upstreamModel) => {
-            onChange(added(steps, provider, upstreamModel));
+            onChange(added(priorities, provider, upstreamModel));
             setAdding(false);
           }}
         />
@@ -122,26 +122,31 @@ function Lifted({ one }: { readonly one: Placed }) {
   );
 }
 
-/** A card that moves to another step is drawn anew there: the button that moved it keeps the focus, and where it went is said. */
-function useButtonMoves(steps: Steps, onChange: (steps: Steps) => void) {
+/** A card that moves to another priority is drawn anew there: the button that moved it keeps the focus, and where it went is said. */
+function useButtonMoves(priorities: Priorities, onChange: (priorities: Priorities) => void) {
   const list = useRef<HTMLOListElement>(null);
   const [moved, setMoved] = useState<{ readonly key: string; readonly button: string } | null>(null);
   useEffect(() => {
     if (moved === null) return;
     const card = [...(list.current?.children ?? [])]
-      .flatMap((step) => [...step.querySelectorAll<HTMLElement>(".deployment")])
+      .flatMap((priority) => [...priority.querySelectorAll<HTMLElement>(".deployment")])
       .find((each) => each.dataset["key"] === moved.key);
     const buttons = [...(card?.querySelectorAll<HTMLButtonElement>("[data-move]:not(:disabled)") ?? [])];
     (buttons.find((each) => each.dataset["move"] === moved.button) ?? buttons[0])?.focus();
   }, [moved]);
-  const place = moved === null ? -1 : steps.findIndex((step) => step.some((each) => each.key === moved.key));
+  const place =
+    moved === null ? -1 : priorities.findIndex((priority) => priority.some((each) => each.key === moved.key));
   return {
     list,
     told:
       place < 0
         ? ""
-        : t("models.dragging.moved", { name: providerOf(steps, moved?.key), place: place + 1, count: steps.length }),
-    move: (next: Steps, key: string, button: "earlier" | "later") => {
+        : t("models.dragging.moved", {
+            name: providerOf(priorities, moved?.key),
+            place: place + 1,
+            count: priorities.length,
+          }),
+    move: (next: Priorities, key: string, button: "earlier" | "later") => {
       onChange(next);
       setMoved({ key, button });
     },
@@ -158,25 +163,25 @@ const instructions = {
   draggable: t("models.dragging.help"),
 };
 
-function announcementsFor(steps: Steps): Announcements {
+function announcementsFor(priorities: Priorities): Announcements {
   const where = (id: string | number | undefined) => {
     const place = id === undefined ? null : dropPlace(String(id));
     if (place === null) return t("models.dragging.nowhere");
-    if (place.kind === "step") return t("models.dragging.inside", { place: place.place + 1 });
-    return place.place === steps.length
+    if (place.kind === "priority") return t("models.dragging.inside", { place: place.place + 1 });
+    return place.place === priorities.length
       ? t("models.dragging.last")
       : t("models.dragging.before", { place: place.place + 1 });
   };
   return {
-    onDragStart: ({ active }) => t("models.dragging.lifted", { name: providerOf(steps, active.id) }),
+    onDragStart: ({ active }) => t("models.dragging.lifted", { name: providerOf(priorities, active.id) }),
     onDragOver: ({ active, over }) =>
-      t("models.dragging.over", { name: providerOf(steps, active.id), where: where(over?.id) }),
+      t("models.dragging.over", { name: providerOf(priorities, active.id), where: where(over?.id) }),
     onDragEnd: ({ active, over }) =>
-      t("models.dragging.dropped", { name: providerOf(steps, active.id), where: where(over?.id) }),
-    onDragCancel: ({ active }) => t("models.dragging.cancelled", { name: providerOf(steps, active.id) }),
+      t("models.dragging.dropped", { name: providerOf(priorities, active.id), where: where(over?.id) }),
+    onDragCancel: ({ active }) => t("models.dragging.cancelled", { name: providerOf(priorities, active.id) }),
   };
 }
 
-function providerOf(steps: Steps, key: string | number | undefined): string {
-  return steps.flat().find((each) => each.key === key)?.provider ?? t("models.dragging.deployment");
+function providerOf(priorities: Priorities, key: string | number | undefined): string {
+  return priorities.flat().find((each) => each.key === key)?.provider ?? t("models.dragging.deployment");
 }

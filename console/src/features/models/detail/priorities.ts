@@ -1,0 +1,146 @@
+import type { BodyInput, CapabilitiesConfig, ConsoleDeployment } from "@sluice/contract";
+
+/** A deployment as the page has it before it is saved. */
+export interface Placed {
+  /** Provider and upstream model: what it is known by. */
+  readonly key: string;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly capabilities: CapabilitiesConfig | null;
+}
+
+/** Deployments of one priority: they share the calls. Never empty. */
+export type Priority = readonly Placed[];
+/** In the order in which they are tried. */
+export type Priorities = readonly Priority[];
+
+const defaultWeight = 100;
+const priorityMax = 1_000;
+
+export function placedKey(provider: string, upstreamModel: string): string {
+  return JSON.stringify([provider, upstreamModel]);
+}
+
+export function prioritiesOf(deployments: readonly ConsoleDeployment[]): Priorities {
+  const byPriority = Map.groupBy(deployments, (deployment) => deployment.priority);
+  return [...byPriority]
+    .toSorted(([one], [other]) => one - other)
+    .map(([, group]) =>
+      group.map(({ provider, upstream_model, priority, weight, enabled, capabilities }) => ({
+        key: placedKey(provider, upstream_model),
+        provider,
+        upstreamModel: upstream_model,
+        priority,
+        weight,
+        enabled,
+        capabilities,
+      })),
+    );
+}
+
+/** The whole list as the gateway takes it. Priorities stay where they still give the order, else they are counted anew. */
+export function deploymentsBody(priorities: Priorities): NonNullable<BodyInput<"models.update">["deployments"]> {
+  const numbers = numbersOf(priorities);
+  return priorities.flatMap((priority, place) =>
+    priority.map(({ provider, upstreamModel, weight, enabled, capabilities }) => ({
+      provider,
+      upstream_model: upstreamModel,
+      priority: numbers[place] ?? place + 1,
+      weight,
+      enabled,
+      capabilities,
+    })),
+  );
+}
+
+function numbersOf(priorities: Priorities): readonly number[] {
+  const kept = priorities.map(([first]) => first?.priority ?? 0);
+  const agree = priorities.every((priority, place) => priority.every((each) => each.priority === kept[place]));
+  const rise = kept.every((priority, place) => place === 0 || priority > (kept[place - 1] ?? 0));
+  return agree && rise && kept.every((priority) => priority <= priorityMax)
+    ? kept
+    : priorities.map((_, place) => place + 1);
+}
+
+/** Each one's share of a priority's calls, 0 to 1. What is switched off has none; weight 0 has none unless nobody has more. */
+export function sharesOf(priority: Priority): ReadonlyMap<string, number> {
+  const on = priority.filter((each) => each.enabled);
+  const weighted = on.filter((each) => each.weight > 0);
+  const sharing = weighted.length > 0 ? weighted : on;
+  const weightOf = (each: Placed) => (weighted.length > 0 ? each.weight : 1);
+  const sum = sharing.reduce((total, each) => total + weightOf(each), 0);
+  return new Map(priority.map((each) => [each.key, sharing.includes(each) ? weightOf(each) / sum : 0]));
+}
+
+/** One place earlier: out of a shared priority to one of its own before it, or from its own into the one before. */
+export function movedEarlier(priorities: Priorities, key: string): Priorities {
+  const from = placeOf(priorities, key);
+  const priority = priorities[from];
+  if (priority === undefined) return priorities;
+  if (priority.length > 1) return movedBetween(priorities, key, from);
+  return from === 0 ? priorities : movedInto(priorities, key, from - 1);
+}
+
+export function movedLater(priorities: Priorities, key: string): Priorities {
+  const from = placeOf(priorities, key);
+  const priority = priorities[from];
+  if (priority === undefined) return priorities;
+  if (priority.length > 1) return movedBetween(priorities, key, from + 1);
+  return from === priorities.length - 1 ? priorities : movedInto(priorities, key, from + 1);
+}
+
+/** Into the priority that stands at `place` now. */
+export function movedInto(priorities: Priorities, key: string, place: number): Priorities {
+  const from = placeOf(priorities, key);
+  const moved = priorities[from]?.find((each) => each.key === key);
+  if (moved === undefined || from === place || priorities[place] === undefined) return priorities;
+  return withoutEmpty(
+    priorities.map((priority, at) =>
+      at === place ? [...priority, moved] : at === from ? priority.filter((each) => each.key !== key) : priority,
+    ),
+  );
+}
+
+/** Into a priority of its own before the one that stands at `place` now; `priorities.length`: at the end. */
+export function movedBetween(priorities: Priorities, key: string, place: number): Priorities {
+  const from = placeOf(priorities, key);
+  const moved = priorities[from]?.find((each) => each.key === key);
+  if (moved === undefined) return priorities;
+  // Alone in its priority already, and that priority is at this place.
+  if (priorities[from]?.length === 1 && (place === from || place === from + 1)) return priorities;
+  const rest = priorities.map((priority) => priority.filter((each) => each.key !== key));
+  return withoutEmpty([...rest.slice(0, place), [moved], ...rest.slice(place)]);
+}
+
+export function changed(priorities: Priorities, key: string, part: Partial<Placed>): Priorities {
+  return priorities.map((priority) => priority.map((each) => (each.key === key ? { ...each, ...part } : each)));
+}
+
+export function removed(priorities: Priorities, key: string): Priorities {
+  return withoutEmpty(priorities.map((priority) => priority.filter((each) => each.key !== key)));
+}
+
+/** As a new last priority: it is asked when all others failed. */
+export function added(priorities: Priorities, provider: string, upstreamModel: string): Priorities {
+  const priority = Math.max(0, ...priorities.flat().map((each) => each.priority)) + 1;
+  const key = placedKey(provider, upstreamModel);
+  return [
+    ...priorities,
+    [{ key, provider, upstreamModel, priority, weight: defaultWeight, enabled: true, capabilities: null }],
+  ];
+}
+
+export function samePriorities(one: Priorities, other: Priorities): boolean {
+  return JSON.stringify(deploymentsBody(one)) === JSON.stringify(deploymentsBody(other));
+}
+
+function placeOf(priorities: Priorities, key: string): number {
+  return priorities.findIndex((priority) => priority.some((each) => each.key === key));
+}
+
+function withoutEmpty(priorities: Priorities): Priorities {
+  return priorities.filter((priority) => priority.length > 0);
+}
