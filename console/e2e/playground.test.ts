@@ -172,7 +172,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     });
     await until(async () => {
       await page.goto(`/console/requests/${request}?workspace=acme`);
-      return (await page.getByText("Not carried", { exact: true }).count()) > 0;
+      return (await page.getByText("Not forwarded", { exact: true }).count()) > 0;
     });
     await page.getByText("logit_bias").first().waitFor();
   });
@@ -246,6 +246,35 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await answer.locator("strong").first().innerText()).toBe("one");
     expect(await answer.locator("code").first().innerText()).toBe("two");
     expect(await answer.locator("img").count()).toBe(0);
+  });
+
+  test("at 1440 by 900 the message and its button stand in sight, also below a long answer", async () => {
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    const send = page.getByRole("button", { name: "Send", exact: true });
+    const message = page.getByRole("textbox", { name: "Message" });
+    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    const inSight = async () => {
+      const [button, box] = [await send.boundingBox(), await message.boundingBox()];
+      expect([(button?.y ?? 0) + (button?.height ?? 0) <= 900, (box?.y ?? -1) >= 0]).toEqual([true, true]);
+    };
+    await send.waitFor();
+    await inSight();
+    await message.fill(`Say ${"a long line\n\n".repeat(80)}`);
+    await inSight();
+    await page.keyboard.press("Control+End");
+    await message.press("Enter");
+    await page.getByRole("button", { name: "Copy response" }).last().waitFor();
+    await inSight();
+  });
+
+  test("a field that is wrong is marked, and what is wrong is said once", async () => {
+    await open("video");
+    await page.getByRole("textbox", { name: "Prompt" }).fill("a boat");
+    await page.getByRole("combobox", { name: "Aspect ratio" }).fill("wide");
+    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    expect(await page.getByRole("combobox", { name: "Aspect ratio" }).getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByRole("alert").count()).toBe(1);
   });
 
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {

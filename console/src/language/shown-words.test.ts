@@ -78,6 +78,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   // Values of the API.
   "features/assets/asset-types.ts": ["Image", "Video", "Audio"],
+  "features/assets/upload-file.ts": ["Image", "Video", "Audio"],
   // The ending of a file's name.
   "features/media/video-player.tsx": [".mp4"],
   // Told to a model.

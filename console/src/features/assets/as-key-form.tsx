@@ -1,12 +1,13 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { RouteId } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
-import { asProblem, type Problem } from "../../client/problem.ts";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
+import { FormProblem } from "../../components/form-problem.tsx";
 import { noticeDone } from "../../components/notice.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/assets.ts";
-import { askAs, useKeyCall } from "../media/key-call.ts";
+import { askAs, type KeyCall, useKeyCall } from "../media/key-call.ts";
 import { KeySelect } from "../media/key-select.tsx";
 import { NoKey } from "../media/no-key.tsx";
 import { useChosenKey } from "../media/use-usable-keys.ts";
@@ -17,14 +18,12 @@ interface AsKeyFormProps {
   readonly verb: string;
   readonly done: string;
   readonly invalidates: readonly RouteId[];
-  /** The body of the call; null while something is missing. */
-  readonly body: Readonly<Record<string, unknown>> | null;
-  /** Those of its members that the form shows, so that it can say what is wrong with them. */
-  readonly fields: readonly string[];
+  /** The body of the call, JSON or a form; null while something is missing. */
+  readonly body: Readonly<Record<string, unknown>> | FormData | null;
   readonly onDone: (answer: unknown) => void;
   readonly onClose: () => void;
-  /** The fields, with the gateway's words for a wrong one. */
-  readonly children: (problemOf: (param: string) => string | null) => ReactNode;
+  /** The fields. `sent`: how many bytes of a form have been sent; null while none is. */
+  readonly children: (problem: Problem | null, sent: number | null) => ReactNode;
 }
 
 interface AsKeyDialogProps extends AsKeyFormProps {
@@ -42,34 +41,25 @@ export function AsKeyDialog({ title, opened, ...form }: AsKeyDialogProps) {
 }
 
 function AsKeyForm(props: AsKeyFormProps) {
-  const { slug, path, verb, done, invalidates, body, fields, onDone, onClose, children } = props;
+  const { slug, path, verb, done, invalidates, body, onDone, onClose, children } = props;
   const { key, keys, choose, problem: keysProblem, reload } = useChosenKey(slug);
   const call = useKeyCall(slug, key ?? "");
   const queries = useQueryClient();
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [sending, setSending] = useState(false);
-  const submit = async (event: FormEvent) => {
+  const sending = useSending(call, path, async (value) => {
+    await Promise.all(invalidates.map((route) => queries.invalidateQueries({ queryKey: [route] })));
+    noticeDone(done);
+    onDone(value);
+  });
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (body === null || key === null || sending) return;
-    setSending(true);
-    setProblem(null);
-    try {
-      const { value } = await askAs(call, path, body);
-      await Promise.all(invalidates.map((route) => queries.invalidateQueries({ queryKey: [route] })));
-      noticeDone(done);
-      onDone(value);
-    } catch (thrown) {
-      setProblem(asProblem(thrown));
-    } finally {
-      setSending(false);
-    }
+    if (body !== null && key !== null) void sending.send(body);
   };
   if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
   if (keys !== null && key === null) return <NoKey slug={slug} what={t("assets.needsKey")} onMade={choose} />;
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        {children((param) => (problem?.param === param ? problem.message : null))}
+        {children(sending.problem, sending.sent)}
         <KeySelect
           slug={slug}
           value={key}
@@ -77,16 +67,49 @@ function AsKeyForm(props: AsKeyFormProps) {
           label={t("assets.key")}
           description={t("assets.keyHelp")}
         />
-        {problem !== null && !fields.includes(problem.param ?? "") && <ProblemAlert problem={problem} />}
+        <FormProblem problem={sending.problem} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t("assets.cancel")}
-          </Button>
-          <Button type="submit" loading={sending} disabled={body === null || key === null}>
+          {sending.sent === null ? (
+            <Button variant="default" onClick={onClose}>
+              {t("assets.cancel")}
+            </Button>
+          ) : (
+            <Button variant="default" onClick={sending.stop}>
+              {t("assets.upload.cancel")}
+            </Button>
+          )}
+          <Button type="submit" loading={sending.running} disabled={body === null || key === null}>
             {verb}
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+/** One call at a time; whoever leaves while it is sent gives it up. */
+function useSending(call: KeyCall, path: AsKeyFormProps["path"], onAnswer: (value: unknown) => Promise<void>) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [running, setRunning] = useState(false);
+  const [sent, setSent] = useState<number | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const send = async (body: NonNullable<AsKeyFormProps["body"]>) => {
+    if (running) return;
+    const controller = new AbortController();
+    abort.current = controller;
+    setRunning(true);
+    setProblem(null);
+    if (body instanceof FormData) setSent(0);
+    try {
+      const { value } = await askAs(call, path, body, { signal: controller.signal, onSent: setSent });
+      await onAnswer(value);
+    } catch (thrown) {
+      if (!isAbort(thrown)) setProblem(asProblem(thrown));
+    } finally {
+      setRunning(false);
+      setSent(null);
+    }
+  };
+  return { problem, running, sent, send, stop: () => abort.current?.abort() };
 }

@@ -4,13 +4,14 @@ import { useMemo } from "react";
 import { send } from "../../client/call.ts";
 import { Problem, problemOfBody } from "../../client/problem.ts";
 import { t } from "../../language/areas/media.ts";
+import { upload } from "./upload.ts";
 
 /** The data plane as one of a workspace's keys. Throws a Problem for any answer but a good one. */
 export interface KeyCall {
   readonly workspace: string;
   readonly key: string;
-  /** `path` begins with `/v1/`. */
-  readonly send: (path: string, init: RequestInit) => Promise<Response>;
+  /** `path` begins with `/v1/`. `onSent` hears how many bytes of a form have been sent. */
+  readonly send: (path: string, init: RequestInit, onSent?: (bytes: number) => void) => Promise<Response>;
 }
 
 export function useKeyCall(workspace: string, key: string): KeyCall {
@@ -19,9 +20,12 @@ export function useKeyCall(workspace: string, key: string): KeyCall {
     () => ({
       workspace,
       key,
-      send: async (path, init) => {
+      send: async (path, init, onSent) => {
+        const { body, signal } = init;
+        const url = asKeyPath(workspace, key) + path;
         try {
-          return await send(asKeyPath(workspace, key) + path, init);
+          if (onSent === undefined || !(body instanceof FormData)) return await send(url, init);
+          return await upload(url, body, { signal: signal ?? new AbortController().signal, onSent });
         } catch (thrown) {
           // Only the session's end leads to the sign-in page: a key that is switched off answers 401 as well.
           if (thrown instanceof Problem && thrown.code === "not_signed_in") {
@@ -62,22 +66,30 @@ export interface Answered extends Told {
   readonly totalMs: number;
 }
 
+interface AskOptions {
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Hears how many bytes of a form have been sent. */
+  readonly onSent?: (bytes: number) => void;
+}
+
 /** One call whose answer is JSON. `body` is sent as JSON, or as the form that it is. */
 export async function askAs(
   call: KeyCall,
   path: string,
   body: object | FormData,
-  init: { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> } = {},
+  init: AskOptions = {},
 ): Promise<Answered> {
   const startedMs = performance.now();
   const form = body instanceof FormData;
-  const response = await call.send(path, {
+  const request: RequestInit = {
     method: "POST",
     // The browser names the boundary of a form itself.
     headers: { ...(form ? {} : { "content-type": "application/json" }), ...init.headers },
     body: form ? body : JSON.stringify(body),
     signal: init.signal ?? null,
-  });
+  };
+  const response = await call.send(path, request, init.onSent);
   const told = toldBy(response);
   const value = await jsonOf(response, told.requestId);
   const failed = problemOfBody(value, told.requestId);

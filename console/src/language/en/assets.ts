@@ -42,6 +42,7 @@ export const assets = {
     choose: "Choose a file to upload",
     remove: "Remove {name}",
     progress: "{sent} of {all} uploaded",
+    progressLabel: "Upload progress",
     checking: "Uploaded. Checking the file…",
     cancel: "Cancel upload",
     canceled: "Upload canceled.",
@@ -51,6 +52,7 @@ export const assets = {
     tooLarge: "{name} is {size}; the maximum is {most}.",
     unsupportedContent: "This file format is not supported.",
     tooLargeHere: "The file is too large.",
+    unfit: "This file cannot be used. Check its dimensions or length.",
     onlyLocal:
       "Files can be uploaded only to groups stored by the gateway. Choose such a group, or add the asset by URL.",
   },

@@ -1,19 +1,20 @@
 import { Radio, Stack, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/assets.ts";
 import { AsKeyDialog } from "./as-key-form.tsx";
 import { platforms } from "./platforms.ts";
 
-interface MakeGroupProps {
+interface CreateGroupProps {
   readonly slug: string;
   readonly opened: boolean;
   readonly onClose: () => void;
-  readonly onMade: (group: string) => void;
+  readonly onCreated: (group: string) => void;
 }
 
 const plain = { name: "", description: "", platform: "local" };
 
-export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
+export function CreateGroup({ slug, opened, onClose, onCreated }: CreateGroupProps) {
   const [draft, setDraft] = useState(plain);
   const set = (change: Partial<typeof plain>) => setDraft((before) => ({ ...before, ...change }));
   useEffect(() => {
@@ -31,10 +32,9 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
       done={t("assets.groups.created")}
       invalidates={["assetGroups.list"]}
       body={name === "" ? null : { platform: draft.platform, name, description: draft.description.trim() }}
-      fields={["name", "description", "platform"]}
-      onDone={(answer) => onMade(idIn(answer))}
+      onDone={(answer) => onCreated(idIn(answer))}
     >
-      {(problemOf) => (
+      {(problem) => (
         <>
           <TextInput
             label={t("assets.name")}
@@ -43,7 +43,7 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             required
             maxLength={64}
             value={draft.name}
-            error={problemOf("name")}
+            error={wrongField(problem, "name")}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <Textarea
@@ -53,14 +53,14 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
             minRows={1}
             maxLength={300}
             value={draft.description}
-            error={problemOf("description")}
+            error={wrongField(problem, "description")}
             onChange={(event) => set({ description: event.currentTarget.value })}
           />
           <Radio.Group
             label={t("assets.groups.platform")}
             description={t("assets.groups.platformHelp")}
             value={draft.platform}
-            error={problemOf("platform")}
+            error={wrongField(problem, "platform")}
             onChange={(platform) => set({ platform })}
           >
             <Stack gap="xs" mt="xs">

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const config = `
+workspaces:
+  - { slug: acme, name: Acme, groups: [{ name: default }], keys: [{ name: ci }] }
+`;
+
+describe.skipIf(noBrowser !== null)("assets in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+  let page: Page;
+  /** A picture, 400 by 300. */
+  let picture: Buffer;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password }, config });
+    ada = await signInAs(gateway.url, email);
+    const { key } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "try" } });
+    const made = await ada.send(`/api/workspaces/acme/keys/${key.id}/call/v1/asset-groups`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ platform: "local", name: "heroes" }),
+    });
+    expect(made.status).toBe(200);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser);
+    await page.goto("/console/assets?workspace=acme");
+    picture = await page.screenshot({ clip: { x: 0, y: 0, width: 400, height: 300 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  beforeEach(async () => {
+    await page.goto("/console/assets?workspace=acme&create=asset");
+    await page.getByRole("dialog").getByText("Drop a file here").waitFor();
+  });
+
+  const assets = async () => (await ada.call("assets.list", { params: { workspace: "acme" } })).data;
+  const file = (name: string, buffer: Buffer) => ({ name, mimeType: "image/png", buffer });
+
+  test("a file that is chosen is uploaded, and stands in the gallery as it is", async () => {
+    await page.getByLabel("Choose a file to upload").setInputFiles(file("hero.png", picture));
+    await page.getByRole("dialog").getByText("hero.png").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Add asset" }).click();
+    await page.getByText("Asset uploaded.").first().waitFor();
+    await page.getByRole("button", { name: "hero", exact: true }).waitFor();
+    await until(() => page.evaluate<boolean>("document.querySelector('.asset-frame img')?.naturalWidth === 400"));
+    expect(await assets()).toMatchObject([{ name: "hero", asset_type: "Image", status: "Active" }]);
+  });
+
+  test("a file can be dropped; two at once cannot, nor what no asset may be", async () => {
+    const drop = (names: readonly string[]) =>
+      page.evaluate(
+        `(() => {
+          const data = new DataTransfer();
+          for (const name of ${JSON.stringify(names)}) data.items.add(new File(["x"], name, { type: name.endsWith(".txt") ? "text/plain" : "image/png" }));
+          document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+        })()`,
+      );
+    const dialog = page.getByRole("dialog");
+    await drop(["a.png", "b.png"]);
+    await dialog.getByText("Drop one file at a time.").waitFor();
+    await drop(["a.txt"]);
+    await dialog.getByText("a.txt is not an image, video or audio file.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Add asset" }).isDisabled()).toBe(true);
+    await drop(["a.png"]);
+    await dialog.getByText("a.png", { exact: true }).waitFor();
+    expect(await dialog.getByRole("button", { name: "Add asset" }).isDisabled()).toBe(false);
+  });
+
+  test("what the gateway refuses is said beside the file, once, and another file can be chosen", async () => {
+    const before = await assets();
+    const dialog = page.getByRole("dialog");
+    await page.getByLabel("Choose a file to upload").setInputFiles(file("fake.png", Buffer.from("x".repeat(500))));
+    await dialog.getByRole("button", { name: "Add asset" }).click();
+    await dialog.getByText("This file format is not supported.").waitFor();
+    expect(await dialog.getByText("This file format is not supported.").count()).toBe(1);
+    await dialog.getByRole("button", { name: "Remove fake.png" }).click();
+    await page.getByLabel("Choose a file to upload").setInputFiles(file("second.png", picture));
+    await dialog.getByRole("button", { name: "Add asset" }).click();
+    await page.getByText("Asset uploaded.").first().waitFor();
+    expect((await assets()).length).toBe(before.length + 1);
+  });
+
+  test("an upload shows how far it is and can be given up; then nothing was added", async () => {
+    const before = await assets();
+    // It arrives, and its answer does not.
+    await page.route("**/v1/assets", () => {});
+    const dialog = page.getByRole("dialog");
+    await page.getByLabel("Choose a file to upload").setInputFiles(file("late.png", picture));
+    await dialog.getByRole("button", { name: "Add asset" }).click();
+    await dialog.getByRole("progressbar", { name: "Upload progress" }).waitFor({ state: "attached" });
+    await dialog.getByRole("status").waitFor();
+    await dialog.getByRole("button", { name: "Cancel upload" }).click();
+    await dialog.getByRole("button", { name: "Remove late.png" }).waitFor();
+    expect(await dialog.getByRole("button", { name: "Add asset" }).isDisabled()).toBe(false);
+    await page.unroute("**/v1/assets");
+    expect((await assets()).length).toBe(before.length);
+  });
+
+  test("in Chinese the API is told the same words", async () => {
+    const chinese = await ada.page(browser, { locale: "zh-CN" });
+    await chinese.addInitScript('localStorage.setItem("sluice.language", "zh-CN")');
+    await chinese.goto("/console/assets?workspace=acme&create=asset");
+    const dialog = chinese.getByRole("dialog");
+    await dialog.getByText("URL", { exact: true }).click();
+    await dialog.getByPlaceholder("https://example.com/hero.png").fill("https://example.com/a.mp4");
+    const sent = chinese.waitForRequest("**/v1/assets");
+    await dialog.getByRole("button", { name: "添加素材" }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ asset_type: "Video", url: "https://example.com/a.mp4" });
+    await browser.leave(chinese);
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { formatBytes } from "../../client/format.ts";
+import type { Problem } from "../../client/problem.ts";
+import { t } from "../../language/areas/assets.ts";
+import { type assetTypes, typeOfAddress } from "./asset-types.ts";
+
+type AssetType = (typeof assetTypes)[number];
+
+/** What the gateway takes; it judges for itself. */
+export const uploadBytesMax: Readonly<Record<AssetType, number>> = {
+  Image: 30 * 1024 * 1024,
+  Video: 50 * 1024 * 1024,
+  Audio: 15 * 1024 * 1024,
+};
+
+export const uploadTypes = "image/*,video/*,audio/*";
+
+type ChosenFile = Pick<File, "name" | "size" | "type">;
+
+/** Why a file cannot be uploaded; null when it may. What is in it, the gateway sees. */
+export function uploadProblem(file: ChosenFile): string | null {
+  const { name, size } = file;
+  if (size === 0) return t("assets.upload.empty", { name });
+  const type = typeOfFile(file);
+  if (type === null) return t("assets.upload.unsupported", { name });
+  const most = uploadBytesMax[type];
+  if (size <= most) return null;
+  return t("assets.upload.tooLarge", { name, size: formatBytes(size), most: formatBytes(most) });
+}
+
+/** As the browser says; where it knows nothing, by the ending. */
+function typeOfFile({ name, type }: ChosenFile): AssetType | null {
+  if (type.startsWith("image/")) return "Image";
+  if (type.startsWith("video/")) return "Video";
+  if (type.startsWith("audio/")) return "Audio";
+  const byEnding = typeOfAddress(name);
+  return type === "" && byEnding !== "Image" ? byEnding : null;
+}
+
+/** What the gateway says of the file, in the page's own words. Its own sentence stands below the form. */
+export function refusedFile(problem: Problem | null): string | null {
+  if (problem === null) return null;
+  if (problem.code === "request_too_large") return t("assets.upload.tooLargeHere");
+  if (problem.param !== "file") return null;
+  if (problem.code === "unsupported_media_type") return t("assets.upload.unsupportedContent");
+  return t("assets.upload.unfit");
+}
+
+/** What an asset is called unless somebody says otherwise: as its file, without the ending. */
+export function nameOfFile(name: string): string {
+  return [...name.replace(/\.[A-Za-z0-9]{1,8}$/, "")].slice(0, 64).join("").trim();
+}
