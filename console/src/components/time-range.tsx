@@ -20,7 +20,7 @@ export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName 
   const change = useUrlChange();
   const [opened, setOpened] = useState(false);
   return (
-    <Group gap={4} wrap="nowrap" className="time-range">
+    <Group gap={4} wrap="wrap" className="time-range">
       <SegmentedControl
         aria-label={t("components.range.label")}
         data={[...words]}

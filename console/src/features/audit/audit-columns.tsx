@@ -16,11 +16,13 @@ const object: Column<AuditRow> = { id: "object", header: t("audit.target"), cell
 const workspace: Column<AuditRow> = {
   id: "workspace",
   header: t("audit.workspace"),
+  width: "7.5rem",
   cell: (row) => (row.workspace === null ? <Nothing word={t("audit.none")} /> : row.workspace.slug || row.workspace.id),
 };
 const address: Column<AuditRow> = {
   id: "address",
   header: t("audit.address"),
+  width: "8.5rem",
   cell: (row) => row.ip ?? <Nothing word={t("audit.unknown")} />,
 };
 

@@ -25,8 +25,8 @@ export const limitUsageColumns: readonly Column<LimitUsageRow>[] = [
       </span>
     ),
   },
-  { id: "kind", header: t("limits.limit"), sortBy: kindWords, cell: kindWords },
-  { id: "used", header: t("limits.used"), width: "16rem", sortBy: urgencyOf, cell: (row) => <Meter row={row} /> },
+  { id: "kind", header: t("limits.limit"), width: "8.5rem", sortBy: kindWords, cell: kindWords },
+  { id: "used", header: t("limits.used"), width: "13rem", sortBy: urgencyOf, cell: (row) => <Meter row={row} /> },
   {
     id: "resets",
     header: t("limits.resets"),

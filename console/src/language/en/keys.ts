@@ -33,6 +33,7 @@ export const keys = {
   budget: "Budget",
   expires: "Expires",
   never: "Never",
+  neverUsed: "Never",
   lastUsed: "Last used",
   state: {
     active: "Active",

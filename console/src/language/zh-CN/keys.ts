@@ -34,6 +34,7 @@ export const keys: Translation<typeof english> = {
   budget: "预算",
   expires: "过期时间",
   never: "永不",
+  neverUsed: "从未",
   lastUsed: "最近使用",
   state: {
     active: "启用",

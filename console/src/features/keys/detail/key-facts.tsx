@@ -117,7 +117,7 @@ function settingFacts(key: ConsoleKey): readonly (Fact & { readonly set: boolean
 function lastFacts(key: ConsoleKey): readonly Fact[] {
   const maker = key.created_by;
   return [
-    { name: t("keys.lastUsed"), value: <When at={key.last_used_at} missing={t("keys.never")} /> },
+    { name: t("keys.lastUsed"), value: <When at={key.last_used_at} missing={t("keys.neverUsed")} /> },
     {
       name: t("keys.facts.created"),
       value:

@@ -69,7 +69,7 @@ const rest: readonly Column<KeyWithUsage>[] = [
     id: "used",
     header: t("keys.lastUsed"),
     sortBy: (key) => key.last_used_at,
-    cell: (key) => <When at={key.last_used_at} missing={t("keys.never")} />,
+    cell: (key) => <When at={key.last_used_at} missing={t("keys.neverUsed")} />,
     align: "right",
   },
 ];
