@@ -21,8 +21,11 @@ export function openDemoUpstream(): DemoUpstream {
 
 async function load(): Promise<Simulator> {
   const { createSimulator } = await import("@sluice/simulator");
+  const { providerKind } = await import("#providers/index.ts");
   // The demo answers everybody alike: what a caller writes is no script for it.
   return createSimulator({
+    // An import from the demo offers a model of each type.
+    models: providerKind("demo")?.starterModels?.map(({ name }) => name) ?? [],
     defaults: { event_ms: 25 },
     obeysRequests: false,
     truthRecordsMax: 1,

@@ -31,11 +31,11 @@ export function readModelsPage(body: unknown): ModelsPage | null {
 
 /** Names of embedding, image and video families, in the words that vendors use. What fits none of them talks. */
 const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
-  ["completion", /turbo-instruct|(^|[/:])(davinci|babbage)-002/i],
+  ["completion", /turbo-instruct|(^|[/:])(davinci|babbage)-002|(^|[-_/])completion$/i],
   ["rerank", /re-?rank|(^|[-_/])rank-/i],
   ["moderation", /moderation/i],
   ["transcription", /whisper|transcri(be|ption)|voxtral-mini|(^|[-_/])(asr|stt)([-_]|$)|paraformer|sensevoice/i],
-  ["speech", /(^|[-_/])tts([-_.]|$)|orpheus|kokoro|cosyvoice|cartesia\/|(^|\/)sonic-/i],
+  ["speech", /(^|[-_/])tts([-_.]|$)|(^|[-_/])speech([-_.]\d|$)|orpheus|kokoro|cosyvoice|cartesia\/|(^|\/)sonic-/i],
   ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-|jina-(clip|colbert)/i],
   [
     "video",
