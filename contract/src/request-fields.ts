@@ -139,3 +139,102 @@ export const requestFields = {
 
 /** A call of Responses has one of these. */
 export const inputOrContinued = ["input", "previous_response_id", "conversation", "prompt"] as const;
+
+const videoMaterial = {
+  type: ["string", "object"],
+  examples: ["https://example.com/frame.png"],
+} as const satisfies RequestField;
+const materialMax = 64;
+
+/** Of POST /v1/video/tasks. Members that are not listed go to the upstream as they are. */
+export const videoTaskFields = {
+  model,
+  prompt: { type: "string", maxLength: 32_768, description: "Required unless there is material or `content`." },
+  ratio: {
+    type: "string",
+    pattern: "^(?:[1-9]\\d{0,4}:[1-9]\\d{0,4}|adaptive|auto|keep_ratio)$",
+    examples: ["16:9", "adaptive"],
+    must: 'must be <width>:<height>, such as "16:9", or "adaptive" or "auto"',
+    description: "`<width>:<height>`, `adaptive` or `auto`.",
+  },
+  duration: {
+    type: "integer",
+    minimum: -1,
+    examples: [5, -1],
+    must: "must be a whole number of seconds greater than 0",
+    description: "Whole seconds, but for 0; -1 where the model may decide.",
+  },
+  resolution: {
+    type: "string",
+    pattern: "^(?:[1-9]\\d{1,4}[pP]|[1-9]\\d?[kK])$",
+    examples: ["720p"],
+    must: 'must be a number of lines, such as "720p", or "2k" or "4k"',
+    description: "`<lines>p`, or `2k` or `4k`.",
+  },
+  audio: { type: "boolean", description: "With sound or without." },
+  watermark: { type: "boolean" },
+  seed: { type: "integer", description: "May be negative: any." },
+  image: { ...videoMaterial, description: "The first frame: a public URL, a `data:` URI, or `asset://<asset_id>`." },
+  last_frame: { ...videoMaterial, description: "The last frame." },
+  references: {
+    type: "array",
+    maxItems: materialMax,
+    items: videoMaterial,
+    description:
+      "What it should look and sound like: as `image`, or an object with `url`, `type` (`image`, `video`, `audio`) and `role`.",
+  },
+  content: {
+    type: "array",
+    minItems: 1,
+    maxItems: materialMax,
+    items: { type: "object", examples: [{ type: "text", text: "A boat." }] },
+    description: "Ark's own array, passed on with assets resolved; other upstreams refuse it.",
+  },
+  return_last_frame: { type: "boolean", description: "Whether the last frame is wanted as a picture too." },
+  remix_of: {
+    type: "string",
+    description:
+      "A task of yours whose video is made anew with other words (OpenAI, Azure); it keeps length, shape and sound.",
+  },
+  callback_url: { type: "string", description: "A public address that is told when the task has ended." },
+  metadata: { type: "object", description: "The caller's own, at most 4 KiB; comes back as it is." },
+} as const satisfies RequestFields;
+
+const platform = {
+  required: true,
+  examples: ["local", "volcengine", "byteplus"],
+  description:
+    "Where it lives: in the gateway's own store (`local`), or in the asset library of an upstream (`volcengine`, `byteplus`). Another is a 404.",
+} as const satisfies RequestField;
+
+/** Of POST /v1/asset-groups. */
+export const assetGroupFields = {
+  platform,
+  name: { type: "string", required: true, minLength: 1, maxLength: 64 },
+  description: { type: "string", maxLength: 300 },
+  project_name: {
+    type: "string",
+    maxLength: 64,
+    description: "Of the library; default: the account's own, else `default`.",
+  },
+} as const satisfies RequestFields;
+
+/** Of POST /v1/assets. */
+export const assetFields = {
+  platform: { ...platform, description: "That of the group." },
+  group_id: { type: "string", required: true, minLength: 1, maxLength: 64 },
+  asset_type: {
+    type: "string",
+    required: true,
+    enum: ["Image", "Video", "Audio"],
+    must: "must be Image, Video or Audio, written like that",
+  },
+  url: {
+    type: "string",
+    required: true,
+    maxLength: 8_192,
+    examples: ["https://example.com/hero.png"],
+    description: "Public, http or https.",
+  },
+  name: { type: "string", maxLength: 64 },
+} as const satisfies RequestFields;

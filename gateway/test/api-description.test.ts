@@ -4,7 +4,7 @@ import type { JsonSchema, Operation, PathItem, Reference } from "../../contract/
 import { notOffered } from "../src/api/endpoints/videos.ts";
 import { routeOf, routes } from "../src/api/routes.ts";
 import { bodyOf, brokenBodies, seededRandom } from "./described-bodies.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
 
 const document = openApiDocument(null, "1.0.0");
 
@@ -71,7 +71,17 @@ function resolved(schema: JsonSchema | Reference): JsonSchema {
 
 let gateway: StartedGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({
+    models: [
+      {
+        name: "film",
+        type: "video",
+        deployments: [{ provider: "volc", upstream_model: "doubao-seedance-2-0-260128" }],
+        price: { output: 6 },
+      },
+    ],
+    providers: (simulator) => [upstream("volc", simulator, { kind: "ark" })],
+  });
 });
 afterAll(() => gateway.stop());
 
@@ -105,6 +115,53 @@ describe("bodies made from the description", () => {
         const text = await response.text();
         expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
         expect(text).toContain(name);
+      }
+    },
+  );
+});
+
+/** What the gateway makes itself: no upstream is asked for what is refused, and groups that are not there make no asset. */
+const makings = described.flatMap(({ path, method, operation }) => {
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const isOurs = ["/v1/video/tasks", "/v1/assets", "/v1/asset-groups"].includes(path);
+  return schema === undefined || !isOurs || method !== "POST" ? [] : [{ path, schema: resolved(schema) }];
+});
+
+describe("bodies made from the description of videos and assets", () => {
+  test("all of them are there", () => {
+    expect(makings.map(({ path }) => path).sort()).toEqual(["/v1/asset-groups", "/v1/assets", "/v1/video/tasks"]);
+  });
+
+  test.each(makings)("$path: what it allows is not refused for its form", async ({ path, schema }) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const made = bodyOf(schema, seededRandom(seed));
+      const body = {
+        ...made,
+        ...("platform" in made ? { platform: "local" } : {}),
+        ...(path.includes("video") ? { model: "no-such-thing" } : {}),
+      };
+      const response = await ask(path, body);
+      const text = await response.text();
+      expect(`${response.status} ${JSON.stringify(body)} ${text}`).toMatch(/^(?:200|404) /);
+    }
+  });
+
+  test.each(makings)(
+    "$path: each bound that it names is a 400 when it is broken, and says which",
+    async ({ path, schema }) => {
+      const isVideo = path.includes("video");
+      const made = bodyOf(schema, seededRandom(1));
+      const good = isVideo ? { model: "film", prompt: "A boat." } : { ...made, platform: "local" };
+      // A name that is no model's is looked for, however long it is.
+      const broken = brokenBodies(schema, good).filter(
+        ({ what, name }) => !(name === "model" && what === "is too long"),
+      );
+      expect(broken.length).toBeGreaterThan(4);
+      for (const { what, name, body } of broken) {
+        const response = await ask(path, body);
+        const text = await response.text();
+        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+        expect(text).toContain(`"param":"${name}"`);
       }
     },
   );

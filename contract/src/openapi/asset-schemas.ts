@@ -8,13 +8,6 @@ const platform = z
 const assetType = z.enum(["Image", "Video", "Audio"]);
 const assetStatus = z.enum(["Processing", "Active", "Failed"]);
 
-export const assetGroupRequestSchema = z.looseObject({
-  platform,
-  name: z.string().min(1).max(64),
-  description: z.string().max(300).optional(),
-  project_name: z.string().max(64).optional().describe("Of the library; default: the account's own, else `default`."),
-});
-
 export const assetGroupSchema = z.looseObject({
   id: z.string().describe("`ag_…`"),
   group_id: z.string().describe("The same."),
@@ -25,14 +18,6 @@ export const assetGroupSchema = z.looseObject({
   project_name: z.string(),
   created_at: unixSeconds,
   updated_at: unixSeconds,
-});
-
-export const assetRequestSchema = z.looseObject({
-  platform: platform.describe("That of the group."),
-  group_id: z.string(),
-  url: z.string().max(8_192).describe("Public, http or https."),
-  asset_type: assetType,
-  name: z.string().max(64).optional(),
 });
 
 export const assetUploadSchema = z.looseObject({

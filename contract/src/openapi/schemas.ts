@@ -15,13 +15,11 @@ import {
   usageReportSchema,
   usageTotalsSchema,
 } from "../answers.ts";
-import { requestFields } from "../request-fields.ts";
+import { assetFields, assetGroupFields, requestFields, videoTaskFields } from "../request-fields.ts";
 import {
   assetGroupListSchema,
-  assetGroupRequestSchema,
   assetGroupSchema,
   assetListSchema,
-  assetRequestSchema,
   assetSchema,
   assetUploadSchema,
   deletedSchema,
@@ -36,7 +34,7 @@ import {
   openAiVideoSchema,
 } from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
-import { videoOutputSchema, videoTaskListSchema, videoTaskRequestSchema, videoTaskSchema } from "./video-schemas.ts";
+import { videoOutputSchema, videoTaskListSchema, videoTaskSchema } from "./video-schemas.ts";
 
 /** Every named schema of the document: of answers by the zod schemas that also type our own code, of requests by what they are checked by. */
 export function componentSchemas(): Record<string, JsonSchema> {
@@ -47,8 +45,16 @@ export function componentSchemas(): Record<string, JsonSchema> {
     const { $schema: _dialect, $id: _uri, ...rest } = schema;
     return [id, rest];
   });
-  return { ...Object.fromEntries(answers), ChatRequest: schemaOf(requestFields.chat) };
+  return { ...Object.fromEntries(answers), ...requests };
 }
+
+/** Made from what they are checked by. */
+const requests: Readonly<Record<string, JsonSchema>> = {
+  ChatRequest: schemaOf(requestFields.chat),
+  VideoTaskRequest: schemaOf(videoTaskFields),
+  AssetGroupRequest: schemaOf(assetGroupFields),
+  AssetRequest: schemaOf(assetFields),
+};
 
 const named = {
   Model: modelAnswerSchema,
@@ -63,14 +69,11 @@ const named = {
   VideoDeleted: openAiVideoDeletedSchema,
   Video: openAiVideoSchema,
   VideoList: openAiVideoListSchema,
-  VideoTaskRequest: videoTaskRequestSchema,
   VideoTask: videoTaskSchema,
   VideoOutput: videoOutputSchema,
   VideoTaskList: videoTaskListSchema,
-  AssetGroupRequest: assetGroupRequestSchema,
   AssetGroup: assetGroupSchema,
   AssetGroupList: assetGroupListSchema,
-  AssetRequest: assetRequestSchema,
   AssetUpload: assetUploadSchema,
   Asset: assetSchema,
   AssetList: assetListSchema,

@@ -1,50 +1,7 @@
 import { z } from "zod";
 
-/** What a video task looks like, for readers of the API reference. The gateway reads the fields that are listed; the rest goes on. */
+/** A video task as its owner is shown it. */
 const unixSeconds = z.int().describe("Unix seconds.");
-
-const material = z
-  .union([
-    z.string(),
-    z.looseObject({
-      url: z.string(),
-      type: z.enum(["image", "video", "audio"]).optional().describe("Default: told by the URL, else an image."),
-      role: z
-        .enum(["first_frame", "last_frame", "reference", "reference_image", "reference_video", "reference_audio"])
-        .optional()
-        .describe("Default: by the field that it stands in."),
-    }),
-  ])
-  .describe("A public URL, a `data:` URI, or `asset://<asset_id>`.");
-
-export const videoTaskRequestSchema = z.looseObject({
-  model: z.string().min(1).max(256).describe("A name from `GET /v1/models`."),
-  prompt: z.string().max(32768).optional().describe("Required unless there is material or `content`."),
-  ratio: z.string().optional().describe("`<width>:<height>`, `adaptive` or `auto`."),
-  duration: z.int().optional().describe("Whole seconds; -1 where the model may decide."),
-  resolution: z.string().optional().describe("`<lines>p`, or `2k` or `4k`."),
-  audio: z.boolean().optional().describe("With sound or without."),
-  watermark: z.boolean().optional(),
-  seed: z.int().optional().describe("May be negative: any."),
-  image: material.optional().describe("The first frame."),
-  last_frame: material.optional().describe("The last frame."),
-  references: z.array(material).max(64).optional().describe("What it should look and sound like."),
-  content: z
-    .array(z.unknown())
-    .min(1)
-    .max(64)
-    .optional()
-    .describe("Ark's own array, passed on with assets resolved; other upstreams refuse it."),
-  return_last_frame: z.boolean().optional().describe("Whether the last frame is wanted as a picture too."),
-  remix_of: z
-    .string()
-    .optional()
-    .describe(
-      "A task of yours whose video is made anew with other words (OpenAI, Azure); it keeps length, shape and sound.",
-    ),
-  callback_url: z.string().optional().describe("A public address that is told when the task has ended."),
-  metadata: z.looseObject({}).optional().describe("The caller's own, at most 4 KiB; comes back as it is."),
-});
 
 export const videoOutputSchema = z.looseObject({
   video_url: z.string().describe("The vendor's link, or `content_url` where that needs the vendor's credential."),

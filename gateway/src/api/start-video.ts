@@ -1,5 +1,6 @@
+import { videoTaskFields } from "@sluice/contract/words";
 import { sizeOf } from "#bodies/index.ts";
-import { asFailure, bounds, Failure, type Model, type Principal, type Task } from "#core/index.ts";
+import { asFailure, bounds, checkField, Failure, type Model, type Principal, type Task } from "#core/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
 import { authenticated } from "./authenticated.ts";
@@ -67,12 +68,8 @@ async function readAsked(
   const size = sizeOf(read.bytes);
   const { body, sent } = await dependencies.videos.read(read, request.signal);
   const model = body.value["model"];
-  if (model === undefined || model === "") {
-    throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
-  }
-  if (typeof model !== "string") {
-    throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
-  }
+  checkField(model ?? null, "model", videoTaskFields.model);
+  if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
   exchange.seen.model = model;
   const models = callableModels(dependencies.catalog(), principal, model);
   if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));

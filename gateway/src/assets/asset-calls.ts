@@ -1,4 +1,5 @@
-import { type AssetType, bounds, Failure, type PlatformId, platformIds } from "#core/index.ts";
+import { assetFields, assetGroupFields } from "@sluice/contract/words";
+import { type AssetType, bounds, checkFields, Failure, type PlatformId, platformIds } from "#core/index.ts";
 import type { MediaType } from "./media-type.ts";
 import { addressProblem, fetchProblem } from "./web-address.ts";
 
@@ -58,6 +59,7 @@ const names = { least: 1, most: bounds.assetNameCharactersMax, forbidden: /\p{Cc
 const texts = { least: 0, most: bounds.assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
 
 export function readGroupCall(call: GroupCall): NewGroupRequest {
+  checkFields({ ...call, project_name: absent(call.projectName) ? null : call.projectName }, assetGroupFields);
   return {
     platform: readPlatform(call.platform),
     name: readText(required(call.name, "name"), "name", names),
@@ -67,6 +69,7 @@ export function readGroupCall(call: GroupCall): NewGroupRequest {
 }
 
 export function readAssetCall(call: AssetCall): NewAssetRequest {
+  checkFields({ ...call, group_id: call.groupId, asset_type: call.type }, assetFields);
   const platform = readPlatform(call.platform);
   const groupId = readText(required(call.groupId, "group_id"), "group_id", names);
   const type = readType(required(call.type, "asset_type"));

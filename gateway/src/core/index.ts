@@ -9,6 +9,7 @@ export * from "./asset.ts";
 export * from "./bounded-map.ts";
 export * from "./bounds.ts";
 export * from "./catalog.ts";
+export * from "./check-fields.ts";
 export * from "./dearest.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";

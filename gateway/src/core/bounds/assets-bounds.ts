@@ -1,3 +1,5 @@
+import { assetGroupFields } from "@sluice/contract/words";
+
 /** Assets and blobs. Sizes in bytes, times in milliseconds. */
 export const assetsBounds = {
   /** Temporary files of blobs that were not written to for this long belong to nobody. */
@@ -10,8 +12,8 @@ export const assetsBounds = {
   /** When a caller may ask again after the disk or the bucket failed. */
   storageRetryAfterMs: 5_000,
   /** Names and descriptions of asset groups and assets, in characters. */
-  assetNameCharactersMax: 64,
-  assetDescriptionCharactersMax: 300,
+  assetNameCharactersMax: assetGroupFields.name.maxLength,
+  assetDescriptionCharactersMax: assetGroupFields.description.maxLength,
   /** Material of our own platform, as the strictest known library takes it: bytes by type, sides in pixels, width by height. */
   assetImageBytesMax: 30 * 1024 * 1024,
   assetVideoBytesMax: 50 * 1024 * 1024,

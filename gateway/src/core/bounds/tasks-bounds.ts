@@ -1,3 +1,5 @@
+import { videoTaskFields } from "@sluice/contract/words";
+
 /** Video tasks, their results and messages. Sizes in bytes, times in milliseconds. */
 export const tasksBounds = {
   /** Video tasks. One that has not ended by then has expired: vendors give up after 48 hours themselves (Ark; 72 at most). */
@@ -13,14 +15,14 @@ export const tasksBounds = {
   taskDataInPlaceCharactersMax: 1024,
   taskTextInPlaceCharactersMax: 8 * 1024,
   /** What a video is to show, in words. Vendors take 2,000 to 32,000 characters. */
-  taskPromptCharactersMax: 32 * 1024,
+  taskPromptCharactersMax: videoTaskFields.prompt.maxLength,
   /** How long material may take into the blob store, when it belongs to nobody, and how often it is looked for, how much at once. */
   taskMaterialPutMs: 120_000,
   taskMaterialUnownedMs: 900_000,
   taskMaterialSweepMs: 60_000,
   taskMaterialSweepMax: 32,
   taskMetadataBytesMax: 4 * 1024,
-  taskMaterialMax: 64,
+  taskMaterialMax: videoTaskFields.references.maxItems,
   idempotencyKeyBytesMax: 255,
   /** How long one pass may work on a task before another may take it: a poll of the upstream, or a whole submission. */
   taskLeaseMs: 120_000,

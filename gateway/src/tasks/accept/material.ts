@@ -1,5 +1,5 @@
 import { bounds, type VideoMaterial } from "#core/index.ts";
-import { isObject, type JsonObject } from "#protocols/index.ts";
+import { arrayOf, isObject, type JsonObject } from "#protocols/index.ts";
 import { wrong } from "./request-members.ts";
 
 type Role = VideoMaterial["role"];
@@ -14,9 +14,7 @@ export function readMaterial(body: JsonObject): readonly VideoMaterial[] {
   take(body["image"] ?? null, "image", "first_frame");
   take(body["last_frame"] ?? null, "last_frame", "last_frame");
   const references = body["references"] ?? null;
-  if (references !== null && !Array.isArray(references)) throw wrong("references", "must be an array");
-  const list: readonly unknown[] = references ?? [];
-  if (list.length > bounds.taskMaterialMax) throw wrong("references", `has more than ${bounds.taskMaterialMax} items`);
+  const list = arrayOf(references);
   for (const [index, value] of list.entries()) take(value ?? "", `references[${index}]`, "reference");
   return material;
 }

@@ -1,4 +1,5 @@
-import { bounds, Failure, type TaskRequest, taskIdOf, type VideoMaterial } from "#core/index.ts";
+import { videoTaskFields } from "@sluice/contract/words";
+import { bounds, checkFields, Failure, type TaskRequest, taskIdOf, type VideoMaterial } from "#core/index.ts";
 import { arrayOf, GovernedNames, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { readMaterial } from "./material.ts";
@@ -28,8 +29,9 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
     const meant = ours.variantOf(name);
     if (meant !== null) throw wrong(name, `is another spelling of "${meant}": write "${meant}"`);
   }
+  checkFields(body, fields);
   const prompt = textMember(body, "prompt");
-  const content = readContent(body["content"] ?? null);
+  const content = body["content"] === undefined ? null : (body["content"] as readonly unknown[] | null);
   const words = prompt ?? contentPrompt(content);
   if ((words?.length ?? 0) > bounds.taskPromptCharactersMax) {
     throw wrong(
@@ -44,9 +46,9 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   return {
     asked: {
       prompt: words,
-      ratio: readRatio(body),
+      ratio: textMember(body, "ratio"),
       durationSeconds: readDuration(body),
-      resolution: readResolution(body),
+      resolution: textMember(body, "resolution")?.toLowerCase() ?? null,
       audio: booleanOf(body, "audio"),
       watermark: booleanOf(body, "watermark"),
       seed: wholeNumber(body, "seed"),
@@ -88,32 +90,15 @@ const ofTheVideo = [
   "return_last_frame",
 ] as const;
 
-const ours = new GovernedNames(["model", "prompt", ...ofTheVideo, "callback_url", "metadata", "remix_of"]);
-
-function readRatio(body: JsonObject): string | null {
-  const ratio = textMember(body, "ratio");
-  if (ratio === null || /^(?:[1-9]\d{0,4}:[1-9]\d{0,4}|adaptive|auto|keep_ratio)$/.test(ratio)) return ratio;
-  throw wrong("ratio", 'must be <width>:<height>, such as "16:9", or "adaptive" or "auto"');
-}
-
-function readResolution(body: JsonObject): string | null {
-  const resolution = textMember(body, "resolution")?.toLowerCase() ?? null;
-  if (resolution === null || /^(?:[1-9]\d{1,4}p|[1-9]\d?k)$/.test(resolution)) return resolution;
-  throw wrong("resolution", 'must be a number of lines, such as "720p", or "2k" or "4k"');
-}
+/** The model was looked up before. */
+const { model: _, ...fields } = videoTaskFields;
+const ours = new GovernedNames(Object.keys(videoTaskFields));
 
 /** -1: the vendor decides. Whether one of them does is a matter of capabilities. */
 function readDuration(body: JsonObject): number | null {
   const seconds = wholeNumber(body, "duration");
   if (seconds === null || seconds > 0 || seconds === -1) return seconds;
   throw wrong("duration", "must be a whole number of seconds greater than 0");
-}
-
-function readContent(value: unknown): readonly unknown[] | null {
-  if (value === null) return null;
-  if (!Array.isArray(value) || value.length === 0) throw wrong("content", "must be an array with at least one item");
-  if (value.length > bounds.taskMaterialMax) throw wrong("content", `has more than ${bounds.taskMaterialMax} items`);
-  return value;
 }
 
 /** What the text items say: shown to the caller, and looked for in a vendor's list. */
@@ -127,7 +112,6 @@ function contentPrompt(content: readonly unknown[] | null): string | null {
 
 function readMetadata(value: unknown): JsonObject {
   if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) throw wrong("metadata", "must be an object");
   const size = new TextEncoder().encode(JSON.stringify(value)).length;
   if (size > bounds.taskMetadataBytesMax) {
     throw new Failure(

@@ -1,0 +1,68 @@
+import type { RequestField, RequestFields } from "@sluice/contract/words";
+import { Failure } from "./failure.ts";
+
+/**
+ * Whether the members of a parsed body are as the contract's table says; `null` is not said. Throws Failure
+ * missing_required_parameter or invalid_request for the first that is not.
+ */
+export function checkFields(body: Readonly<Record<string, unknown>>, fields: RequestFields): void {
+  for (const [name, field] of Object.entries(fields)) checkField(body[name] ?? null, name, field);
+}
+
+export function checkField(value: unknown, name: string, field: RequestField): void {
+  const isAbsent = value === null || (value === "" && (field.minLength ?? 0) > 0);
+  if (isAbsent) {
+    if (field.required !== true) return;
+    throw new Failure("missing_required_parameter", `The parameter "${name}" is missing.`, { param: name });
+  }
+  const problem = problemOf(value, field);
+  if (problem !== null) throw new Failure("invalid_request", `The parameter "${name}" ${problem}.`, { param: name });
+}
+
+function problemOf(value: unknown, field: RequestField): string | null {
+  const types = field.type === undefined ? [] : [field.type].flat();
+  if (types.length > 0 && !types.some((type) => isOf[type](value))) {
+    return field.must ?? `must be ${types.map((type) => typeWords[type]).join(" or ")}`;
+  }
+  if (typeof value === "string") return textProblem(value, field);
+  if (typeof value === "number" && field.minimum !== undefined && value < field.minimum) {
+    return field.must ?? `must be at least ${field.minimum}`;
+  }
+  return Array.isArray(value) ? listProblem(value, field) : null;
+}
+
+function textProblem(text: string, field: RequestField): string | null {
+  const { maxLength = Number.POSITIVE_INFINITY } = field;
+  // A character has at most two code units: what is far too long is not counted.
+  if (text.length > maxLength * 2 || (text.length > maxLength && [...text].length > maxLength)) {
+    return `has more than ${maxLength} characters`;
+  }
+  if (field.enum?.includes(text) === false) return field.must ?? `must be one of ${field.enum.join(", ")}`;
+  if (field.pattern !== undefined && !new RegExp(field.pattern, "u").test(text))
+    return field.must ?? "has another form";
+  return null;
+}
+
+function listProblem(list: readonly unknown[], { minItems = 0, maxItems }: RequestField): string | null {
+  if (list.length < minItems)
+    return minItems === 1
+      ? "must be an array with at least one item"
+      : `must be an array with at least ${minItems} items`;
+  return maxItems !== undefined && list.length > maxItems ? `has more than ${maxItems} items` : null;
+}
+
+const isOf = {
+  string: (value: unknown) => typeof value === "string",
+  boolean: (value: unknown) => typeof value === "boolean",
+  integer: (value: unknown) => Number.isSafeInteger(value),
+  array: (value: unknown) => Array.isArray(value),
+  object: (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
+};
+
+const typeWords = {
+  string: "a string",
+  boolean: "true or false",
+  integer: "a whole number",
+  array: "an array",
+  object: "an object",
+};
