@@ -29,4 +29,12 @@ describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
     await page.locator(".live-responses-table").getByText('"demo"').first().waitFor();
     expect(browser.faults).toEqual([]);
   });
+
+  test("it fits a telephone: nothing sticks out sideways, with an operation open either", async () => {
+    const page = await browser.page({ viewport: { width: 360, height: 740 } });
+    await page.goto("/docs");
+    await page.locator("#operations-models-listModels .opblock-summary-control").click();
+    await page.locator("#operations-models-listModels .opblock-body").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  });
 });
