@@ -1,5 +1,5 @@
 import { Button, Menu } from "@mantine/core";
-import { IconCheck, IconColumns3 } from "@tabler/icons-react";
+import { IconColumns3 } from "@tabler/icons-react";
 import { t } from "../language/areas/components.ts";
 
 interface ColumnMenuProps {
@@ -26,15 +26,9 @@ export function ColumnMenu({ columns, onToggle, onReset }: ColumnMenuProps) {
       </Menu.Target>
       <Menu.Dropdown>
         {columns.map(({ id, header, shown }) => (
-          <Menu.Item
-            key={id}
-            role="menuitemcheckbox"
-            aria-checked={shown}
-            leftSection={<IconCheck size={14} aria-hidden style={{ visibility: shown ? "visible" : "hidden" }} />}
-            onClick={() => onToggle(id)}
-          >
+          <Menu.CheckboxItem key={id} checked={shown} onChange={() => onToggle(id)} closeMenuOnClick={false}>
             {header}
-          </Menu.Item>
+          </Menu.CheckboxItem>
         ))}
         {onReset !== null && (
           <>

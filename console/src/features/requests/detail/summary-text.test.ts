@@ -7,7 +7,7 @@ test("a plain request: who asked for what, who answered, what it used and cost",
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
     "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
     "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
-    "Used 1,234 input tokens (234 cached), 56 output tokens.",
+    "Used 1,234 input tokens (234 cached) and 56 output tokens.",
     "It cost $0.0042 at price version prc_1.",
   ]);
 });
@@ -74,7 +74,7 @@ test("a refusal says by which limit, how far it was used, and when it frees", ()
 test("what is an estimate says so, and so does a model without a price", () => {
   const guessed = sampleAttempt({ usage_source: "estimated", price_version: null, cost_usd: 0, cost_lines: [] });
   expect(summaryOf(sampleRequest([guessed])).slice(-3)).toEqual([
-    "Used 1,234 input tokens (234 cached), 56 output tokens.",
+    "Used 1,234 input tokens (234 cached) and 56 output tokens.",
     "It cost nothing, because the model has no price.",
     "The provider reported no usage; the numbers are estimates.",
   ]);

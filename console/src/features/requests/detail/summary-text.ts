@@ -114,7 +114,7 @@ function limitFacts({ code, scope, used, limit, resets_at }: NonNullable<Explana
   ];
 }
 
-const lists = new Intl.ListFormat(locale, { type: "unit", style: "short" });
+const lists = new Intl.ListFormat(locale, { type: "conjunction" });
 
 function used(attempts: readonly AttemptDetail[]): readonly string[] {
   const parts = usageParts(countTokens(attempts.map((attempt) => attempt.usage)));
