@@ -5,13 +5,11 @@ import { Glob } from "bun";
 const source = join(import.meta.dir, "..");
 /** What writes figures or dates as the browser likes, not as the page's language does. */
 const followsTheBrowser = /Intl\.\w+\(\s*(?:undefined|\))|\.toLocale\w*\(/;
-/** Only to get shorter. */
-const notYet = ["features/limits/outlook.tsx", "features/overview/measures.ts"];
 
 test("figures and dates are written in the language of the page", async () => {
   const found: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(source)) {
-    if (/\.test\.tsx?$/.test(file) || notYet.includes(file)) continue;
+    if (/\.test\.tsx?$/.test(file)) continue;
     if (followsTheBrowser.test(await Bun.file(join(source, file)).text())) found.push(file);
   }
   expect(found).toEqual([]);
