@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const config = `
+workspaces:
+  - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }] }
+`;
+const asked = {
+  model: "demo",
+  messages: [
+    { role: "system", content: "Be short." },
+    { role: "user", content: "Where do ships go?" },
+  ],
+  temperature: 0.3,
+  stream: true,
+};
+
+describe.skipIf(noBrowser !== null)("requests in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+  let page: Page;
+  let request = "";
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password }, config });
+    ada = await signInAs(gateway.url, email);
+    const body = { name: "a key that keeps what passes", capture: "bodies" as const };
+    const made = await ada.call("keys.create", { params: { workspace: "acme" }, body });
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${made.secret}` },
+      body: JSON.stringify(asked),
+    });
+    expect([answer.status, (await answer.text()).includes("[DONE]")]).toEqual([200, true]);
+    request = answer.headers.get("x-request-id") ?? "";
+    await until(async () => {
+      const { data } = await ada.call("requests.list", { params: { workspace: "acme" } });
+      return data.some((row) => row.request_id === request);
+    });
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+  const list = async () => {
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("row").nth(1).waitFor();
+  };
+
+  test("columns are chosen, and stay chosen in this browser until they are as before", async () => {
+    await list();
+    const head = page.getByRole("columnheader", { name: "Provider" });
+    await head.waitFor();
+    await page.getByRole("button", { name: "Choose columns" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Provider" }).click();
+    await head.waitFor({ state: "detached" });
+    await list();
+    expect(await head.count()).toBe(0);
+    await page.getByRole("button", { name: "Choose columns" }).click();
+    await page.getByRole("menuitem", { name: "Reset to default" }).click();
+    await head.waitFor();
+  });
+
+  test("the list fits each width: what has no room scrolls in its frame", async () => {
+    for (const width of [1_440, 1_024, 768, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      await list();
+      expect([width, await sideways()]).toEqual([width, 0]);
+    }
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  test("more filters push the list down instead of covering it", async () => {
+    await list();
+    await page.getByRole("button", { name: "More filters" }).click();
+    const filter = await page.getByRole("combobox", { name: "Error code" }).boundingBox();
+    const table = await page.getByRole("table").boundingBox();
+    expect((filter?.y ?? 0) + (filter?.height ?? 0)).toBeLessThanOrEqual(table?.y ?? 0);
+  });
+
+  test("a captured stream shows the answer that it makes, its events a click away, and opens in the playground", async () => {
+    await page.goto(`/console/requests/${encodeURIComponent(request)}?workspace=acme`);
+    const answer = page.getByRole("region", { name: "Text", exact: true });
+    await answer.waitFor();
+    expect(await answer.textContent()).not.toContain("data:");
+    await page.getByText("Raw events").click();
+    await page.getByText("data: [DONE]").first().waitFor();
+
+    await page.getByRole("link", { name: "Open in playground" }).click();
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Where do ships go?");
+    expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("demo");
+    await page.getByText("Be short.").waitFor();
+    expect(browser.faults).toEqual([]);
+  });
+});
