@@ -20,8 +20,7 @@ export async function withControl<T>(variables: Variables, act: (control: Contro
 }
 
 /** Who made a change, as the audit log says it. */
-export const actor = "command line";
-export const auditSource: AuditSource = { actor, ip: null };
+export const auditSource: AuditSource = { actor: "command line", ip: null };
 
 async function providerVariables(): Promise<readonly ProviderVariables[]> {
   const { providerKinds } = await import("#providers/index.ts");

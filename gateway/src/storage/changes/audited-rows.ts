@@ -1,4 +1,3 @@
-import type { Connection } from "../database/database.ts";
 import { chunksOf, sameRow, updateAction } from "../database/reconcile.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import type { AuditedWrite } from "./audited-write.ts";
@@ -82,21 +81,6 @@ export async function removeRows<Name extends AuditedTable>(
     log.record("remove", object.label(row), { ...object.view(row, null), ...gone }, null, object.workspaceOf(row));
     object.notify(log, row);
   }
-}
-
-/** Whether a table has a row of this id or name already. */
-export async function rowExists(
-  connection: Connection,
-  object: Pick<AuditedObject<AuditedTable>, "table" | "idColumn">,
-  id: string,
-): Promise<boolean> {
-  const plain = plainTable(object);
-  const row = await connection
-    .selectFrom(plain.table)
-    .select(plain.idColumn)
-    .where(plain.idColumn, "=", id)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 function idOf<Name extends AuditedTable>(object: AuditedObject<Name>, row: Row<Name>): string {
