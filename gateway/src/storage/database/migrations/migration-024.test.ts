@@ -30,6 +30,9 @@ async function oldDatabase(path: string, entries: ReturnType<typeof entryAt>[]):
   await migrate(old, before);
   await migrate(made);
   await createLedgerStore(made).insert(entries);
+  const tables = await old.kysely.introspection.getTables();
+  const known = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)));
+  const asBefore = (row: object) => Object.fromEntries(Object.entries(row).filter(([name]) => known.has(name)));
   const rows = await made.kysely.selectFrom("usage_rollups").selectAll().execute();
   for (const row of rows) {
     const counts: Record<string, number> = {};
@@ -41,14 +44,16 @@ async function oldDatabase(path: string, entries: ReturnType<typeof entryAt>[]):
         counts[column] = (counts[column] ?? 0) + 1;
       }
     }
-    const known = Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith("_sketch")));
     await old.kysely
       .insertInto("usage_rollups")
-      .values({ ...known, ...counts } as never)
+      .values({ ...asBefore(row), ...counts } as never)
       .execute();
   }
   const entryRows = await made.kysely.selectFrom("ledger_entries").selectAll().execute();
-  await old.kysely.insertInto("ledger_entries").values(entryRows).execute();
+  await old.kysely
+    .insertInto("ledger_entries")
+    .values(entryRows.map(asBefore) as never)
+    .execute();
   await closeDatabase(made);
   return old;
 }
