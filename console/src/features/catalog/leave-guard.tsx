@@ -5,15 +5,18 @@ import { leaves } from "./leaves.ts";
 
 interface LeaveGuardProps {
   readonly dirty: boolean;
+  /** It is on its way, or done: the page goes on by itself. What was refused is still there to be lost. */
+  readonly sent?: boolean;
   /** What in the address keeps the form open: with another tab, or without the drawer, what was typed is gone too. */
   readonly openedBy?: readonly string[];
 }
 
 /** Asks before a form is left while something in it is not saved. */
-export function LeaveGuard({ dirty, openedBy = [] }: LeaveGuardProps) {
+export function LeaveGuard({ dirty, sent = false, openedBy = [] }: LeaveGuardProps) {
+  const open = dirty && !sent;
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => dirty && leaves(current, next, openedBy),
-    enableBeforeUnload: dirty,
+    shouldBlockFn: ({ current, next }) => open && leaves(current, next, openedBy),
+    enableBeforeUnload: open,
     withResolver: true,
   });
   return (

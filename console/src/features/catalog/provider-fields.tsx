@@ -30,6 +30,8 @@ const advancedSettings: ReadonlySet<string> = new Set([
   "endpoints",
   "forward_headers",
   "pass_members",
+  "pass_through",
+  "reasoning",
   "objects",
   "fetches_urls",
 ]);

@@ -91,7 +91,11 @@ export function CreateToken({ onClose, onCreated }: CreateTokenProps) {
         allowDeselect={false}
         error={faults.of("expires_at")}
       />
-      <LeaveGuard dirty={draft !== emptyDraft && create.isIdle} openedBy={["create", "tab"]} />
+      <LeaveGuard
+        dirty={draft !== emptyDraft}
+        sent={create.isPending || create.isSuccess}
+        openedBy={["create", "tab"]}
+      />
     </FormDrawer>
   );
 }

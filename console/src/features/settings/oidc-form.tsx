@@ -82,7 +82,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         checked={draft.secondFactorTrusted}
         onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />
-      <LeaveGuard dirty={draft !== stored && save.isIdle} openedBy={["account", "tab"]} />
+      <LeaveGuard dirty={draft !== stored} sent={save.isPending || save.isSuccess} openedBy={["account", "tab"]} />
     </FormDrawer>
   );
 }

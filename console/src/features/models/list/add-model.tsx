@@ -85,7 +85,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         onChange={(upstreamModel) => change({ upstreamModel })}
         error={faults.of("deployments")}
       />
-      <LeaveGuard dirty={draft !== emptyModel && create.isIdle} openedBy={["add"]} />
+      <LeaveGuard dirty={draft !== emptyModel} sent={create.isPending || create.isSuccess} openedBy={["add"]} />
     </FormDrawer>
   );
 }

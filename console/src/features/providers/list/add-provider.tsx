@@ -76,7 +76,7 @@ function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
         {t("providers.add.otherKind")}
       </button>
       <ProviderFields draft={draft} onChange={setDraft} form={form} isNew fault={faults.of} />
-      <LeaveGuard dirty={draft !== empty && create.isIdle} openedBy={["add"]} />
+      <LeaveGuard dirty={draft !== empty} sent={create.isPending || create.isSuccess} openedBy={["add"]} />
     </FormDrawer>
   );
 }
