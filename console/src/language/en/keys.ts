@@ -146,7 +146,7 @@ export const keys = {
     access: "Access",
     why: "Why",
     whyAllowed: "Why {name} is allowed",
-    whyDenied: "Why {name} is not allowed",
+    whyDenied: "Why not: {name}",
     whyNot: "Why not",
     some: "Selected models",
     only: "Selected models",
