@@ -27,7 +27,7 @@ interface Literal {
 }
 
 /** A text that leaves something open stands there as its parts; all others as they are. */
-export function withMessagesRead(file: string, code: string): string {
+function withMessagesRead(file: string, code: string): string {
   const found: Literal[] = [];
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) for (const each of node) visit(each);

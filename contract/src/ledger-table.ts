@@ -1,5 +1,5 @@
 /** What a column holds: how it is stored, kept in journals, exported and shown goes by it. */
-export type LedgerKind =
+type LedgerKind =
   | "id"
   | "text"
   | "outcome"
@@ -197,7 +197,7 @@ type Row = (typeof ledgerTable)[number];
 export type LedgerColumn = Exclude<Row, { readonly kind: "usage" }>;
 
 /** A column as the database holds it. */
-export type StoredLedgerValue<Of extends LedgerRow> =
+type StoredLedgerValue<Of extends LedgerRow> =
   | (Of["kind"] extends "time" | "ms" | "count" | "calls" | "status" | "nanoUsd" | "flag" ? number : string)
   | (Of extends { readonly nullable: true } ? null : never);
 

@@ -1,5 +1,5 @@
 /** What models are for. What a model is called by is said by its endpoints; the type says where people look for it. */
-export const modelTypeLabels = {
+const modelTypeLabels = {
   chat: "Chat",
   completion: "Completion",
   image: "Image",

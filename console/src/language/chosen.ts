@@ -12,7 +12,7 @@ export const language: Language = keptLanguage() ?? bestLanguage(preferred());
 export const locale: string = bestLocale(language, preferred());
 
 /** What was chosen in this browser. null: nothing, so the browser's own languages decide. */
-export function keptLanguage(): Language | null {
+function keptLanguage(): Language | null {
   try {
     const kept = localStorage.getItem(storageKey);
     return isLanguage(kept) ? kept : null;

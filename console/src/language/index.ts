@@ -4,5 +4,5 @@
  * is shown without being in the catalogue, and what is not translated.
  */
 
-export { keptLanguage, language, locale, showIn } from "./chosen.ts";
+export { language, locale, showIn } from "./chosen.ts";
 export { isLanguage, type Language, languages } from "./languages.ts";
