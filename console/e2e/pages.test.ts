@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { barriers, barriersOfColour } from "./barriers.ts";
-import { allPages, followTo, type PageToSee, standing } from "./furnished/all-pages.ts";
+import { allPages, followTo, type PageToSee, settled, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
@@ -56,6 +56,19 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
   test("does not scroll sideways on a phone of 360 pixels", async () => {
     const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
     const found = await onEach(page, load, (shown) => shown.evaluate<string[]>(sticksOut));
+    expect(found).toEqual({});
+  });
+
+  test("does not scroll sideways in windows of 768, 1024 and 1440 pixels", async () => {
+    const page = await furnished.ada.page(browser, { viewport: desk });
+    const found = await onEach(page, followTo, async (shown) => {
+      const wide: string[] = [];
+      for (const width of [768, 1_024, 1_440]) {
+        await shown.setViewportSize({ width, height: desk.height });
+        wide.push(...(await settled(() => shown.evaluate<string[]>(sticksOut))).map((line) => `${width}: ${line}`));
+      }
+      return wide;
+    });
     expect(found).toEqual({});
   });
 

@@ -1,4 +1,4 @@
-// `npm run screenshots`: every page in three forms to artefacts/. With names behind it: only those pages.
+// `npm run screenshots`: every page in six forms to artefacts/. With names behind it: only those pages.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -10,6 +10,9 @@ import { openBrowser } from "./opened-browser.ts";
 export const forms = [
   { form: "light", options: { colorScheme: "light", viewport: { width: 1280, height: 800 } } },
   { form: "dark", options: { colorScheme: "dark", viewport: { width: 1280, height: 800 } } },
+  { form: "1024", options: { colorScheme: "light", viewport: { width: 1024, height: 768 } } },
+  { form: "768", options: { colorScheme: "dark", viewport: { width: 768, height: 1024 } } },
+  { form: "chinese", options: { colorScheme: "light", viewport: { width: 1440, height: 900 }, locale: "zh-CN" } },
   { form: "phone", options: { colorScheme: "light", viewport: { width: 360, height: 740 }, hasTouch: true } },
 ] as const;
 
@@ -21,7 +24,9 @@ const furnished = await furnishGateway();
 addHistory(furnished.gateway.dataDir);
 const browser = await openBrowser(furnished.gateway.url);
 try {
-  for (const { form, options } of forms) {
+  for (const { form, options } of forms.filter(
+    ({ form }) => process.env["FORMS"] === undefined || process.env["FORMS"].includes(form),
+  )) {
     const page = await furnished.ada.page(browser, options);
     for (const { name, path } of allPages(furnished)) {
       if (names.length > 0 && !names.includes(name)) continue;

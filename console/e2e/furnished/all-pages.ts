@@ -49,10 +49,10 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
  * Goes to a page as by a link: the program stays, its page changes. In between stands a page that is none, so that what
  * stands in the end is not what stood at first.
  */
-export async function followTo(page: Page, path: string): Promise<void> {
+export async function followTo(page: Page, path: string, missingWords = "Page not found"): Promise<void> {
   if (!page.url().includes("/console/")) await page.goto("/console/");
   const follow = (to: string) => page.evaluate(`history.pushState(null, "", ${JSON.stringify(to)})`);
-  const missing = page.getByRole("heading", { level: 1, name: "Page not found" });
+  const missing = page.getByRole("heading", { level: 1, name: missingWords });
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await follow("/console/no/such/page");
   await missing.waitFor();
@@ -73,6 +73,19 @@ export async function standing(page: Page): Promise<void> {
     if (quiet < 2) await Bun.sleep(lookMs);
     return quiet === 2;
   });
+}
+
+const looksMax = 40;
+
+/** What is still wrong with a page when it has had time to find its place: charts follow a window of another width late. */
+export async function settled(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  let looks = 0;
+  let found: readonly string[] = [];
+  await until(async () => {
+    found = await look();
+    return found.length === 0 || ++looks === looksMax;
+  });
+  return found;
 }
 
 /** Placeholders of what is to come say that they are busy, or are skeletons. */

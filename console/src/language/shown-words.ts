@@ -9,7 +9,7 @@ type Node = { readonly type: string; readonly start: number } & Readonly<Record<
 
 /** Attributes that hold no words: what they say is for the browser or for us. */
 const mute =
-  /^(?:className|classNames|id|key|to|href|src|type|size|variant|color|c|fw|fz|ff|ta|tt|w|h|m[trblxy]?|p[trblxy]?|gap|align|justify|wrap|position|role|rel|target|name|method|autoComplete|inputMode|pattern|lang|component|order|orientation|withBorder|radius|layout|mode|cursor|dataKey|stroke|fill|viewBox|d|x|y|[xy]\d?|text|tags|style|styles|display|visibleFrom|hiddenFrom|accept|loading|tone|status|defaultColorScheme|better|place|path|kind|labelElement|clampBehavior|decoding|captionSide|underline|curveType|shapeRendering|firstStep|mark|rightSectionPointerEvents|scope|m[ai][wh]|by|flex|preload|preserveAspectRatio|autoCapitalize|data-[\w-]+|aria-(?:busy|live|current|controls|labelledby|describedby|haspopup|hidden|expanded|orientation|sort|autocomplete|pressed))$/;
+  /^(?:className|classNames|id|key|to|href|src|type|size|variant|color|c|fw|fz|ff|ta|tt|w|h|m[trblxy]?|p[trblxy]?|gap|align|justify|wrap|position|role|rel|target|method|autoComplete|inputMode|pattern|lang|component|order|orientation|withBorder|radius|layout|mode|cursor|dataKey|stroke|fill|viewBox|d|x|y|[xy]\d?|text|tags|style|styles|display|visibleFrom|hiddenFrom|accept|loading|tone|status|defaultColorScheme|better|place|path|kind|labelElement|clampBehavior|decoding|captionSide|underline|curveType|shapeRendering|firstStep|mark|rightSectionPointerEvents|scope|m[ai][wh]|by|flex|preload|preserveAspectRatio|autoCapitalize|data-[\w-]+|aria-(?:busy|live|current|controls|labelledby|describedby|haspopup|hidden|expanded|orientation|sort|autocomplete|pressed))$/;
 
 /** What reads as words wherever it stands: two of them, or one that begins with a capital. */
 const readsAsWords = /\p{L}{2,} \p{L}{2,}|^\s*\p{Lu}\p{Ll}+[.!?:…]?\s*$|\p{Script=Han}/u;
@@ -64,7 +64,7 @@ function partsOf(node: Node, drawn: boolean): readonly Part[] {
     case "JSXAttribute":
       return mute.test(nameOf(node["name"]))
         ? []
-        : [[node["value"], !/^(?:value|defaultValue)$/.test(nameOf(node["name"]))]];
+        : [[node["value"], !/^(?:value|defaultValue|name)$/.test(nameOf(node["name"]))]];
     case "JSXElement":
       return [
         [node["openingElement"], false],

@@ -73,7 +73,7 @@ export function WorkspaceSwitcher() {
         <Combobox.Options>
           <ScrollArea.Autosize mah={320} type="auto">
             {user.administrator && search === "" && (
-              <Choice value={everyValue} name="All workspaces" chosen={workspace.all} />
+              <Choice value={everyValue} name={t("shell.workspace.all")} chosen={workspace.all} />
             )}
             {shown.map((each) => (
               <Choice

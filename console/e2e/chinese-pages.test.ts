@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { en } from "../src/language/en/index.ts";
+import { zhCN } from "../src/language/zh-CN/index.ts";
+import { allPages, followTo, settled } from "./furnished/all-pages.ts";
+import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+
+const widths = [360, 768, 1_440];
+
+describe.skipIf(noBrowser !== null)("every page of the console in Chinese", () => {
+  let browser: OpenedBrowser;
+  let furnished: FurnishedGateway;
+
+  beforeAll(async () => {
+    furnished = await furnishGateway();
+    browser = await openBrowser(furnished.gateway.url);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await furnished?.stop();
+  });
+
+  test("shows no English text of the catalogue, and fits into windows of any width", async () => {
+    const page = await furnished.ada.page(browser, { locale: "zh-CN" });
+    const found: Record<string, readonly string[]> = {};
+    for (const { name, path } of allPages(furnished)) {
+      await followTo(page, path, zhCN.shell.missing.title);
+      const english = (await page.evaluate<string[]>(shownTexts)).filter(isEnglish);
+      const wide = await tooWide(page);
+      if (english.length + wide.length > 0) found[name] = [...new Set(english), ...wide];
+    }
+    expect(found).toEqual({});
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+async function tooWide(page: Page): Promise<readonly string[]> {
+  const wide: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    wide.push(...(await settled(() => page.evaluate<string[]>(tooWideIn))));
+  }
+  return wide;
+}
+
+const tooWideIn = `document.documentElement.scrollWidth > innerWidth
+  ? [document.documentElement.scrollWidth - innerWidth + " px wider than a window of " + innerWidth] : []`;
+
+/** What can be read, and what is told to those who hear the page. */
+const shownTexts = `[...document.querySelectorAll("body *")].flatMap((element) => [
+  ...[...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent.trim()),
+  ...["aria-label", "title", "placeholder"].map((name) => element.getAttribute(name) ?? ""),
+])`;
+
+const texts = (words: unknown): string[] =>
+  typeof words === "string" ? [words] : Object.values(words as object).flatMap(texts);
+const chinese = texts(zhCN);
+/** What reads the same in both languages is nobody's fault; nor is a word, which may be somebody's name for something. */
+const untranslated = texts(en).filter((text, at) => chinese[at] !== text && / /.test(text));
+const whole = new Set(untranslated);
+const withValues = untranslated
+  .filter(
+    (text) =>
+      /^[^{}<>]*(?:\{\w+\}[^{}<>]*)+$/.test(text) &&
+      text
+        .replace(/\{\w+\}/g, "")
+        .trim()
+        .includes(" "),
+  )
+  .map(
+    (text) =>
+      new RegExp(
+        `^${text
+          .split(/\{\w+\}/)
+          .map(RegExp.escape)
+          .join(".+")}$`,
+      ),
+  );
+
+function isEnglish(text: string): boolean {
+  return whole.has(text) || (/[a-z] [a-z]/.test(text) && withValues.some((pattern) => pattern.test(text)));
+}
