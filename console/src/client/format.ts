@@ -13,6 +13,7 @@ export function formatUsd(usd: number): string {
   const digits = usd === 0 || usd >= 1 ? 2 : usd < 0.000_001 ? 9 : 6;
   return new Intl.NumberFormat(locale, {
     style: "currency",
+    currencyDisplay: "narrowSymbol",
     currency: "USD",
     minimumFractionDigits: 2,
     maximumFractionDigits: digits,
@@ -45,6 +46,7 @@ export function formatUsdShort(usd: number): string {
   const big = Math.abs(usd) >= 10_000;
   return new Intl.NumberFormat(locale, {
     style: "currency",
+    currencyDisplay: "narrowSymbol",
     currency: "USD",
     ...(big ? { notation: "compact", maximumFractionDigits: 1 } : {}),
   }).format(usd);

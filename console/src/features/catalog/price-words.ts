@@ -33,6 +33,7 @@ function formatPrice(usd: number): string {
 
 const price = new Intl.NumberFormat(locale, {
   style: "currency",
+  currencyDisplay: "narrowSymbol",
   currency: "USD",
   minimumFractionDigits: 2,
   maximumFractionDigits: 9,

@@ -111,7 +111,12 @@ function formatSpend(usd: number): string {
   return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
 }
 
-const cents = new Intl.NumberFormat(locale, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+const cents = new Intl.NumberFormat(locale, {
+  style: "currency",
+  currencyDisplay: "narrowSymbol",
+  currency: "USD",
+  maximumSignificantDigits: 3,
+});
 
 /** Short enough for an axis: 800 ms, 1.43 s. */
 function formatTime(ms: number): string {

@@ -131,6 +131,7 @@ export const requests = {
   },
   timing: {
     title: "Timing",
+    chart: "Timeline of the attempts",
     bar: "Attempt {place}: {provider}",
     noProvider: "no provider",
     note: "{outcome} {status}",

@@ -133,6 +133,7 @@ export const requests: Translation<typeof english> = {
   },
   timing: {
     title: "耗时分布",
+    chart: "各次尝试的时间线",
     bar: "尝试 {place}：{provider}",
     noProvider: "无提供商",
     note: "{outcome} {status}",

@@ -9,6 +9,7 @@ export function formatExactUsd(usd: number): string {
 
 const exact = new Intl.NumberFormat(locale, {
   style: "currency",
+  currencyDisplay: "narrowSymbol",
   currency: "USD",
   minimumFractionDigits: 2,
   maximumFractionDigits: 12,
@@ -24,6 +25,7 @@ export function formatUnitPrice({ by, unitUsd }: Pick<UsageLine, "by" | "unitUsd
 
 const price = new Intl.NumberFormat(locale, {
   style: "currency",
+  currencyDisplay: "narrowSymbol",
   currency: "USD",
   minimumFractionDigits: 2,
   maximumFractionDigits: 6,

@@ -10,7 +10,7 @@ export function TimingSection({ attempts }: { readonly attempts: readonly Attemp
   if (!sent || spans.length === 0) return null;
   return (
     <Section title={t("requests.timing.title")}>
-      <Waterfall label={t("requests.timing.title")} spans={spans} />
+      <Waterfall label={t("requests.timing.chart")} spans={spans} />
     </Section>
   );
 }
