@@ -1,4 +1,4 @@
-import { type HttpFace, openHttpFace } from "./http-face.ts";
+import { type HttpListener, openHttpListener } from "./http-listener.ts";
 import { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";
 import { openTruthFile } from "./truth-file.ts";
 
@@ -28,14 +28,14 @@ export function serveSimulator(options: ServeOptions = {}): RunningSimulator {
     ...rest,
     ...(file === null ? {} : { onRecord: file.append, onFlush: file.flush }),
   });
-  const face: HttpFace = openHttpFace(simulator, { port, hostname });
+  const listener: HttpListener = openHttpListener(simulator, { port, hostname });
   return {
-    port: face.port,
+    port: listener.port,
     hostname,
-    url: `http://${hostname}:${face.port}/v1`,
+    url: `http://${hostname}:${listener.port}/v1`,
     simulator,
     stop() {
-      face.stop();
+      listener.stop();
       file?.close();
     },
   };

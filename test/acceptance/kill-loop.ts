@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { TruthRecord } from "@sluice/simulator";
 import { until } from "../until.ts";
 import { judgeLedger, type Verdict } from "./judge-ledger.ts";
-import { readStanding } from "./key-standing.ts";
+import { readKeyUsage } from "./key-usage.ts";
 import { type CallSeen, KillLoad } from "./kill-load.ts";
 import { exportLedger } from "./ledger-rows.ts";
 import { startGateway } from "./start-gateway.ts";
@@ -91,7 +91,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     await simulator.settled();
     // Limits far above the load: what they count must come back to the books, and what they hold to nothing.
     const standing = await until(async () => {
-      const now = await readStanding(gateway.url, keys.main);
+      const now = await readKeyUsage(gateway.url, keys.main);
       return now?.running === 0 ? now : null;
     });
     // A clean stop drains the journal into the database; the start after it recovers what is left of the kills.

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { TruthRecord } from "@sluice/simulator";
 import { until } from "../until.ts";
 import { type CreateRequest, judgeVideos, type ShownTask, type VideoRow, type VideoVerdict } from "./judge-videos.ts";
-import { type KeyStanding, readStanding } from "./key-standing.ts";
+import { type KeyUsage, readKeyUsage } from "./key-usage.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys } from "./test-config.ts";
@@ -178,9 +178,9 @@ function fastClock(folder: string, times: number): FastClock {
 }
 
 /** What a budget has spent is read from the ledger after a start, which takes a moment of a fast clock's minute. */
-function spentStanding(gateway: Gateway): Promise<KeyStanding> {
+function spentStanding(gateway: Gateway): Promise<KeyUsage> {
   return until(async () => {
-    const standing = await readStanding(gateway.url, keys.main);
+    const standing = await readKeyUsage(gateway.url, keys.main);
     return standing === null || standing.spentNanoUsd === 0 ? null : standing;
   });
 }

@@ -1,5 +1,5 @@
 import type { Principal } from "#core/index.ts";
-import type { ContentWish } from "#tasks/index.ts";
+import type { ContentOptions } from "#tasks/index.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 /** The bytes of a video or of a picture of it, or the part of them that is asked for, as its caller reads them. */
@@ -7,7 +7,7 @@ export async function sendVideo(
   dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
-  { id, still }: { readonly id: string } & Pick<ContentWish, "still">,
+  { id, still }: { readonly id: string } & Pick<ContentOptions, "still">,
 ): Promise<Response> {
   const { request, requestId } = exchange;
   exchange.patient();

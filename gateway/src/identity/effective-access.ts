@@ -4,7 +4,7 @@ import type { Catalog, Group, Model, ModelPatterns, Workspace } from "#core/inde
 import { matches } from "./model-grant.ts";
 
 /** A key where it stands, as effective access is asked of it. */
-export interface KeyStanding {
+export interface KeyUsage {
   readonly workspace: Workspace;
   readonly group: Group;
   /** null: whatever the group may call. */
@@ -16,7 +16,7 @@ export interface KeyStanding {
  * Whether a key may call a model, by the rules its calls go by; else the first thing that says no, widest first. A model
  * without a deployment of its own is still served by a fallback that the key may call.
  */
-export function accessReason(key: KeyStanding, model: Model, catalog: Pick<Catalog, "models">): AccessReason {
+export function accessReason(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">): AccessReason {
   if (!key.workspace.enabled) return "workspace_disabled";
   const refused = refusedBy(key, model.name);
   if (refused !== null) return refused;
@@ -25,7 +25,7 @@ export function accessReason(key: KeyStanding, model: Model, catalog: Pick<Catal
 }
 
 /** Whether the patterns of all three let the model through, whatever state the key is in. */
-export function isGranted(key: KeyStanding, model: string): boolean {
+export function isGranted(key: KeyUsage, model: string): boolean {
   return refusedBy(key, model) === null;
 }
 
@@ -41,13 +41,13 @@ const stateReasons = {
   without_secret: "key_without_secret",
 } as const satisfies Record<Exclude<ConsoleKey["state"], "active">, AccessReason>;
 
-function refusedBy(key: KeyStanding, model: string): "workspace_models" | "group_models" | "key_models" | null {
+function refusedBy(key: KeyUsage, model: string): "workspace_models" | "group_models" | "key_models" | null {
   if (!matches(key.workspace.models, model)) return "workspace_models";
   if (!matches(key.group.models, model)) return "group_models";
   return key.models === null || matches(key.models, model) ? null : "key_models";
 }
 
-function isServed(key: KeyStanding, model: Model, catalog: Pick<Catalog, "models">): boolean {
+function isServed(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">): boolean {
   if (deploymentsReady(model) > 0) return true;
   return model.fallbacks.some((name) => {
     const fallback = catalog.models.get(name);

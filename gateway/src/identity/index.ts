@@ -8,7 +8,7 @@
  */
 export { addressAllowed } from "./address-rule.ts";
 export { Authenticator } from "./authenticator.ts";
-export { accessReason, deploymentsReady, isGranted, type KeyStanding } from "./effective-access.ts";
+export { accessReason, deploymentsReady, isGranted, type KeyUsage } from "./effective-access.ts";
 export { makeFirstAdministrator } from "./first-administrator.ts";
 export {
   checkGrant,

@@ -18,7 +18,7 @@ export interface DialectTraits {
   readonly instructionRole?: "system" | "developer";
   /** openai-chat: what earlier thoughts go back as, with the tool calls that they led to; absent or none: they do not. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | "none";
-  /** What the model takes of a wish to reason. Absent: it is told as it is. */
+  /** What the model takes of a request to reason. Absent: it is told as it is. */
   readonly reasoning?: ReasoningTraits;
   /** openai-chat: stream_options are refused. Default false. */
   readonly noStreamOptions?: boolean;

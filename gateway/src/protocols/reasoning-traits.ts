@@ -5,7 +5,7 @@ export type Effort = NonNullable<ReasoningRequest["effort"]>;
 /** From the least to the most. */
 export const efforts: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** What one model takes of a wish to reason. What is absent is not known: the wish is then told as it is. */
+/** What one model takes of a request to reason. What is absent is not known: the wish is then told as it is. */
 export interface ReasoningTraits {
   /** The efforts that it takes; it is told no others. `none` among them switches reasoning off. */
   readonly efforts?: readonly Effort[];

@@ -46,12 +46,12 @@ export function warnOfSearchRest(search: SearchRequest, carried: ReadonlySet<key
     location: search.location !== null,
     contextSize: search.contextSize !== null && search.contextSize !== "medium",
   };
-  for (const [name, words] of Object.entries(wishes) as [keyof SearchRequest, string][]) {
+  for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
     if (said[name] && !carried.has(name)) warn(`${words} of the web search cannot be carried and was left out`);
   }
 }
 
-const wishes: Readonly<Record<keyof SearchRequest, string>> = {
+const parameters: Readonly<Record<keyof SearchRequest, string>> = {
   usesMax: "the number of uses",
   allowedDomains: "the list of allowed domains",
   blockedDomains: "the list of blocked domains",

@@ -1,6 +1,6 @@
 import type { ReasoningRequest } from "#core/index.ts";
 
-/** Tokens that a wish to reason comes to where a model takes a budget instead of a word. */
+/** Tokens that a request to reason comes to where a model takes a budget instead of a word. */
 export const thinkingBudgets: Readonly<Record<NonNullable<ReasoningRequest["effort"]>, number>> = {
   none: 0,
   minimal: 1_024,

@@ -95,7 +95,7 @@ export interface ProviderKind {
   readonly form?: Partial<KindForm>;
   /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
   readonly memberRules?: MemberRules;
-  /** What its models take of a wish to reason. */
+  /** What its models take of a request to reason. */
   readonly reasoning?: readonly ReasoningRule[];
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
   readonly callerHeaders?: readonly string[];

@@ -15,7 +15,7 @@
 export type { CreateCall } from "./accept/create.ts";
 export type { SentBody, TaskBody } from "./accept/task-body.ts";
 
-export type { ContentWish } from "./deliver/open-result.ts";
+export type { ContentOptions } from "./deliver/open-result.ts";
 export { webhookProblem } from "./deliver/webhook-problem.ts";
 export { webhookHeaders } from "./deliver/webhook-signature.ts";
 export type { VideoTasksOptions } from "./options.ts";

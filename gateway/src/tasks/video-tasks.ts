@@ -6,7 +6,7 @@ import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.t
 import { Accounts } from "./accounts.ts";
 import { type TaskContent, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
-import type { ContentWish } from "./deliver/open-result.ts";
+import type { ContentOptions } from "./deliver/open-result.ts";
 import { ResultCopies } from "./deliver/result-copies.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
@@ -108,7 +108,7 @@ export class VideoTasks {
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
-  async content(workspaceId: string, id: string, wish: ContentWish, signal: AbortSignal): Promise<TaskContent> {
+  async content(workspaceId: string, id: string, wish: ContentOptions, signal: AbortSignal): Promise<TaskContent> {
     return taskContent(this.#dependencies, await this.#find(workspaceId, id), wish, signal);
   }
 

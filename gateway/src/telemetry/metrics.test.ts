@@ -89,7 +89,7 @@ test("counts that others keep are read at the scrape, each time anew", async () 
   expect(text).toContain("# TYPE sluice_explanations_dropped_total counter\nsluice_explanations_dropped_total 5\n");
 });
 
-test("two houses in one process count apart", async () => {
+test("two gateways in one process count apart", async () => {
   const one = createMetrics();
   const two = createMetrics();
   one.requestEnd("chat", 200, 1);

@@ -38,7 +38,7 @@ const mediaUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner"
 export type MediaUser = (typeof mediaUsers)[number];
 export const aliceSecret = "sk-alice-0123456789abcdefghij";
 
-/** A gateway on a port of its own, with the studio's part of the admin API, in front of a simulated upstream. */
+/** A gateway on a port of its own, with the media part of the admin API, in front of a simulated upstream. */
 export interface MediaGround extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
@@ -66,7 +66,7 @@ interface Backups {
 
 export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const simulator = serveSimulator();
-  const dataDir = mkdtempSync(join(tmpdir(), "sluice-studio-"));
+  const dataDir = mkdtempSync(join(tmpdir(), "sluice-media-"));
   const environment = readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0" });
   const control = await openControl(environment);
   const { clock, ids, vault, controlStore, ledgerStore } = control;

@@ -259,13 +259,13 @@ test("the audit log is for admins, and of their workspace only", async () => {
     ground.people.note({ action: "download", object, workspaceId }, auditSource);
   await note(ground.acme.id, "thing of acme");
   await note(ground.other.id, "thing of other");
-  await note(null, "thing of the house");
+  await note(null, "thing of the installation");
   const asked = { query: { search: "thing", action: "download" } };
   const own = await ground.call("admin", "audit.list", { params: acme, ...asked });
   expect(own.body.data.map((row: { object: string }) => row.object)).toEqual(["thing of acme"]);
   const every = await ground.call("administrator", "audit.list", { params: all, ...asked });
   expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
-    "thing of the house",
+    "thing of the installation",
     "thing of other",
     "thing of acme",
   ]);

@@ -53,13 +53,13 @@ function emptyBlock(head: ReplyHead, part: AnswerPart, index: number): unknown {
 /** The first event knows the input; of the output it says one token at most. */
 function startUsage(head: ReplyHead, answer: Answer): { usage?: unknown } {
   if (answer.usage === null) return {};
-  const told = head.script.late_usage === true ? { ...answer.usage, ...nothingRead } : answer.usage;
+  const told = head.script.late_usage === true ? { ...answer.usage, ...noTokens } : answer.usage;
   return {
     usage: { ...usageOf({ ...told, output: Math.min(1, told.output), reasoning: 0 }), output_tokens_details: null },
   };
 }
 
-const nothingRead = { prompt: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
+const noTokens = { prompt: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
 
 /** Running totals, without what only the first event tells. */
 function deltaUsage(usage: AnswerUsage): MessageDeltaUsage {

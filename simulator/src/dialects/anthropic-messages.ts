@@ -1,8 +1,8 @@
 import { silentAnswer } from "../answer.ts";
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import type { SimulatorRequest } from "../request.ts";
+import { anthropicError, anthropicErrorEvent, anthropicHeaders, requireAnthropicKey } from "./anthropic-conventions.ts";
 import { anthropicEvents, pingEvent } from "./anthropic-events.ts";
-import { anthropicError, anthropicErrorEvent, anthropicHeaders, requireAnthropicKey } from "./anthropic-face.ts";
 import { anthropicWhole } from "./anthropic-message.ts";
 import { type MessagesRequest, readMessages } from "./anthropic-request.ts";
 

@@ -1,7 +1,7 @@
 import { bounds } from "../bounds.ts";
 import { type Dialect, Refusal } from "../dialect.ts";
 import { jsonExchange } from "../json-exchange.ts";
-import { arkError, arkHeaders } from "./ark-face.ts";
+import { arkError, arkHeaders } from "./ark-conventions.ts";
 
 /** Sessions in which a real person shows that they are one; each gives one group, once. */
 export interface LivenessSessions {

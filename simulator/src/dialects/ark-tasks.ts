@@ -18,7 +18,7 @@ import {
 import { cancelTask, removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
 import type { ArkAssetStore } from "./ark-asset-store.ts";
-import { arkError, arkHeaders, requireArkKey } from "./ark-face.ts";
+import { arkError, arkHeaders, requireArkKey } from "./ark-conventions.ts";
 import { type ArkMaterial, invalid } from "./ark-task-content.ts";
 import { type ArkTaskRequest, readArkTask } from "./ark-task-request.ts";
 

@@ -3,7 +3,7 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { type ChatFlavour, chatExchange } from "./openai-chat.ts";
 import { readChat } from "./openai-chat-request.ts";
-import { openAiError } from "./openai-face.ts";
+import { openAiError } from "./openai-conventions.ts";
 
 /**
  * Chat completions as Azure serves them: the model is a deployment, named by the path in the dated form; answers tell

@@ -4,8 +4,8 @@ import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, parseObject } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { sign } from "../seal.ts";
+import { bedrockDialect } from "./bedrock-conventions.ts";
 import { readConverse } from "./bedrock-converse-request.ts";
-import { bedrockDialect } from "./bedrock-face.ts";
 
 /** Bedrock's Converse and ConverseStream. */
 export function bedrockConverse(secret: string | undefined): Dialect {

@@ -6,7 +6,7 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-face.ts";
+import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-conventions.ts";
 import { dimensionsUsual, vectorOf } from "./openai-embeddings.ts";
 
 /** Bedrock's InvokeModel with Titan's and Cohere's embedders. Cohere's tokens stand in a header only. */

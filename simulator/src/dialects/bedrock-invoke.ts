@@ -6,7 +6,7 @@ import type { SimulatorRequest } from "../request.ts";
 import { anthropicEvents } from "./anthropic-events.ts";
 import { anthropicWhole } from "./anthropic-message.ts";
 import { readMessages } from "./anthropic-request.ts";
-import { type BedrockExchange, bedrockDialect } from "./bedrock-face.ts";
+import { type BedrockExchange, bedrockDialect } from "./bedrock-conventions.ts";
 
 /** Bedrock's InvokeModel with a Claude body: Messages without model and stream, events inside binary frames. */
 export function bedrockInvoke(secret: string | undefined): Dialect {

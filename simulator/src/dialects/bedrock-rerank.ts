@@ -5,7 +5,7 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-face.ts";
+import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-conventions.ts";
 import { ranked } from "./rerank.ts";
 
 /** Bedrock's InvokeModel with Cohere's and Amazon's rankers, which tell nothing of what they used. */

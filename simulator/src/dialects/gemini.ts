@@ -5,7 +5,7 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { geminiEvents, geminiWhole } from "./gemini-reply.ts";
 import { type GeminiRequest, readGemini } from "./gemini-request.ts";
-import { googleError, googleErrorEvent, googleHeaders, requireBearer, requireGoogleKey } from "./google-face.ts";
+import { googleError, googleErrorEvent, googleHeaders, requireBearer, requireGoogleKey } from "./google-conventions.ts";
 
 /** Gemini's generateContent, streamGenerateContent (as SSE or as one JSON array) and countTokens; also on Vertex. */
 export const gemini: Dialect = {

@@ -7,7 +7,7 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { googleError, googleErrorEvent, googleHeaders, requireBearer, requireGoogleKey } from "./google-face.ts";
+import { googleError, googleErrorEvent, googleHeaders, requireBearer, requireGoogleKey } from "./google-conventions.ts";
 import { dimensionsUsual, vectorOf } from "./openai-embeddings.ts";
 
 /** Gemini's embedContent and batchEmbedContents, and on Vertex embedContent and predict with text embedders. */

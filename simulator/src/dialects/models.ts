@@ -1,9 +1,9 @@
 import { Refusal } from "../dialect.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { anthropicError } from "./anthropic-face.ts";
-import { googleError } from "./google-face.ts";
-import { openAiError } from "./openai-face.ts";
+import { anthropicError } from "./anthropic-conventions.ts";
+import { googleError } from "./google-conventions.ts";
+import { openAiError } from "./openai-conventions.ts";
 
 /** GET …/models and GET …/models/{id}, in the shape the headers ask for; null when the path is neither. */
 export function answerModels(

@@ -2,7 +2,7 @@ import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../an
 import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
 import { type ChatRequest, readChat } from "./openai-chat-request.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /** OpenAI's chat completions, at any base path that ends in /chat/completions. */
 export const openAiChat: Dialect = {

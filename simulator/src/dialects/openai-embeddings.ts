@@ -7,7 +7,7 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /** Embeddings at any base path that ends in /embeddings: of length one, and always the same for the same text. */
 export const openAiEmbeddings: Dialect = {

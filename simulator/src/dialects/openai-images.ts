@@ -5,7 +5,7 @@ import type { JsonObject } from "../json-body.ts";
 import type { Script } from "../script.ts";
 import { pngBase64 } from "../tiny-png.ts";
 import { type ImagesRequest, imageUrl, inputImageTokens, isImagesPath, readImages } from "./images-request.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 import { seedreamEvents, seedreamWhole } from "./seedream.ts";
 
 /**

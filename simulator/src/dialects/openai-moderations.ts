@@ -6,7 +6,7 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /** Texts judged by one word: who writes "violence" is flagged. It tells no usage, as OpenAI does not. */
 export const openAiModerations: Dialect = {

@@ -1,6 +1,6 @@
 import { Refusal } from "../dialect.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { openAiError } from "./openai-face.ts";
+import { openAiError } from "./openai-conventions.ts";
 
 /** What an account of OpenAI's keeps beside its models: files, and jobs that train with them. */
 export interface OpenAiObjects {

@@ -1,7 +1,7 @@
 import { silentAnswer } from "../answer.ts";
 import type { Dialect, Exchange } from "../dialect.ts";
 import { type JsonObject, textsOf } from "../json-body.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 import { compactionAnswer } from "./openai-responses.ts";
 import { compactionItem, type ItemIds, idsOf, usageOf } from "./responses-object.ts";
 import { type ResponsesRequest, readResponses } from "./responses-request.ts";

@@ -6,7 +6,7 @@ import { bareRequest } from "../parsed-request.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 import { type ResponseStore, responseAt, type StoredResponse } from "./responses-store.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type Answer, composeAnswer, silentAnswer, usageFor } from "../answer.ts";
 import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
 import type { Script } from "../script.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 import { type ResponsesShow, responsesEvents, Sequence } from "./responses-events.ts";
 import { finalStatus, idsOf, planItems, responseObject } from "./responses-object.ts";
 import { type ResponsesRequest, readResponses } from "./responses-request.ts";

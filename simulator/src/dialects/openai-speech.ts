@@ -8,7 +8,7 @@ import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { tinyWav } from "../tiny-wav.ts";
 import { countWords } from "../words.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /** Sounds of words, at any base path that ends in /audio/speech: 4,000 bytes a word, as bytes or as events. */
 export const openAiSpeech: Dialect = {

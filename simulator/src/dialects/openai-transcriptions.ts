@@ -4,7 +4,7 @@ import type { DialectEvent } from "../framing.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /**
  * Sounds as text, at any base path that ends in /audio/transcriptions or /audio/translations. A second is 16,000 bytes of the

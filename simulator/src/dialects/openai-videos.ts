@@ -21,7 +21,7 @@ import { readTask } from "../task-asked.ts";
 import { removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 import { tinyPng } from "../tiny-png.ts";
 import { fileBytes } from "./files.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /** OpenAI's videos: POST …/videos (a form, or JSON), GET, the list, DELETE, /content and /remix. There is no cancel. */
 export function openAiVideos(taskBook: TaskBook): Dialect {

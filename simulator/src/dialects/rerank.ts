@@ -6,7 +6,7 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
-import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /**
  * Documents ranked by the words that they share with the query: as Cohere answers at `/v2/rerank`, as Jina does at any other

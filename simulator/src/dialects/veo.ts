@@ -9,7 +9,7 @@ import { isOver, linkExpiry, type Task, taskError, videoFile, videoUrl, viewTask
 import { readTask } from "../task-asked.ts";
 import type { TaskBook } from "../task-desk.ts";
 import { fileBytes } from "./files.ts";
-import { googleError, googleHeaders, requireBearer, requireGoogleKey } from "./google-face.ts";
+import { googleError, googleHeaders, requireBearer, requireGoogleKey } from "./google-conventions.ts";
 import { checkVeo } from "./veo-rules.ts";
 
 /**

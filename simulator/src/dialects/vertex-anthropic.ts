@@ -3,10 +3,10 @@ import { objectOf, parseObject, stringOf } from "../json-body.ts";
 import type { HeaderRow } from "../outlet.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { anthropicError } from "./anthropic-face.ts";
+import { anthropicError } from "./anthropic-conventions.ts";
 import { countExchange, messagesExchange } from "./anthropic-messages.ts";
 import { readMessages } from "./anthropic-request.ts";
-import { requireBearer } from "./google-face.ts";
+import { requireBearer } from "./google-conventions.ts";
 
 /** Messages on Vertex: the path names model and method, the body has `anthropic_version` and no model. */
 export const vertexAnthropic: Dialect = {

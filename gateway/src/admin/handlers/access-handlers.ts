@@ -1,13 +1,6 @@
 import type { AccessCheck, ConsoleKey } from "@sluice/contract";
 import { bounds, type Catalog, Failure, type Model } from "#core/index.ts";
-import {
-  accessReason,
-  deploymentsReady,
-  isGranted,
-  type KeyStanding,
-  matches,
-  matchingPattern,
-} from "#identity/index.ts";
+import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
 import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
 import { modelPage } from "./access-models.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
@@ -74,7 +67,7 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
 function checked(
   { query, actor }: ConsoleCall<"access.check">,
   key: ConsoleKey,
-  standing: KeyStanding,
+  standing: KeyUsage,
   catalog: Catalog,
 ): AccessCheck {
   const seesAll = actor?.administrator === true;
@@ -99,13 +92,13 @@ function checked(
   };
 }
 
-function fallbacksOf(model: Model, standing: KeyStanding, seesAll: boolean): AccessCheck["fallbacks"] {
+function fallbacksOf(model: Model, standing: KeyUsage, seesAll: boolean): AccessCheck["fallbacks"] {
   return model.fallbacks
     .filter((name) => seesAll || matches(standing.workspace.models, name))
     .map((name) => ({ model: name, allowed: isGranted(standing, name) }));
 }
 
-function stepsOf(key: ConsoleKey, { workspace, group }: KeyStanding, model: string): AccessCheck["steps"] {
+function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string): AccessCheck["steps"] {
   const step = (scope: "workspace" | "group" | "key", label: string, patterns: readonly string[] | null) => {
     const matched = patterns === null ? null : matchingPattern(patterns, model);
     return {
@@ -123,7 +116,7 @@ function stepsOf(key: ConsoleKey, { workspace, group }: KeyStanding, model: stri
   ];
 }
 
-function standingOf(key: ConsoleKey, catalog: Catalog): KeyStanding | null {
+function standingOf(key: ConsoleKey, catalog: Catalog): KeyUsage | null {
   const workspace = catalog.workspaces.get(key.workspace.id);
   const group = catalog.groups.get(key.group.id);
   if (workspace === undefined || group === undefined) return null;

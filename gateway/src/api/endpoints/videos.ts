@@ -1,7 +1,7 @@
 import { sizeOf } from "#bodies/index.ts";
 import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
-import { type ContentWish, pollAfterMs, type SentBody } from "#tasks/index.ts";
+import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
@@ -153,7 +153,7 @@ function inTheirWords(failure: Failure, renamed: RenamedMembers): Failure {
   });
 }
 
-function readStill(variant: string | null): ContentWish["still"] {
+function readStill(variant: string | null): ContentOptions["still"] {
   if (variant === null || variant === "video") return null;
   if (variant === "thumbnail" || variant === "spritesheet") return variant;
   throw new Failure("invalid_request", 'variant must be "video", "thumbnail" or "spritesheet".', { param: "variant" });

@@ -68,7 +68,7 @@ describe("a messages request in neutral form", () => {
     [{ thinking: { type: "disabled" } }, { effort: "none", budgetTokens: null, visible: false }],
     [{ output_config: { effort: "max" } }, { effort: "max", budgetTokens: null, visible: false }],
     [{}, null],
-  ])("%j wishes for thinking as %j", (more, wish) => {
+  ])("%j asks for thinking as %j", (more, wish) => {
     expect(readMore(more as Partial<Body>).turn.reasoning).toEqual(wish as Turn["reasoning"]);
   });
 

@@ -49,17 +49,17 @@ function said(name: string, value: unknown): JsonObject {
   return value === null ? {} : { [name]: value };
 }
 
-/** Wishes without a counterpart. A value that asks for nothing is passed over. */
+/** Parameters without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
   if (turn.pictures === true) warn(picturesLost);
   leaveGoogleExtras(turn, warn);
-  const wishes: readonly (readonly [string, unknown])[] = [
+  const parameters: readonly (readonly [string, unknown])[] = [
     ["seed", turn.seed],
     ["presence_penalty", turn.presencePenalty === 0 ? null : turn.presencePenalty],
     ["frequency_penalty", turn.frequencyPenalty === 0 ? null : turn.frequencyPenalty],
     ["verbosity", turn.verbosity === "medium" ? null : turn.verbosity],
   ];
-  for (const [name, value] of wishes) {
+  for (const [name, value] of parameters) {
     if (value !== null) warn(`${name} is not understood by the upstream and was left out`);
   }
 }

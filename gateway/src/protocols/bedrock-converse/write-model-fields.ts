@@ -24,7 +24,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   if (family === "claude") return writeThinking(wish, turn.outputTokensMax, warn);
   const effort = chatEffort(wish);
   if (family === "gpt-oss" && effort !== null) return { reasoning_effort: gptOssEfforts[effort] };
-  if (wish.effort !== "none") warn("the wish to reason is not understood by the upstream and was left out");
+  if (wish.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
   return {};
 }
 

@@ -27,7 +27,7 @@ const known: ReadonlySet<string> = new Set([
   "auto_truncate",
 ]);
 
-/** One text with its own wishes. Source: Gemini API reference, models.embedContent. */
+/** One text with its own parameters. Source: Gemini API reference, models.embedContent. */
 function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
   for (const name of Object.keys(body))
     if (!known.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
@@ -81,15 +81,15 @@ const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {
 export const embedContentUpstream: EmbeddingUpstream = {
   ...listenerBy(readAnswer),
   inputsMax: () => 1,
-  writeTurn: ({ inputs: [input = nothing], ...wishes }) => requestOf(input, wishes),
+  writeTurn: ({ inputs: [input = nothing], ...parameters }) => requestOf(input, parameters),
   readAnswer,
 };
 
 export const batchEmbedUpstream: EmbeddingUpstream = {
   ...listenerBy(readAnswer),
   inputsMax: () => 100,
-  writeTurn: ({ inputs, ...wishes }, upstreamModel) => ({
-    requests: inputs.map((input) => ({ model: `models/${upstreamModel}`, ...requestOf(input, wishes) })),
+  writeTurn: ({ inputs, ...parameters }, upstreamModel) => ({
+    requests: inputs.map((input) => ({ model: `models/${upstreamModel}`, ...requestOf(input, parameters) })),
   }),
   readAnswer,
 };

@@ -1,6 +1,6 @@
 import type { DialectTraits, ReasoningTraits } from "#protocols/index.ts";
 
-/** What models of some names take of a wish to reason. */
+/** What models of some names take of a request to reason. */
 export interface ReasoningRule {
   /** Of the upstream's name of the model, in small letters. */
   readonly models: RegExp;

@@ -1,7 +1,7 @@
 import type { Provider } from "#core/index.ts";
 import { type Effort, efforts, isObject, type JsonObject, type ReasoningTraits } from "#protocols/index.ts";
 
-/** A setting of every kind that serves models: what models of this account take of a wish to reason. */
+/** A setting of every kind that serves models: what models of this account take of a request to reason. */
 export const reasoningSetting = "reasoning";
 
 const rulesMax = 100;

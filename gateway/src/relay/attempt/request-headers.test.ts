@@ -27,7 +27,7 @@ const agents = {
 const refused: readonly (readonly [what: string, names: readonly string[]])[] = [
   ["credentials", ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", "dpop"]],
   [
-    "credentials of other houses",
+    "credentials of other vendors",
     ["ocp-apim-subscription-key", "x-auth-token", "x-access-token", "x-amz-security-token", "x-pw"],
   ],
   [

@@ -3,10 +3,10 @@ import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { checkLedger } from "./ledger-check.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
-import { findResponseOwner } from "./ledger-keeper.ts";
 import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { recentEntries, usageByModel } from "./ledger-sums.ts";
+import { findResponseOwner } from "./response-owner.ts";
 
 /** The ledger on a database. Any number of them, in any process, may insert into the same one. */
 export function createLedgerStore(database: Database): LedgerStore {

@@ -2,7 +2,7 @@ import { readRange } from "#assets/index.ts";
 import { asFailure, Failure, type Task, type TaskOutput } from "#core/index.ts";
 import type { BlobStore } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { type ContentWish, openResult } from "./open-result.ts";
+import { type ContentOptions, openResult } from "./open-result.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A result on its way to its caller. `body` is pulled as the caller reads. */
@@ -19,7 +19,7 @@ export interface TaskContent {
 export async function taskContent(
   dependencies: TaskDependencies,
   task: Task,
-  wish: ContentWish,
+  wish: ContentOptions,
   signal: AbortSignal,
 ): Promise<TaskContent> {
   const { output } = task;
@@ -66,7 +66,7 @@ async function fromBlob(blobs: BlobStore, output: TaskOutput, rangeHeader: strin
 async function fromVendor(
   dependencies: TaskDependencies,
   task: Task,
-  wish: ContentWish,
+  wish: ContentOptions,
   signal: AbortSignal,
 ): Promise<TaskContent> {
   const answer = await openResult(dependencies, task, wish, signal).catch((thrown: unknown) => {

@@ -7,7 +7,7 @@ import type { VideoTasksOptions } from "../options.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
 /** What of a result is wanted: a part of its bytes, or a picture of it. */
-export interface ContentWish {
+export interface ContentOptions {
   readonly range: string | null;
   readonly still: VideoStill | null;
 }
@@ -23,7 +23,7 @@ export interface FileDependencies extends Pick<VideoTasksOptions, "providerClien
 export async function openResult(
   dependencies: FileDependencies,
   task: Task,
-  { range, still }: ContentWish,
+  { range, still }: ContentOptions,
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const { account, output } = task;

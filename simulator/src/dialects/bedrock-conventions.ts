@@ -8,7 +8,7 @@ import { checkSignature } from "../sigv4.ts";
 import type { TruthRecord } from "../truth.ts";
 
 /** What differs between the ways to ask Bedrock: the paths' methods, and what is read and answered. */
-interface BedrockWay {
+interface BedrockOperation {
   readonly id: string;
   readonly methods: "converse" | "invoke";
   read(request: SimulatorRequest, model: string, method: string): BedrockExchange;
@@ -17,7 +17,7 @@ interface BedrockWay {
 export type BedrockExchange = Pick<Exchange, "asked" | "whole" | "events">;
 
 /** A dialect inside Bedrock's frames, signatures and errors. `secret`: what signatures are checked by, unless a script says. */
-export function bedrockDialect({ id, methods, read }: BedrockWay, secret: string | undefined): Dialect {
+export function bedrockDialect({ id, methods, read }: BedrockOperation, secret: string | undefined): Dialect {
   return {
     id,
     matches: ({ method, path }) => method === "POST" && bedrockPath(path)?.method.startsWith(methods) === true,

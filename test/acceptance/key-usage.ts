@@ -1,12 +1,12 @@
 /** What a key is told of its own limits at GET /v1/usage. */
-export interface KeyStanding {
+export interface KeyUsage {
   /** Calls that hold a place at this moment. */
   readonly running: number;
   readonly spentNanoUsd: number;
 }
 
 /** null: not now. A clock that runs fast ends even a short reading, and one that is asked often is told to wait. */
-export async function readStanding(url: string, key: string): Promise<KeyStanding | null> {
+export async function readKeyUsage(url: string, key: string): Promise<KeyUsage | null> {
   const answer = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
   if (answer.status === 408 || answer.status === 429) return null;
   if (!answer.ok) throw new Error(`GET /v1/usage: ${answer.status} ${await answer.text()}`);

@@ -3,7 +3,7 @@ import { type ReadRequest, RequestReader } from "./request-reader.ts";
 import type { Simulator } from "./simulator.ts";
 import { type Line, SocketOutlet } from "./socket-outlet.ts";
 
-export interface HttpFace {
+export interface HttpListener {
   readonly port: number;
   readonly hostname: string;
   stop(): void;
@@ -13,10 +13,10 @@ export interface HttpFace {
  * The simulator on a plain TCP socket. One front end serves both good and bad behaviour, so a script needs no special
  * address, and the moment a caller leaves is known as soon as the kernel knows it.
  */
-export function openHttpFace(
+export function openHttpListener(
   simulator: Simulator,
   options: { readonly port: number; readonly hostname: string },
-): HttpFace {
+): HttpListener {
   const open = new Set<Socket<Connection>>();
   const listener: TCPSocketListener<Connection> = Bun.listen<Connection>({
     hostname: options.hostname,

@@ -96,7 +96,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe("what is told of a wish to reason", () => {
+describe("what is told of a request to reason", () => {
   test.each(
     cases.map(([one, asked, told, warned], index) => [`${one.kind} ${one.model}`, asked, told, warned, index] as const),
   )("%s: %j becomes %j", async (_, asked, expected, warned, index) => {

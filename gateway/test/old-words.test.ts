@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+
+const root = join(import.meta.dir, "..", "..");
+const folders = [
+  "gateway/src",
+  "gateway/test",
+  "console/src",
+  "console/e2e",
+  "contract/src",
+  "simulator",
+  "test",
+  "bench",
+  "scripts",
+];
+
+/**
+ * Names that this code had before it took the field's. They must not come back as parts of names, of code or of files: see
+ * docs/decisions/2026-11-22-words-of-the-field.md for what each is called now.
+ */
+const old =
+  /\b\w*(?:House(?=[A-Z\b]|\b)|Doer|Wishes|Keepers\b|KeptCall|Unwell|ReportDesk|BackgroundBill|planLegs|readLook|nothingRead|HttpFace)\w*\b/g;
+const oldFiles = /(?:^|[/-])(?:house|doer|wishes|keepers?|studio|unwell|faces?|supply|room|rim|roof)(?:[-.]|$)/;
+
+test("names are the field's, not those that were here before", async () => {
+  const found: string[] = [];
+  for (const folder of folders) {
+    for await (const file of new Glob("**/*.{ts,tsx,mjs,css}").scan(join(root, folder))) {
+      const path = `${folder}/${file}`;
+      if (path.includes("node_modules/") || path.includes("/dist/") || path === "gateway/test/old-words.test.ts")
+        continue;
+      if (oldFiles.test(path) && !kept.has(path)) found.push(path);
+      const names = (await Bun.file(join(root, path)).text()).match(old) ?? [];
+      found.push(...names.map((name) => `${path}: ${name}`));
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+/** Room as space, which has a bound. */
+const kept = new Set([
+  "gateway/src/api/body-room.ts",
+  "gateway/src/protocols/media-room.ts",
+  "gateway/src/storage/spool/spool-room.ts",
+]);
