@@ -14,6 +14,7 @@ interface Picture {
   readonly name: string;
   readonly path: (furnished: FurnishedGateway) => string;
   readonly colorScheme?: "dark";
+  readonly locale?: "zh-CN";
   readonly before?: (page: Page) => Promise<void>;
 }
 
@@ -24,6 +25,7 @@ const pictures: readonly Picture[] = [
   { name: "console-access", path: () => "/console/workspaces/acme?tab=access" },
   { name: "console-playground", path: () => "/console/playground?workspace=acme", before: ask },
   { name: "console-dark", path: () => "/console/models/gpt-5", colorScheme: "dark" },
+  { name: "console-chinese", path: () => "/console/?range=7d", locale: "zh-CN" },
 ];
 
 await mkdir(images, { recursive: true });
@@ -31,8 +33,8 @@ const furnished = await furnishGateway();
 addHistory(furnished.gateway.dataDir);
 const browser = await openBrowser(furnished.gateway.url);
 try {
-  for (const { name, path, colorScheme = "light", before } of pictures) {
-    const page = await furnished.ada.page(browser, { colorScheme, viewport: { width: 1_280, height: 800 } });
+  for (const { name, path, colorScheme = "light", locale = "en-US", before } of pictures) {
+    const page = await furnished.ada.page(browser, { colorScheme, locale, viewport: { width: 1_280, height: 800 } });
     await page.goto(path(furnished));
     await standing(page);
     await before?.(page);

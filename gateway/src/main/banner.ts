@@ -101,8 +101,8 @@ function consoleLines({ consoleUrl, setup }: BannerFacts): string[] {
 
 function keyWords(firstKey: FirstSecret | null): string {
   if (firstKey === null) return "Try it, with a key of yours in SLUICE_KEY (make one: npm run sluice -- key create):";
-  if ("shown" in firstKey) return "Try it (this key is shown once; make others: npm run sluice -- key create):";
-  return "Try it (the first key is in the file until the set-up is done; make others: npm run sluice -- key create):";
+  if ("shown" in firstKey) return "Try it (this key is shown once; create others: npm run sluice -- key create):";
+  return "Try it (the first key is in the file until the set-up is done; create others: npm run sluice -- key create):";
 }
 
 function authorization(firstKey: FirstSecret | null): string {

@@ -15,6 +15,7 @@ export class OrderThread<Order extends object, Reply> {
   readonly #options: OrderThreadOptions;
   #thread: WorkerThread<Order | typeof endOrder, OrderAnswer<Reply>> | null = null;
   #answer: ((answer: OrderAnswer<Reply>) => void) | null = null;
+  #stopping = false;
 
   constructor(options: OrderThreadOptions) {
     this.#options = options;
@@ -41,7 +42,9 @@ export class OrderThread<Order extends object, Reply> {
 
   /** From outside. What it is at work on fails when it is gone, and it is not free before. */
   stop(): void {
-    this.#thread?.stop();
+    if (this.#thread === null) return;
+    this.#stopping = true;
+    this.#thread.stop();
   }
 
   /**
@@ -52,6 +55,7 @@ export class OrderThread<Order extends object, Reply> {
     const thread = this.#thread;
     if (thread === null) return;
     this.#thread = null;
+    this.#stopping = false;
     thread.leave();
     if (this.#answer === null) thread.post(endOrder);
     else thread.stop();
@@ -61,9 +65,13 @@ export class OrderThread<Order extends object, Reply> {
 
   #started(): WorkerThread<Order | typeof endOrder, OrderAnswer<Reply>> {
     return new WorkerThread(this.#options, {
-      onReport: (answer: OrderAnswer<Reply>) => this.#answer?.(answer),
+      onReport: (answer: OrderAnswer<Reply>) => {
+        // A reply that came before the end would make it free, and the next order would be given to a thread that is going.
+        if (!this.#stopping) this.#answer?.(answer);
+      },
       onEnd: (problem) => {
         this.#thread = null;
+        this.#stopping = false;
         this.#options.onDeath(problem);
         this.#answer?.({ failed: problem });
       },
