@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { standing } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -172,6 +173,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     });
     await until(async () => {
       await page.goto(`/console/requests/${request}?workspace=acme`);
+      await standing(page);
       return (await page.getByText("Not forwarded", { exact: true }).count()) > 0;
     });
     await page.getByText("logit_bias").first().waitFor();
@@ -187,8 +189,8 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
     await page.goto(`/console/models/${name}?tab=price`);
     await page.getByLabel(label).fill(String(usd));
-    await page.getByRole("button", { name: "Set price" }).click();
-    await page.getByText("The price is set.").first().waitFor();
+    await page.getByRole("button", { name: "Save price" }).click();
+    await page.getByText("Price saved.").first().waitFor();
     const { data } = await ada.call("models.list", { query: { search: name } });
     expect(data[0]?.price).toEqual({ [member]: usd });
   });
