@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { until } from "../../test/until.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -45,12 +44,8 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await form.getByLabel("API key", { exact: true }).fill("sk-of-the-account-0123456789");
     await form.getByLabel("Base URL").fill(simulator.url);
     await form.getByText("This address looks private").waitFor();
-    // The words above may still push it down.
-    const allowed = form.getByRole("switch", { name: "Allow private network" });
-    await until(async () => {
-      await allowed.check({ force: true }).catch(() => {});
-      return await allowed.isChecked();
-    });
+    await form.getByText("Allow private network", { exact: true }).click();
+    await form.getByRole("switch", { name: "Allow private network", checked: true }).waitFor({ state: "attached" });
     await form.getByRole("button", { name: "Save and test" }).click();
     await page.getByText("It works.").waitFor();
     await page.getByRole("button", { name: "Import models" }).click();

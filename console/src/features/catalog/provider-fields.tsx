@@ -34,6 +34,10 @@ const advancedSettings: ReadonlySet<string> = new Set([
   "reasoning",
   "objects",
   "fetches_urls",
+  "output_cap",
+  "reasoning_field",
+  "schema_output",
+  "stream_options",
 ]);
 
 /** The form of a provider, as its kind asks. */

@@ -1,6 +1,7 @@
-import { JsonInput, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { JsonInput, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { t } from "../../language/areas/catalog.ts";
+import { t as shared } from "../../language/areas/components.ts";
 import { redacted, type SecretDraft, type SettingValue } from "./provider-draft.ts";
 import { SecretInput } from "./secret-input.tsx";
 
@@ -51,13 +52,14 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
       );
     case "boolean":
       return (
-        <Switch
-          label={label}
-          description={help ?? undefined}
-          error={error}
-          disabled={disabled}
-          checked={value === true}
-          onChange={(event) => onChange(event.currentTarget.checked ? true : undefined)}
+        // Not a switch: what is not set is as the kind says, which may be yes.
+        <Select
+          {...common}
+          placeholder={t("catalog.usual")}
+          data={yesOrNo}
+          clearable
+          value={typeof value === "boolean" ? String(value) : null}
+          onChange={(next) => onChange(next === null ? undefined : next === "true")}
         />
       );
     case "select":
@@ -109,6 +111,11 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
       );
   }
 }
+
+const yesOrNo = [
+  { value: "true", label: shared("components.states.yes") },
+  { value: "false", label: shared("components.states.no") },
+];
 
 /** A new provider's secret is an empty field; a stored one is kept until it is replaced. */
 function secretOf(value: SettingValue | undefined, stored: boolean): SecretDraft {
