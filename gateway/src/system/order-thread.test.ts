@@ -7,7 +7,11 @@ const rounds = 12;
 
 test("an order that comes after a stop is done, whatever the stopped thread had still to say", async () => {
   const deaths: string[] = [];
-  const thread = new OrderThread<Order, { name: string }>({ entry, name: "orders", onDeath: (why) => deaths.push(why) });
+  const thread = new OrderThread<Order, { name: string }>({
+    entry,
+    name: "orders",
+    onDeath: (why) => deaths.push(why),
+  });
   for (let round = 0; round < rounds; round++) {
     expect(await thread.run({ act: "answer", name: "before" })).toMatchObject({ reply: { name: "before" } });
     const stopped = thread.run({ act: "answer", name: "stopped" });
