@@ -44,8 +44,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await form.getByLabel("API key", { exact: true }).fill("sk-of-the-account-0123456789");
     await form.getByLabel("Base URL").fill(simulator.url);
     await form.getByText("This address looks private").waitFor();
-    await form.getByText("Allow private network", { exact: true }).click();
-    await form.getByRole("switch", { name: "Allow private network", checked: true }).waitFor({ state: "attached" });
+    await form.getByRole("switch", { name: "Allow private network" }).check({ force: true });
     await form.getByRole("button", { name: "Save and test" }).click();
     await page.getByText("It works.").waitFor();
     await page.getByRole("button", { name: "Import models" }).click();
