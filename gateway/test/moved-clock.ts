@@ -31,9 +31,21 @@ export class MovedClock implements Clock {
     return unbook;
   }
 
+  /** Time passes; nobody stands still meanwhile: each timer that falls due on the way runs at its time. */
   move(ms: number): void {
-    this.#laterMs += ms;
-    const due = [...this.#timers].filter(([, dueMs]) => dueMs <= this.monotonic());
-    for (const [run] of due.sort(([, one], [, other]) => one - other)) if (this.#timers.has(run)) run();
+    const endMs = this.#laterMs + ms;
+    for (let next = this.#nextDue(endMs); next !== null; next = this.#nextDue(endMs)) {
+      const [run, dueMs] = next;
+      this.#laterMs += Math.max(0, dueMs - this.monotonic());
+      run();
+    }
+    this.#laterMs = endMs;
+  }
+
+  #nextDue(endMs: number): readonly [run: () => void, dueMs: number] | null {
+    const untilMs = this.monotonic() + endMs - this.#laterMs;
+    let next: readonly [() => void, number] | null = null;
+    for (const timer of this.#timers) if (timer[1] <= untilMs && (next === null || timer[1] < next[1])) next = timer;
+    return next;
   }
 }
