@@ -20,7 +20,7 @@ const chunks = [
   { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
   // Few pages check what they are given; nobody else is to wait for it.
   { name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 2 },
-  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 2_048, priority: 1 },
+  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 4_096, priority: 1 },
 ];
 
 export default defineConfig({

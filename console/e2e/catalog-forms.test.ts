@@ -73,6 +73,11 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Stay" }).click();
     expect(await form.getByRole("textbox", { name: "Name" }).inputValue()).toBe("half-typed");
+    await page.keyboard.press("Escape");
+    await page.getByText("Leave without saving?").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("Leave without saving?").waitFor({ state: "detached" });
+    expect(await form.getByRole("textbox", { name: "Name" }).inputValue()).toBe("half-typed");
     await form.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Leave" }).click();
     await form.waitFor({ state: "detached" });

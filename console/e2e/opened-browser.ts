@@ -60,7 +60,8 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
       free.taken = true;
       return free.context;
     }
-    const context = await browser.newContext({ baseURL: origin, ...options });
+    // Without movement a dialog is there or it is not: nothing is clicked while it fades away.
+    const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
     // It stays when others are closed, and with it what they have loaded.
     const anchor = await context.newPage();
     await anchor.goto("/healthz");

@@ -1,7 +1,8 @@
-import { Button, type ButtonProps, Code, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, type ButtonProps, Code, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Rich, t } from "../language/areas/components.ts";
+import { Modal } from "./modal.tsx";
 
 interface ConfirmProps {
   readonly title: string;

@@ -1,7 +1,8 @@
-import { Button, Drawer, Group, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import type { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
+import { Drawer } from "./drawer.tsx";
 import { FormProblem } from "./form-problem.tsx";
 
 export { wrongField } from "./wrong-field.ts";

@@ -1,9 +1,10 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, Stack } from "@mantine/core";
 import { IconEyeOff } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { t } from "../language/areas/components.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { Modal } from "./modal.tsx";
 
 interface SecretOnceProps {
   /** null: nothing to show, the dialog is closed. */

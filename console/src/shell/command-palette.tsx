@@ -1,8 +1,9 @@
-import { Loader, Modal, TextInput } from "@mantine/core";
+import { Loader, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Modal } from "../components/modal.tsx";
 import { t } from "../language/areas/shell.ts";
 import type { Command } from "./command.ts";
 import { useCommands } from "./use-commands.ts";

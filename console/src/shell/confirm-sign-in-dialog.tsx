@@ -1,8 +1,9 @@
-import { Modal, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useClient } from "../api/call-context.tsx";
 import { callKey } from "../api/use-call.ts";
+import { Modal } from "../components/modal.tsx";
 import { t } from "../language/areas/shell.ts";
 import { consoleBase, herePage } from "../session/next-page.ts";
 import { useSession } from "../session/session-context.tsx";

@@ -1,11 +1,10 @@
-import { Drawer, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Link, useLocation } from "@tanstack/react-router";
+import { useLocation } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { t } from "../language/areas/shell.ts";
-import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 import { useOwnLanguage } from "../session/use-language.ts";
+import { Brand } from "./brand.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { Navigation } from "./navigation.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -13,6 +12,7 @@ import { useShortcuts } from "./use-shortcuts.ts";
 import { useTypedAhead } from "./use-typed-ahead.ts";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
+const NavigationDrawer = lazy(() => import("./navigation-drawer.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
 const NextStep = lazy(() => import("../features/first-run/next-step.tsx"));
 
@@ -41,27 +41,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           {children}
         </main>
       </div>
-      <Drawer opened={drawer} onClose={closeDrawer} position="left" size="16rem" title={<Brand />} className="drawer">
-        <Navigation onGo={closeDrawer} />
-      </Drawer>
       <Suspense>
+        {drawer && <NavigationDrawer onClose={closeDrawer} />}
         {palette && <CommandPalette onClose={closePalette} typedAhead={typedAhead} />}
         {help && <ShortcutHelp onClose={closeHelp} />}
       </Suspense>
       <ConfirmSignIn />
     </div>
-  );
-}
-
-function Brand() {
-  const { answer } = useSession();
-  return (
-    <Link to="/" className="brand">
-      <img src={mark} alt="" width={26} height={26} />
-      <span className="brand-name">{t("shell.brand")}</span>
-      <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
-      <span className="brand-version">{answer.version}</span>
-    </Link>
   );
 }
 

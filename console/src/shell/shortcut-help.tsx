@@ -1,4 +1,5 @@
-import { Kbd, Modal, Table } from "@mantine/core";
+import { Kbd, Table } from "@mantine/core";
+import { Modal } from "../components/modal.tsx";
 import { t } from "../language/areas/shell.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { visibleGroups } from "./page-list.ts";

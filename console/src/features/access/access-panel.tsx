@@ -1,6 +1,7 @@
-import { Drawer, Skeleton, Stack, Text } from "@mantine/core";
+import { Skeleton, Stack, Text } from "@mantine/core";
 import type { AccessCheck } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
+import { Drawer } from "../../components/drawer.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Rich, t } from "../../language/areas/access.ts";
 import { AccessChange } from "./access-change.tsx";

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import type { RouteId } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { Modal } from "../../components/modal.tsx";
 import { noticeDone } from "../../components/notice.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/assets.ts";

@@ -1,9 +1,10 @@
-import { Alert, Button, Drawer, Group, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import type { ConsoleAsset } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
+import { Drawer } from "../../components/drawer.tsx";
 import { Bytes, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/assets.ts";

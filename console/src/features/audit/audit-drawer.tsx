@@ -1,7 +1,8 @@
-import { Drawer, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import type { AuditRow } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
 import { DiffView } from "../../components/diff-view.tsx";
+import { Drawer } from "../../components/drawer.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { When } from "../../components/figures.tsx";
 import { JsonView } from "../../components/json-view.tsx";

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
+import { Modal } from "../../components/modal.tsx";
 import { t } from "../../language/areas/catalog.ts";
 import { leaves } from "./leaves.ts";
 

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Loader, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Notice } from "@sluice/contract";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { type Act, useAct } from "../../api/use-act.ts";
 import { formatMs } from "../../client/format.ts";
+import { Modal } from "../../components/modal.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/limits.ts";
 

@@ -1,9 +1,10 @@
-import { Modal, SimpleGrid, Skeleton, UnstyledButton } from "@mantine/core";
+import { SimpleGrid, Skeleton, UnstyledButton } from "@mantine/core";
 import type { ConsoleAsset } from "@sluice/contract";
 import { IconLibraryPhoto } from "@tabler/icons-react";
 import { usePages } from "../../api/use-pages.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
+import { Modal } from "../../components/modal.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/media.ts";
 import { AssetView } from "./asset-view.tsx";

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { CopyText } from "../../components/copy-button.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { Modal } from "../../components/modal.tsx";
 import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 import { BackupCodes } from "./backup-codes.tsx";

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import type { AnswerOf } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { When } from "../../components/figures.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { Modal } from "../../components/modal.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useFaults } from "../catalog/use-faults.ts";

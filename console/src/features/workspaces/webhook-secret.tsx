@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { Modal } from "../../components/modal.tsx";
 import { Rich, t } from "../../language/areas/workspaces.ts";
 
 /** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */

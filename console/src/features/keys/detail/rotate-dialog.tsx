@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
 import { FormProblem } from "../../../components/form-problem.tsx";
+import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import type { CreatedKey } from "../key-created.tsx";
 import { afterKeyChange } from "../key-routes.ts";

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
+import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
 import { placedKey } from "./priorities.ts";

@@ -1,6 +1,7 @@
-import { Button, Code, Group, JsonInput, Modal, Stack, Text } from "@mantine/core";
+import { Button, Code, Group, JsonInput, Stack, Text } from "@mantine/core";
 import { type CapabilitiesConfig, capabilitiesSchema } from "@sluice/contract";
 import { useState } from "react";
+import { Modal } from "../../../components/modal.tsx";
 import { Rich, t } from "../../../language/areas/models.ts";
 
 interface CapabilitiesButtonProps {

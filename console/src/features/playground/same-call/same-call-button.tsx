@@ -1,7 +1,8 @@
-import { Button, Drawer, Tabs, Text } from "@mantine/core";
+import { Button, Tabs, Text } from "@mantine/core";
 import { IconCode } from "@tabler/icons-react";
 import { useState } from "react";
 import { CodeBlock } from "../../../components/code-block.tsx";
+import { Drawer } from "../../../components/drawer.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { type SameCall, type SameCallText, sameCallTexts } from "./same-call.ts";

@@ -1,9 +1,9 @@
-import { Modal } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import type { TaskDetail } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import { asProblem, type Problem } from "../../../client/problem.ts";
+import { Modal } from "../../../components/modal.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Rich, t } from "../../../language/areas/tasks.ts";

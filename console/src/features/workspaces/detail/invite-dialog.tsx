@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { type AnswerOf, type ConsoleWorkspace, type Need, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import { IconMail } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
@@ -8,6 +8,7 @@ import { CopyButton } from "../../../components/copy-button.tsx";
 import { When } from "../../../components/figures.tsx";
 import { wrongField } from "../../../components/form-drawer.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
+import { Modal } from "../../../components/modal.tsx";
 import { Rich, t } from "../../../language/areas/workspaces.ts";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 
