@@ -59,7 +59,8 @@ const isOf = {
   object: (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
-const typeWords = {
+/** What a value of each type is called in an error: `must be a string or an array`. */
+export const typeWords = {
   string: "a string",
   boolean: "true or false",
   integer: "a whole number",

@@ -1,4 +1,5 @@
 import type { FieldType, RequestField, RequestFields } from "@sluice/contract/words";
+import { typeWords } from "#core/index.ts";
 import { readSpan, type Span } from "./json-scan.ts";
 import { missing, wrong } from "./json-value.ts";
 
@@ -72,14 +73,6 @@ function checkOne(
 const typeBits: Readonly<Record<FieldType, number>> = { string: 1, boolean: 2, integer: 4, array: 8, object: 16 };
 const nullBit = 32;
 const digitsMax = 20;
-
-const typeWords: Readonly<Record<FieldType, string>> = {
-  string: "a string",
-  boolean: "true or false",
-  integer: "a whole number",
-  array: "an array",
-  object: "an object",
-};
 
 /** By its first byte: the body was scanned, so its grammar is right. */
 function bitOf(first: number): number {

@@ -20,7 +20,6 @@ import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
 import { requests } from "./requests.ts";
-import { roles } from "./roles.ts";
 import { session } from "./session.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
@@ -51,7 +50,6 @@ export const zhCN: Catalogue = {
   profile,
   providers,
   requests,
-  roles,
   session,
   settings,
   shell,

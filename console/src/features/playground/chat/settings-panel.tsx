@@ -1,5 +1,6 @@
 import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
 import { t } from "../../../language/areas/playground.ts";
+import { MoreField } from "../more-field.tsx";
 import type { ChatSettings } from "./conversation.ts";
 import { plainSettings } from "./conversation.ts";
 import { sampleTools } from "./tools.ts";
@@ -71,18 +72,11 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
           {t("playground.settings.toolsSample")}
         </Button>
       )}
-      <Textarea
-        label={t("playground.settings.more")}
-        description={t("playground.settings.moreHelp")}
+      <MoreField
         placeholder={'{ "reasoning_effort": "low" }'}
-        autosize
-        minRows={1}
-        maxRows={10}
-        className="written"
-        spellCheck={false}
         value={value.more}
         error={moreProblem}
-        onChange={(event) => set({ more: event.currentTarget.value })}
+        onChange={(more) => set({ more })}
       />
       {!untouched && (
         <Button variant="subtle" size="compact-xs" className="fit" onClick={() => onChange(plainSettings)}>

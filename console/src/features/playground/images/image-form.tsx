@@ -4,6 +4,7 @@ import { useState } from "react";
 import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes } from "../../media/data-url.ts";
 import { FileProblem } from "../file-problem.tsx";
+import { MoreField } from "../more-field.tsx";
 import type { PictureDraft } from "./picture-run.ts";
 import { SourceList } from "./source-list.tsx";
 
@@ -65,18 +66,11 @@ export function ImageForm({ draft, onChange, errorOf, moreProblem }: ImageFormPr
         />
       </div>
       <ImageOptions draft={draft} onChange={onChange} errorOf={errorOf} />
-      <Textarea
-        label={t("playground.settings.more")}
-        description={t("playground.settings.moreHelp")}
+      <MoreField
         placeholder={'{ "background": "transparent" }'}
-        autosize
-        minRows={1}
-        maxRows={10}
-        className="written"
-        spellCheck={false}
         value={draft.more}
         error={moreProblem}
-        onChange={(event) => onChange({ more: event.currentTarget.value })}
+        onChange={(more) => onChange({ more })}
       />
     </Stack>
   );

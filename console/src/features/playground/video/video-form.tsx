@@ -1,6 +1,7 @@
 import { Autocomplete, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { t } from "../../../language/areas/playground.ts";
 import type { VideoDraft } from "../../media/video-draft.ts";
+import { MoreField } from "../more-field.tsx";
 import { MaterialInput } from "./material-input.tsx";
 import { ReferenceList } from "./reference-list.tsx";
 
@@ -98,18 +99,11 @@ export function VideoForm({ workspace, draft, onChange, errorOf, moreProblem }: 
         error={errorOf("references")}
         onChange={(references) => onChange({ references })}
       />
-      <Textarea
-        label={t("playground.settings.more")}
-        description={t("playground.settings.moreHelp")}
+      <MoreField
         placeholder={'{ "return_last_frame": true }'}
-        autosize
-        minRows={1}
-        maxRows={10}
-        className="written"
-        spellCheck={false}
         value={draft.more}
         error={moreProblem}
-        onChange={(event) => onChange({ more: event.currentTarget.value })}
+        onChange={(more) => onChange({ more })}
       />
     </Stack>
   );

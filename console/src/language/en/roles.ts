@@ -1,1 +1,0 @@
-export const roles = {} as const;
