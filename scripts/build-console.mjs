@@ -1,18 +1,18 @@
-// Builds the console when its sources are newer than what was built.
+// Builds the console when its sources are newer than what was built. As a program it exits with 1 where that fails.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { bun, root } from "./install.mjs";
 
-export function buildConsole(env = process.env) {
+export function buildConsole() {
   const stampFile = join(root, "console", "dist", ".built-from");
   const stamp = digestOf([join(root, "console"), join(root, "contract", "src")]);
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return true;
   console.error("Building the console …");
   const done = spawnSync(bun, ["--bun", "run", "build"], {
     cwd: join(root, "console"),
-    env,
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (done.status !== 0) return false;
@@ -32,3 +32,5 @@ function filesOf(folder) {
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? filesOf(join(folder, entry.name)) : [join(folder, entry.name)]));
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(buildConsole() ? 0 : 1);

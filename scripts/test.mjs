@@ -1,9 +1,7 @@
 // `npm test`: installs, type-checks, lints, looks for dead code, runs every test, and ends with `N passed, N failed`.
 // `npm run ok` (--quick): types, lint, dead code, borders, unit and conformance, without the acceptance suites.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
-import { buildConsole } from "./build-console.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
 import { openTestRun } from "./test-run.mjs";
@@ -15,17 +13,19 @@ const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const run = openTestRun({ ...process.env, ...bunEnvironment, CI: process.env.CI ?? "", NO_COLOR: "1" });
 
-await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
-if (existsSync(join(root, "console", "tsconfig.json")))
-  await check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
-await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
 // What nobody uses: files, exports, dependencies; and what is used but not named in a package.json. See knip.json.
-await check("dead code", bun, [join(root, "node_modules", "knip", "bin", "knip.js"), "--no-progress"]);
+const knip = join(root, "node_modules", "knip", "bin", "knip.js");
+await checks([
+  ["types", bin("tsc"), ["-p", "tsconfig.json"]],
+  ["console types", bin("tsc"), ["-p", "console/tsconfig.json"]],
+  ["lint and format", bin("biome"), ["check", "--error-on-warnings", "."]],
+  ...(quick ? [] : [["console build", process.execPath, [join(root, "scripts", "build-console.mjs")]]]),
+  ["dead code", bun, [knip, "--no-progress"]],
+]);
 count("threads of the tests", await bundleThreads(run));
 // Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
 await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
-  count("console build", buildConsole(run.environment));
   ensureBrowser();
   // Much of their time they wait for the processes that they have started.
   await suite("acceptance, and the console in a browser", 4, ["test", "console/e2e"]);
@@ -44,9 +44,19 @@ function bin(name) {
   return join(root, "node_modules", ".bin", name);
 }
 
-/** A step that is one check: it passes or it fails. */
-async function check(name, command, args) {
-  count(name, (await run.execute(command, args, { stdio: "inherit" })) === 0);
+/** Steps that are one check each, which passes or fails: two at a time, and what each prints in one piece. */
+async function checks(steps) {
+  const waiting = [...steps];
+  const lane = async () => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const [name, command, args] = step;
+      let printed = "";
+      const status = await run.execute(command, args, { onText: (text) => (printed += text) });
+      process.stdout.write(printed);
+      count(name, status === 0);
+    }
+  };
+  await Promise.all([lane(), lane()]);
 }
 
 function count(name, ok) {

@@ -7,6 +7,7 @@ import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts"
 
 const phone = { width: 360, height: 740 };
 const desk = { width: 1280, height: 800 };
+const widths = [phone.width, 768, 1_024, 1_440, desk.width];
 
 describe.skipIf(noBrowser !== null)("every page of the console, with something on it", () => {
   let browser: OpenedBrowser;
@@ -25,50 +26,15 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     await furnished?.stop();
   });
 
-  /** Each page once; what is found on it stands by its name. */
-  async function onEach(
-    page: Page,
-    go: (page: Page, path: string) => Promise<void>,
-    look: (page: Page) => Promise<readonly string[]>,
-  ): Promise<Record<string, readonly string[]>> {
+  // One walk for both: most of a walk is the way from page to page.
+  test("keeps nobody out, light or dark, by WCAG 2.2 AA, and never scrolls sideways", async () => {
+    const page = await furnished.ada.page(browser, { viewport: desk, bypassCSP: true });
     const found: Record<string, readonly string[]> = {};
     for (const { name, path } of pages) {
-      await go(page, path);
-      const here = await look(page);
+      await followTo(page, path);
+      const here = [...(await barriersInBoth(page)), ...(await tooWide(page))];
       if (here.length > 0) found[name] = here;
     }
-    return found;
-  }
-
-  test("keeps nobody out, light or dark, as far as a machine can tell by WCAG 2.2 AA", async () => {
-    const page = await furnished.ada.page(browser, { viewport: desk, bypassCSP: true, reducedMotion: "reduce" });
-    const found = await onEach(page, followTo, async (shown) => {
-      const light = await barriers(shown);
-      await shown.emulateMedia({ colorScheme: "dark" });
-      await shown.locator("html[data-mantine-color-scheme=dark]").waitFor();
-      const dark = await barriersOfColour(shown);
-      await shown.emulateMedia({ colorScheme: "light" });
-      return [...light, ...dark.map((line) => `dark: ${line}`)];
-    });
-    expect(found).toEqual({});
-  });
-
-  test("does not scroll sideways on a phone of 360 pixels", async () => {
-    const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
-    const found = await onEach(page, load, (shown) => shown.evaluate<string[]>(sticksOut));
-    expect(found).toEqual({});
-  });
-
-  test("does not scroll sideways in windows of 768, 1024 and 1440 pixels", async () => {
-    const page = await furnished.ada.page(browser, { viewport: desk });
-    const found = await onEach(page, followTo, async (shown) => {
-      const wide: string[] = [];
-      for (const width of [768, 1_024, 1_440]) {
-        await shown.setViewportSize({ width, height: desk.height });
-        wide.push(...(await settled(() => shown.evaluate<string[]>(sticksOut))).map((line) => `${width}: ${line}`));
-      }
-      return wide;
-    });
     expect(found).toEqual({});
   });
 
@@ -110,9 +76,23 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
   });
 });
 
-async function load(page: Page, path: string): Promise<void> {
-  await page.goto(path);
-  await standing(page);
+/** As far as a machine can tell. */
+async function barriersInBoth(page: Page): Promise<readonly string[]> {
+  const light = await barriers(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+  const dark = await barriersOfColour(page);
+  await page.emulateMedia({ colorScheme: "light" });
+  return [...light, ...dark.map((line) => `dark: ${line}`)];
+}
+
+async function tooWide(page: Page): Promise<readonly string[]> {
+  const wide: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: desk.height });
+    wide.push(...(await settled(() => page.evaluate<string[]>(sticksOut))).map((line) => `${width}: ${line}`));
+  }
+  return wide;
 }
 
 const tabsMax = 12;
