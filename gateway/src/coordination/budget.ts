@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Claim, ClaimState, Spending } from "#ports/index.ts";
+import type { AttemptCost, Claim, ClaimState, Spending } from "#ports/index.ts";
 import { Share, type Tally } from "./tally.ts";
 
 /** One period of a budget. */
@@ -9,6 +9,10 @@ interface Period {
   held: number;
   /** What was spent before it was counted here is in `spent`. */
   known: boolean;
+  /** Attempts whose cost was counted since the reading began; null when nothing is being read. */
+  counted: Set<string> | null;
+  /** Attempts that the reading held before anybody told of them, and when that was noted; null when there are none. */
+  early: Map<string, number> | null;
 }
 
 /**
@@ -69,22 +73,31 @@ export class Budget implements Tally {
   begin(periodStart: number, anew: boolean, atMs: number): void {
     this.#usedMs = atMs;
     const period = this.#find(periodStart) ?? this.#add(periodStart, false);
-    if (anew && !period.known) period.spent = 0;
+    if (period.known) return;
+    if (anew) period.spent = 0;
+    if (anew || period.counted === null) period.counted = new Set();
   }
 
-  know(periodStart: number, { amount, cleanFrom, again }: Spending): void {
+  know(periodStart: number, { amount, recent, cleanFrom, again }: Spending, atMs: number): void {
     const period = this.#find(periodStart);
     if (period === null || period.known) return;
     period.spent += amount;
+    for (const cost of recent) {
+      if (period.counted?.has(cost.attemptId) === true) period.spent -= cost.amount;
+      else expect(period, cost.attemptId, atMs);
+    }
+    period.counted = null;
     period.known = true;
     this.#again = again;
     // What was clean before stays so: from then on everything was counted here.
     this.#cleanFrom = Math.min(this.#cleanFrom, cleanFrom);
   }
 
-  spend(periodStart: number, amount: number): void {
+  spend(periodStart: number, { attemptId, amount }: AttemptCost): void {
     const period = this.#find(periodStart);
-    if (period !== null) period.spent += amount;
+    if (period === null || period.early?.delete(attemptId) === true) return;
+    period.spent += amount;
+    period.counted?.add(attemptId);
   }
 
   state(claim: Claim): ClaimState {
@@ -112,7 +125,7 @@ export class Budget implements Tally {
   }
 
   #add(start: number, known: boolean): Period {
-    const period = { start, spent: 0, held: 0, known };
+    const period: Period = { start, spent: 0, held: 0, known, counted: null, early: null };
     this.#periods.unshift(period);
     if (this.#periods.length > bounds.budgetPeriodsKept) this.#forgetOldest();
     return period;
@@ -127,5 +140,15 @@ export class Budget implements Tally {
     });
     const [gone] = oldest === -1 ? [] : this.#periods.splice(oldest, 1);
     if (gone !== undefined) this.#cleanFrom = Math.max(this.#cleanFrom, gone.start + 1);
+  }
+}
+
+/** Only a settlement that was stored a moment before it is told of is ever met here; the rest is dropped soon. */
+function expect(period: Period, attemptId: string, atMs: number): void {
+  period.early ??= new Map();
+  period.early.set(attemptId, atMs);
+  for (const [oldest, notedMs] of period.early) {
+    if (atMs - notedMs < bounds.budgetReadSlackMs && period.early.size <= bounds.budgetReadEntriesMax) break;
+    period.early.delete(oldest);
   }
 }

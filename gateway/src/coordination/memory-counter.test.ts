@@ -5,7 +5,7 @@ import { createMemoryCounter, type MemoryCounter } from "./memory-counter.ts";
 
 function meet(counter: MemoryCounter, key: string, again = false): void {
   expect(counter.begin(key, 0)).toBe("unknown");
-  counter.known(key, 0, { amount: 0, cleanFrom: Number.POSITIVE_INFINITY, again });
+  counter.known(key, 0, { amount: 0, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again });
 }
 
 test("a full counter forgets nothing that still counts: a new claim is refused, or let through when its limit fails open", () => {
@@ -41,7 +41,7 @@ test("a reservation that took nothing yet is still settled in full, also when it
     if (other instanceof Promise || !other.granted) throw new Error("refused");
     counter.settle(other.ticket, [0]);
   }
-  counter.spend("b", 0, 80);
+  counter.spend("b", 0, { attemptId: "att_1", amount: 80 });
   counter.settle(answer.ticket, [70, 0]);
   expect(counter.peek(windowClaim("w", 100))).toMatchObject({ used: 70 });
   expect(counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80 });

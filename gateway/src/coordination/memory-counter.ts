@@ -1,5 +1,15 @@
 import { bounds } from "#core/index.ts";
-import type { Claim, ClaimState, Clock, Counter, Observer, Refused, Reserved, Spending } from "#ports/index.ts";
+import type {
+  AttemptCost,
+  Claim,
+  ClaimState,
+  Clock,
+  Counter,
+  Observer,
+  Refused,
+  Reserved,
+  Spending,
+} from "#ports/index.ts";
 import { Budget } from "./budget.ts";
 import { Gauge } from "./gauge.ts";
 import { Shelf } from "./shelf.ts";
@@ -14,8 +24,12 @@ export interface MemoryCounterOptions {
   readonly observer?: Pick<Observer, "log">;
 }
 
-/** A counter of one process, and how full it is. */
+/** A counter of one process, which answers at once, and how full it is. */
 export interface MemoryCounter extends Counter {
+  reserve(claims: readonly Claim[]): Reserved | Refused;
+  begin(key: string, periodStart: number, anew?: boolean): "known" | "unknown" | "full";
+  spend(key: string, periodStart: number, cost: AttemptCost): boolean;
+  peek(claim: Claim): ClaimState;
   /** Things that are counted now. */
   readonly size: number;
   /** Claims that found no room. */
@@ -112,12 +126,12 @@ class CounterInMemory implements MemoryCounter {
   }
 
   known(key: string, periodStart: number, spent: Spending): void {
-    this.#budgets.find(key)?.know(periodStart, spent);
+    this.#budgets.find(key)?.know(periodStart, spent, this.#clock.monotonic());
   }
 
-  spend(key: string, periodStart: number, amount: number): boolean {
+  spend(key: string, periodStart: number, cost: AttemptCost): boolean {
     const budget = this.#budgets.find(key);
-    budget?.spend(periodStart, amount);
+    budget?.spend(periodStart, cost);
     return budget !== undefined;
   }
 

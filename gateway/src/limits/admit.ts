@@ -26,9 +26,10 @@ export interface AdmissionOptions {
 export interface Admission {
   /**
    * Throws budget_exceeded or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
-   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time.
+   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time. `id`: the
+   * request's, by which a shared counter knows the reservation.
    */
-  admit(principal: Principal, estimate: Estimate): Permit | Promise<Permit>;
+  admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit>;
   /**
    * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
    * asked before a call is read, and `admit` decides after that.
@@ -36,9 +37,10 @@ export interface Admission {
   check(principal: Principal): void | Promise<void>;
   /**
    * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
-   * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again.
+   * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
+   * task's; every process that holds the same task holds the same reservation.
    */
-  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit>;
+  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit>;
   /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
   settled(cost: Cost): void;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
@@ -50,7 +52,7 @@ export interface Admission {
   readonly outstanding: number;
   /** Endings of permits that had ended before; 0 unless something is wrong. */
   readonly repeatedEndings: number;
-  /** Settlements that a shared counter did not take. Its own leases put them right. */
+  /** Settlements that a shared counter did not take, however often it was told. Its own leases put them right. */
   readonly unsettled: number;
 }
 
@@ -98,15 +100,26 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#repeatedEndings++;
   }
 
-  /** Permits call this; the failure's own words belong to the counter that met it, which logs them. */
-  notTaken(): void {
+  /** Told again a few times, each after a longer while: the same reservation ends only once, however often it is told. */
+  async retell(ticket: object, actual: readonly number[]): Promise<void> {
+    let waitMs: number = bounds.settleRetryMs;
+    for (let turn = 0; turn < bounds.settleRetriesMax; turn++) {
+      await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
+      waitMs *= 2;
+      try {
+        await this.counter.settle(ticket, actual);
+        return;
+      } catch {
+        // The counter that met the failure has told of it.
+      }
+    }
     this.#unsettled++;
   }
 
-  admit(principal: Principal, estimate: Estimate): Permit | Promise<Permit> {
+  admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const { all, budgets } = this.#rulesOf(principal);
     const { most, least } = budgets.length === 0 ? noMoney : estimate.money();
-    return this.#reserve(all, { tokens: estimate.tokens, most, least }, false);
+    return this.#reserve(all, { tokens: estimate.tokens, most, least }, false, id);
   }
 
   check(principal: Principal): void | Promise<void> {
@@ -128,8 +141,8 @@ class CountedAdmission implements Admission, PermitOffice {
     if (later.length > 0) return Promise.all(later).then(() => undefined);
   }
 
-  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit> {
-    return this.#reserve(this.#rulesOf(principal).budgets, { tokens: 0, most: nanoUsd, least: nanoUsd }, known);
+  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
+    return this.#reserve(this.#rulesOf(principal).budgets, { tokens: 0, most: nanoUsd, least: nanoUsd }, known, id);
   }
 
   settled(cost: Cost): void {
@@ -164,7 +177,7 @@ class CountedAdmission implements Admission, PermitOffice {
     );
   }
 
-  #reserve(rules: readonly LimitRule[], wanted: Wanted, known: boolean): Permit | Promise<Permit> {
+  #reserve(rules: readonly LimitRule[], wanted: Wanted, known: boolean, id?: string): Permit | Promise<Permit> {
     if (rules.length === 0) return new FreePermit(this);
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
@@ -172,9 +185,15 @@ class CountedAdmission implements Admission, PermitOffice {
       const claim = rule.claim(wanted, nowMs);
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
-    const asked: Asked = { rules, claims, wanted, nowMs };
-    const answer = this.counter.reserve(claims);
-    if (answer instanceof Promise) return answer.then((later) => this.#permit(asked, later));
+    const asked: Asked = { rules, claims, wanted, nowMs, id };
+    const answer = this.counter.reserve(claims, id);
+    if (answer instanceof Promise) return answer.then((later) => this.#shared(asked, later));
+    return this.#permit(asked, answer);
+  }
+
+  /** A shared counter may know a budget from another process; its costs are to be told from this one too. */
+  #shared(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
+    if (answer.granted) this.#spending.counts(countedBy(asked.rules));
     return this.#permit(asked, answer);
   }
 
@@ -193,7 +212,7 @@ class CountedAdmission implements Admission, PermitOffice {
       this.#refused.note(claim, asked.nowMs);
       throw rule.refusal(answer.state, asked.wanted, asked.nowMs);
     }
-    throw uncountable(answer.reason === "full" ? "full" : "unread", answer.state.freeInMs);
+    throw uncountable(answer.reason === "unknown" ? "unread" : answer.reason, answer.state.freeInMs);
   }
 
   /** Once the budgets are met. One that cannot be counted now lets the call through, or not, as its `fail` says. */
@@ -205,8 +224,8 @@ class CountedAdmission implements Admission, PermitOffice {
       return { ...claim, limit: Number.POSITIVE_INFINITY };
     });
     const again: Asked = { ...asked, claims, unknown };
-    const answer = this.counter.reserve(claims);
-    if (answer instanceof Promise) return answer.then((later) => this.#permit(again, later));
+    const answer = this.counter.reserve(claims, asked.id);
+    if (answer instanceof Promise) return answer.then((later) => this.#shared(again, later));
     return this.#permit(again, answer);
   }
 
@@ -237,6 +256,7 @@ interface Asked {
   readonly claims: readonly Claim[];
   readonly wanted: Wanted;
   readonly nowMs: number;
+  readonly id: string | undefined;
   readonly unknown?: ReadonlyMap<string, Unknown>;
 }
 
@@ -246,10 +266,12 @@ function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {
   return counted;
 }
 
+const uncountableWords: Readonly<Record<Unknown, string>> = {
+  full: "There is no room to count a limit of this call now; tell your administrator.",
+  unread: "What a budget of this call has spent so far cannot be read now; try again soon.",
+  unreachable: "The shared counter of this call's limits does not answer now; try again soon.",
+};
+
 function uncountable(why: Unknown, retryAfterMs: number): Failure {
-  const words =
-    why === "full"
-      ? "There is no room to count a limit of this call now; tell your administrator."
-      : "What a budget of this call has spent so far cannot be read now; try again soon.";
-  return new Failure("ledger_unavailable", words, { retryAfterMs });
+  return new Failure("ledger_unavailable", uncountableWords[why], { retryAfterMs });
 }

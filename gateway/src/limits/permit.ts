@@ -33,11 +33,11 @@ export interface Permit {
   rateHeaders(): RateHeaders;
 }
 
-/** Where permits report to: how many endings were repeated, and what a shared counter could not be told. */
+/** Where permits report to: how many endings were repeated, and what a shared counter did not take at once. */
 export interface PermitOffice {
   readonly counter: Counter;
   repeated(): void;
-  notTaken(): void;
+  retell(ticket: object, actual: readonly number[]): Promise<void>;
 }
 
 export class CountedPermit implements Permit {
@@ -81,7 +81,7 @@ export class CountedPermit implements Permit {
     }
     this.#ended = true;
     const done = this.#office.counter.settle(this.#reserved.ticket, actual);
-    if (done instanceof Promise) done.catch(() => this.#office.notTaken());
+    if (done instanceof Promise) done.catch(() => this.#office.retell(this.#reserved.ticket, actual));
     return true;
   }
 

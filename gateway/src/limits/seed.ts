@@ -20,8 +20,8 @@ export async function seedRates(options: SeedOptions): Promise<void> {
   const now = clock.now();
   for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
     for (const [kind, id] of limitedScopes(row, catalog)) {
-      if (row.requests > 0) counter.seed(claimKey.requests(kind, id), row.requests, row.at, rateWindowMs);
-      if (row.tokens > 0) counter.seed(claimKey.tokens(kind, id), row.tokens, row.at, rateWindowMs);
+      if (row.requests > 0) await counter.seed(claimKey.requests(kind, id), row.requests, row.at, rateWindowMs);
+      if (row.tokens > 0) await counter.seed(claimKey.tokens(kind, id), row.tokens, row.at, rateWindowMs);
     }
   }
 }

@@ -1,5 +1,14 @@
-import { bounds, type LedgerEntry, type LimitScope, type NanoUsd } from "#core/index.ts";
-import type { Clock, Counter, Observer, RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
+import { bounds, type LedgerEntry, type LimitScope } from "#core/index.ts";
+import type {
+  AttemptCost,
+  Clock,
+  Counter,
+  Meeting,
+  Observer,
+  RecentCost,
+  ReportStore,
+  SpendingAsk,
+} from "#ports/index.ts";
 import type { CountedBudget } from "./budget.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
@@ -8,6 +17,8 @@ export interface SpendingSource {
   readonly reports: Pick<ReportStore, "spending">;
   /** Resolves when every entry that was settled before the call is where reports are read from, or at the signal. */
   settled(signal: AbortSignal): Promise<void>;
+  /** How much later than that the entries of other processes may be there; 0 when there are none. */
+  readonly lagMs?: number;
   readonly observer: Pick<Observer, "log">;
 }
 
@@ -21,13 +32,14 @@ export interface SpendingOptions {
 /** What an entry of the ledger tells the budgets. */
 export type Cost = Pick<LedgerEntry, "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "costNanoUsd">;
 
-/** Why a budget cannot be counted now: its ledger cannot be read, or the counter has no room. */
-export type Unknown = "unread" | "full";
+/** Why a budget cannot be counted now: its ledger cannot be read, or the counter has no room or does not answer. */
+export type Unknown = "unread" | "full" | "unreachable";
 
 /**
  * Keeps the counter's budgets equal to the ledger. A budget is met with its first call: from that moment each entry of its
  * scope is counted, and what was spent before is read once. An entry of that moment may be in both, so the reading names the
- * latest entries it holds and they are told apart by their attempt. Readings that fail are tried again until they succeed.
+ * latest entries it holds, and the counter tells them apart by their attempt. Readings that fail are tried again until they
+ * succeed.
  */
 export class Spending {
   readonly #options: SpendingOptions;
@@ -36,12 +48,15 @@ export class Spending {
   readonly #readings = new Map<string, Reading>();
   /** Keys are read by an index, the others with more pains: they do not wait for each other. */
   readonly #lanes = { key: new Lane(), wide: new Lane() };
-  /** Attempts in a reading that no entry was told of yet (their settlement was stored before it was told). */
-  readonly #readAlready = new Map<string, number>();
   #closed = false;
 
   constructor(options: SpendingOptions) {
     this.#options = options;
+  }
+
+  /** The counter counts these budgets: it is to be told what entries of their scopes cost. */
+  counts(budgets: readonly CountedBudget[]): void {
+    for (const budget of budgets) this.#remember(budget);
   }
 
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
@@ -57,19 +72,39 @@ export class Spending {
    * bounds.budgetReadWaitMs. Without a ledger to read it answers at once.
    */
   meet(budgets: readonly CountedBudget[]): ReadonlyMap<string, Unknown> | Promise<ReadonlyMap<string, Unknown>> {
-    const { counter, source, clock } = this.#options;
+    const { counter, clock } = this.#options;
     const unknown = new Map<string, Unknown>();
     const waits: Promise<void>[] = [];
     for (const budget of budgets) {
       const start = periodStart(budget.period, clock.now());
-      const limitUsage = counter.begin(budget.key, start);
-      if (limitUsage === "full") unknown.set(budget.key, "full");
-      else this.#remember(budget);
-      if (limitUsage !== "unknown") continue;
-      if (source === null) counter.known(budget.key, start, { amount: 0, cleanFrom: start, again: false });
-      else waits.push(this.#read(budget, start).then((known) => void (known || unknown.set(budget.key, "unread"))));
+      const meeting = counter.begin(budget.key, start);
+      const wait =
+        meeting instanceof Promise
+          ? meeting.then((later) => this.#met(budget, start, later, unknown))
+          : this.#met(budget, start, meeting, unknown);
+      if (wait !== undefined) waits.push(wait);
     }
     return waits.length === 0 ? unknown : Promise.all(waits).then(() => unknown);
+  }
+
+  #met(
+    budget: CountedBudget,
+    start: number,
+    meeting: Meeting,
+    unknown: Map<string, Unknown>,
+  ): Promise<void> | undefined {
+    if (meeting === "full" || meeting === "unreachable") {
+      unknown.set(budget.key, meeting);
+      return;
+    }
+    this.#remember(budget);
+    if (meeting === "known") return;
+    const { counter, source } = this.#options;
+    if (source !== null) {
+      return this.#read(budget, start).then((known) => void (known || unknown.set(budget.key, "unread")));
+    }
+    const told = counter.known(budget.key, start, { amount: 0, recent: [], cleanFrom: start, again: false });
+    return told instanceof Promise ? told : undefined;
   }
 
   /** No reading is tried again. */
@@ -83,12 +118,12 @@ export class Spending {
   #count(scopeId: string, cost: Cost): void {
     const budgets = this.#counted.get(scopeId);
     if (budgets === undefined) return;
+    const { attemptId, costNanoUsd: amount } = cost;
     for (const budget of budgets) {
       const start = periodStart(budget.period, cost.at);
-      const name = nameOf(budget.key, start);
-      if (this.#readAlready.size > 0 && this.#readAlready.delete(`${cost.attemptId} ${name}`)) continue;
-      if (!this.#options.counter.spend(budget.key, start, cost.costNanoUsd)) this.#forget(scopeId, budget);
-      else if (this.#readings.size > 0) this.#readings.get(name)?.counted.add(cost.attemptId);
+      const counted = this.#options.counter.spend(budget.key, start, { attemptId, amount });
+      if (counted instanceof Promise) void counted.then((later) => later || this.#forget(scopeId, budget));
+      else if (!counted) this.#forget(scopeId, budget);
     }
   }
 
@@ -158,11 +193,9 @@ export class Spending {
   async #readBatch(batch: readonly Reading[], source: SpendingSource): Promise<void> {
     const { clock, counter } = this.#options;
     // All that was counted until now will be in the reading; what is counted from here on is told apart below.
-    for (const { budget, start, counted } of batch) {
-      counter.begin(budget.key, start, true);
-      counted.clear();
-    }
-    const since = clock.now() - bounds.budgetReadSlackMs;
+    const meetings = await Promise.all(batch.map(({ budget, start }) => counter.begin(budget.key, start, true)));
+    if (meetings.includes("unreachable")) throw new Error("The counter does not answer.");
+    const since = clock.now() - bounds.budgetReadSlackMs - (source.lagMs ?? 0);
     const stop = new AbortController();
     const late = clock.after(bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);
@@ -170,41 +203,19 @@ export class Spending {
     const { spent, recent } = await source.reports.spending(batch.map(askOf), since);
     if (recent.length > bounds.budgetReadEntriesMax) throw new Error("Too many calls end now to tell them apart.");
     if (clock.now() < since) throw new Error("The clock was set back meanwhile.");
-    batch.forEach((reading, index) => {
+    for (const [index, reading] of batch.entries()) {
       const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
       const { budget, start } = reading;
-      const twice = this.#countedTwice(reading, recent);
       const end = later > 0 ? null : endOf(reading);
-      counter.known(budget.key, start, {
-        amount: amount - twice,
+      const told = counter.known(budget.key, start, {
+        amount,
+        recent: costsOf(reading, recent),
         cleanFrom: end ?? Number.POSITIVE_INFINITY,
         again: true,
       });
+      if (told instanceof Promise) await told;
       this.#readings.delete(nameOf(budget.key, start));
       reading.end(true);
-    });
-  }
-
-  /** What stands in the reading and was counted here as well. What is in it and not yet told is noted, to be passed over. */
-  #countedTwice({ budget, start, counted }: Reading, recent: readonly RecentCost[]): NanoUsd {
-    let twice = 0;
-    const name = nameOf(budget.key, start);
-    for (const cost of recent) {
-      if (idIn(cost, budget.scope.kind) !== budget.scope.id || periodStart(budget.period, cost.at) !== start) continue;
-      if (counted.has(cost.attemptId)) twice += cost.costNanoUsd;
-      else this.#expect(`${cost.attemptId} ${name}`);
-    }
-    return twice;
-  }
-
-  /** Only a settlement that was stored a moment before it is told of is ever met here; the rest is dropped soon. */
-  #expect(name: string): void {
-    const { clock } = this.#options;
-    const nowMs = clock.monotonic();
-    this.#readAlready.set(name, nowMs);
-    for (const [oldest, atMs] of this.#readAlready) {
-      if (nowMs - atMs < bounds.budgetReadSlackMs && this.#readAlready.size <= bounds.budgetReadEntriesMax) break;
-      this.#readAlready.delete(oldest);
     }
   }
 }
@@ -235,8 +246,6 @@ class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
   readonly sinceMs: number;
-  /** Attempts whose cost was counted since the reading began. */
-  readonly counted = new Set<string>();
   waiters: ((known: boolean) => void)[] = [];
   failed = false;
 
@@ -261,6 +270,15 @@ class Reading {
 function askOf(reading: Reading): SpendingAsk {
   const { kind, id } = reading.budget.scope;
   return { kind, id, from: reading.start, to: endOf(reading) };
+}
+
+/** The latest entries of the budget's own scope and period. */
+function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
+  return recent
+    .filter(
+      (cost) => idIn(cost, budget.scope.kind) === budget.scope.id && periodStart(budget.period, cost.at) === start,
+    )
+    .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
 }
 
 /** null: it does not end. */

@@ -31,7 +31,7 @@ export interface ClaimState {
 
 export interface Reserved {
   readonly granted: true;
-  /** To be given to `settle` exactly once. */
+  /** The reservation in the hands of whoever made it; to be given to `settle`. */
   readonly ticket: object;
   readonly states: readonly ClaimState[];
   /** How much each budget among the claims holds for this reservation. Infinity when there is no budget. */
@@ -45,21 +45,33 @@ export interface Refused {
   readonly state: ClaimState;
   /**
    * `limit`: it does not fit. `unknown`: the counter does not know, or has forgotten, what this budget spent in this
-   * period (see `begin`). `full`: the counter has no room for one more.
+   * period (see `begin`). `full`: the counter has no room for one more. `unreachable`: a shared counter does not answer,
+   * and this claim says `fail: closed`.
    */
-  readonly reason: "limit" | "unknown" | "full";
+  readonly reason: "limit" | "unknown" | "full" | "unreachable";
 }
 
 /**
+ * What is known of a budget's earlier spending in a period: all of it, nothing yet (it has to be told with `known`), or it
+ * cannot be counted because there is no room, or because a shared counter does not answer.
+ */
+export type Meeting = "known" | "unknown" | "full" | "unreachable";
+
+/**
  * Counts what limits need. `reserve` takes all claims or none, in one atomic step. An implementation in memory answers at
- * once, a shared one with a promise.
+ * once, a shared one with a promise. A shared one does not throw from `reserve`: when it cannot be reached, each claim's
+ * `fail` decides.
  *
  * What is used of a budget is what the ledger says was spent (`known` once, then `spend` for each entry), plus what
  * reservations hold. A counter may forget a budget that holds nothing. The next claim on it is then `unknown`, and the
  * ledger is asked again.
  */
 export interface Counter {
-  reserve(claims: readonly Claim[]): Reserved | Refused | Promise<Reserved | Refused>;
+  /**
+   * `id` names the reservation to every process (a request's id, a task's): to a shared counter the same id again is the same
+   * reservation, however often it is asked for. Left out, the counter makes one. A counter of one process has no use for it.
+   */
+  reserve(claims: readonly Claim[], id?: string): Reserved | Refused | Promise<Reserved | Refused>;
   /**
    * Holds more money for a reservation, in each of its budgets: `amount`, or what is left if that is at least `least`.
    * Resolves to how much was held; 0 when it does not fit or the reservation has ended.
@@ -71,28 +83,39 @@ export interface Counter {
    */
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;
   /**
-   * Starts to count what is spent of a budget in this period. The answer says whether the earlier spending is known, still
-   * has to be given with `known`, or cannot be counted because there is no room. `anew`: while the earlier spending is not
-   * known, what was counted so far is dropped, because `known` will include it.
+   * Starts to count what is spent of a budget in this period, and says whether the earlier spending is known. `anew`: it is
+   * read now, so what was counted so far is dropped where it is not known, because `known` will include it.
    */
-  begin(key: string, periodStart: number, anew?: boolean): "known" | "unknown" | "full";
+  begin(key: string, periodStart: number, anew?: boolean): Meeting | Promise<Meeting>;
+  /** Gives what a budget had spent in a period when it was read. Does nothing where that is known already. */
+  known(key: string, periodStart: number, spent: Spending): void | Promise<void>;
   /**
-   * Gives what a budget had spent in a period when `begin` was called. `cleanFrom`: in periods that begin then or later,
-   * nothing was spent. `again`: it can be asked again, so the counter may forget it.
+   * Adds the cost of a ledger entry. What the reading held already is told apart by the attempt. False: the counter does not
+   * count this budget and needs no further costs of it.
    */
-  known(key: string, periodStart: number, spent: Spending): void;
-  /** Adds the cost of a ledger entry. False: the counter does not count this budget and needs no further costs of it. */
-  spend(key: string, periodStart: number, amount: number): boolean;
+  spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean>;
   /** Adds to a window what happened before this counter existed (before a restart). `at` is Unix milliseconds. */
-  seed(key: string, amount: number, at: number, windowMs: number): void;
+  seed(key: string, amount: number, at: number, windowMs: number): void | Promise<void>;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
   /** Reservations not yet settled; 0 at rest. */
   readonly outstanding: number;
 }
 
+/** What one attempt cost. */
+export interface AttemptCost {
+  readonly attemptId: string;
+  readonly amount: number;
+}
+
+/**
+ * A reading of the ledger. `recent`: the latest entries in `amount`, some of which `spend` was or will be told of too.
+ * `cleanFrom`: in periods that begin then or later, nothing was spent. `again`: it can be asked again, so the counter may
+ * forget it.
+ */
 export interface Spending {
   readonly amount: number;
+  readonly recent: readonly AttemptCost[];
   readonly cleanFrom: number;
   readonly again: boolean;
 }

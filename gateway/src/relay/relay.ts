@@ -59,7 +59,7 @@ export class Relay {
       constraints = continues === null ? this.#constraints(call) : await this.#bound(call, continues);
       const planned = router.plan(call.models, constraints);
       plan = planned;
-      const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model));
+      const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model), call.requestId);
       const permit = admitted instanceof Promise ? await admitted : admitted;
       tally = new CallTally(permit, () => {
         discard(call);
@@ -129,7 +129,7 @@ export class Relay {
     let tally: CallTally;
     try {
       const estimate = new PassedEstimate(this.#dependencies.forecast, call, price, passed.isRead);
-      const admitted = this.#dependencies.admission.admit(call.principal, estimate);
+      const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
       tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, () => {
         discardAll();
         this.#explainPassed(call, tally);

@@ -133,7 +133,7 @@ export class VideoTasks {
       if (holds.has(open.id)) continue;
       const principal = await principalOf(open);
       if (principal === null) continue;
-      holds.keep(open.id, await admission.hold(principal, open.reservedNanoUsd, true));
+      holds.keep(open.id, await admission.hold(principal, open.reservedNanoUsd, true, open.id));
       count++;
     }
     return count;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Claim, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { AttemptCost, Claim, Counter, Refused, Reserved, Spending } from "#ports/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 
 /** Makes an empty counter whose time is `clock`, or runs beside it. */
@@ -39,13 +39,25 @@ export function counterSuite(name: string, create: CounterFactory): void {
   });
 }
 
+let attempts = 0;
+const costOf = (amount: number): AttemptCost => ({ attemptId: `att_${++attempts}`, amount });
+
+/** A reading that holds nothing but old entries. */
+const reading = (amount: number, more: Partial<Spending> = {}): Spending => ({
+  amount,
+  recent: [],
+  cleanFrom: Number.POSITIVE_INFINITY,
+  again: true,
+  ...more,
+});
+
 type Made = () => Promise<{ clock: FakeClock; counter: Counter }>;
 
 /** As limits do it: a budget that is met for the first time has nothing behind it here. */
 async function reserve(counter: Counter, claims: readonly Claim[]): Promise<Reserved | Refused> {
   for (const { kind, key, periodStart } of claims) {
-    if (kind !== "budget" || counter.begin(key, periodStart) !== "unknown") continue;
-    counter.known(key, periodStart, { amount: 0, cleanFrom: Number.POSITIVE_INFINITY, again: false });
+    if (kind !== "budget" || (await counter.begin(key, periodStart)) !== "unknown") continue;
+    await counter.known(key, periodStart, reading(0, { again: false }));
   }
   return await counter.reserve(claims);
 }
@@ -202,9 +214,9 @@ function windowTests(made: Made): void {
   test("what happened before the counter existed is counted at its own time", async () => {
     const { clock, counter } = await made();
     clock.advance(5_000);
-    counter.seed("k", 3, clock.now() - 50_000, 60_000);
-    counter.seed("k", 2, clock.now() - 1_000, 60_000);
-    counter.seed("k", 9, clock.now() - 62_000, 60_000);
+    await counter.seed("k", 3, clock.now() - 50_000, 60_000);
+    await counter.seed("k", 2, clock.now() - 1_000, 60_000);
+    await counter.seed("k", 9, clock.now() - 62_000, 60_000);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(5);
     clock.advance(11_500);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(2);
@@ -224,11 +236,11 @@ function budgetTests(made: Made): void {
   test("what was spent counts when it is told, and settling gives back what was held", async () => {
     const { counter } = await made();
     const cheap = await granted(counter, [budgetClaim("b", 100, 60)]);
-    counter.spend("b", 0, 5);
+    await counter.spend("b", 0, costOf(5));
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(65);
     await counter.settle(cheap.ticket, [0]);
     const dear = await granted(counter, [budgetClaim("b", 100, 95)]);
-    counter.spend("b", 0, 130);
+    await counter.spend("b", 0, costOf(130));
     await counter.settle(dear.ticket, [0]);
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 135, held: 0 });
     await refused(counter, [budgetClaim("b", 100, 0)]);
@@ -237,28 +249,28 @@ function budgetTests(made: Made): void {
   test("a budget that is not met yet, or not known yet, refuses as unknown; without a limit the amount is held all the same", async () => {
     const { counter } = await made();
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
-    expect(counter.begin("b", 0)).toBe("unknown");
+    expect(await counter.begin("b", 0)).toBe("unknown");
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
     expect(await counter.reserve([budgetClaim("b", Number.POSITIVE_INFINITY, 30)])).toMatchObject({ granted: true });
-    counter.known("b", 0, { amount: 20, cleanFrom: Number.POSITIVE_INFINITY, again: true });
-    expect(counter.begin("b", 0)).toBe("known");
+    await counter.known("b", 0, reading(20));
+    expect(await counter.begin("b", 0)).toBe("known");
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 50, held: 30 });
   });
 
   test("what is spent while a budget is being read is added to what is read, and a second reading adds nothing", async () => {
     const { counter } = await made();
-    counter.begin("b", 0);
-    counter.spend("b", 0, 7);
-    for (const amount of [70, 500]) counter.known("b", 0, { amount, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    await counter.begin("b", 0);
+    await counter.spend("b", 0, costOf(7));
+    for (const amount of [70, 500]) await counter.known("b", 0, reading(amount));
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
-    expect(counter.spend("none", 0, 1)).toBe(false);
-    counter.begin("b", 0, true);
+    expect(await counter.spend("none", 0, costOf(1))).toBe(false);
+    await counter.begin("b", 0, true);
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
-    counter.begin("again", 0);
-    counter.spend("again", 0, 7);
-    counter.begin("again", 0, true);
-    counter.spend("again", 0, 2);
-    counter.known("again", 0, { amount: 7, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    await counter.begin("again", 0);
+    await counter.spend("again", 0, costOf(7));
+    await counter.begin("again", 0, true);
+    await counter.spend("again", 0, costOf(2));
+    await counter.known("again", 0, reading(7));
     expect(await usedOf(counter, budgetClaim("again", 100, 0))).toBe(9);
   });
 
@@ -304,7 +316,7 @@ function budgetTests(made: Made): void {
     const old = await granted(counter, [budgetClaim("b", 100, 100, 1_000)]);
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(0);
     await granted(counter, [budgetClaim("b", 100, 30, 2_000)]);
-    counter.spend("b", 1_000, 500);
+    await counter.spend("b", 1_000, costOf(500));
     await counter.settle(old.ticket, [0]);
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(30);
   });
@@ -319,14 +331,14 @@ function budgetTests(made: Made): void {
 
   test("periods behind the one that was read are known when the ledger held nothing of them, and else have to be read", async () => {
     const { counter } = await made();
-    counter.begin("clean", 1_000);
-    counter.known("clean", 1_000, { amount: 70, cleanFrom: 2_000, again: true });
-    counter.spend("clean", 3_000, 5);
+    await counter.begin("clean", 1_000);
+    await counter.known("clean", 1_000, reading(70, { cleanFrom: 2_000 }));
+    await counter.spend("clean", 3_000, costOf(5));
     expect(await counter.reserve([budgetClaim("clean", 100, 96, 3_000)])).toMatchObject({ reason: "limit" });
     expect(await counter.reserve([budgetClaim("clean", 100, 95, 3_000)])).toMatchObject({ granted: true });
     expect(await counter.reserve([budgetClaim("clean", 100, 1, 500)])).toMatchObject({ reason: "unknown" });
-    counter.begin("other", 1_000);
-    counter.known("other", 1_000, { amount: 70, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    await counter.begin("other", 1_000);
+    await counter.known("other", 1_000, reading(70));
     expect(await counter.reserve([budgetClaim("other", 100, 1, 2_000)])).toMatchObject({ reason: "unknown" });
   });
 }
@@ -367,7 +379,7 @@ function conservationTests(made: Made): void {
         const endOne = async (at: number): Promise<void> => {
           const [ending] = open.splice(at % Math.max(1, open.length), 1);
           if (ending === undefined) return;
-          counter.spend(ending.key, 0, ending.actual);
+          await counter.spend(ending.key, 0, costOf(ending.actual));
           await counter.settle(ending.ticket, [ending.actual, 0, 0]);
           spent.set(ending.key, (spent.get(ending.key) ?? 0) + ending.actual);
         };

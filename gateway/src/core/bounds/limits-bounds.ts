@@ -24,6 +24,9 @@ export const limitsBounds = {
   budgetReadSlackMs: 5_000,
   /** Entries that one reading may have to tell apart; with more it is tried again. */
   budgetReadEntriesMax: 50_000,
+  /** The waits before a settlement is told again that a shared counter did not take: the first, doubled each time; so often. */
+  settleRetryMs: 250,
+  settleRetriesMax: 6,
   /** The wall clock is taken to have been set when it moves this much otherwise than time passes … */
   clockJumpMs: 5_000,
   /** … and is believed again when it stays so for this long. */

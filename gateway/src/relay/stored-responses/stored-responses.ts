@@ -23,7 +23,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
   try {
     const responseOwner = await dependencies.responseOwners.find(call.principal.workspace.id, call.upstreamId);
     if (responseOwner === null || !call.mayCall(responseOwner.model)) throw notFound(call.upstreamId);
-    const admitted = dependencies.admission.admit(call.principal, nothingWanted);
+    const admitted = dependencies.admission.admit(call.principal, nothingWanted, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
     const sending = signalUntilAnswered(call.signal, !responseOwner.paid);
     try {

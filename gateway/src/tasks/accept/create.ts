@@ -90,7 +90,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   checkTakeable(models, request);
   await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
-  const rates = await dependencies.admission.admit(principal, nothingWanted);
+  const rates = await dependencies.admission.admit(principal, nothingWanted, call.requestId);
   try {
     const accepted = (await replayed(dependencies, call)) ?? (await store(dependencies, call, request));
     rates.settle({ tokens: 0 });
@@ -126,7 +126,7 @@ function sameAgain(task: Task, { digest }: TaskBody): Accepted {
 async function store(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
   const { body, held } = call;
   const draft = rowOf(dependencies, call, request);
-  const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false);
+  const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id);
   let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
   try {
     await dependencies.materials.keep(body, call.signal);
