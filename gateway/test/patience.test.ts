@@ -11,6 +11,8 @@ const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["reads the clock to measure", /\bperformance\.now\(|\bprocess\.hrtime|Bun\.nanoseconds\(/],
   ["compares a time with a bound", /Date\.now\(\)[^;\n]*toBeLess|toBeLess[^;\n]*Date\.now\(\)/],
   ["gives something a few seconds", /AbortSignal\.timeout\(\s*\d/],
+  // The runtime ends a connection on which nothing came for ten seconds.
+  ["has a server that does not wait", /\bBun\.serve\(\{(?!\s*idleTimeout: 0,)/],
   ["has a time limit of its own", /^\s*\},\s*(?:\d+_000|[a-z]\w*Ms),?\s*\);|(?<!\.)\bsetDefaultTimeout\(/m],
 ];
 

@@ -294,6 +294,7 @@ describe("callbacks", () => {
   test("come on every change, as often as scripted, in the shape of a look", async () => {
     const heard: { id: string; status: string }[] = [];
     const ear = Bun.serve({
+      idleTimeout: 0,
       port: 0,
       async fetch(request) {
         const told: { id: string; status: string } = JSON.parse(await request.text());
@@ -313,6 +314,7 @@ describe("callbacks", () => {
   test("are tried three times and then given up", async () => {
     let tries = 0;
     const ear = Bun.serve({
+      idleTimeout: 0,
       port: 0,
       fetch() {
         tries += 1;

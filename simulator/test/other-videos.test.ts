@@ -281,6 +281,7 @@ describe("fal", () => {
   test("tells its webhook how it went", async () => {
     const heard: unknown[] = [];
     const ear = Bun.serve({
+      idleTimeout: 0,
       port: 0,
       async fetch(request) {
         heard.push(JSON.parse(await request.text()));

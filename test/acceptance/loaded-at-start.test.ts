@@ -11,7 +11,7 @@ import { testConfig } from "./test-config.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-loaded-"));
 const list = join(folder, "modules");
 const tells = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: list };
-const upstream = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json(reply) });
+const upstream = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: () => Response.json(reply) });
 const reply = {
   id: "chatcmpl-1",
   object: "chat.completion",

@@ -17,6 +17,7 @@ if (isMainThread && port > 0 && process.argv.includes("serve")) {
     longestMicros = Math.max(longestMicros, turn());
   }, 1).unref();
   Bun.serve({
+    idleTimeout: 0,
     hostname: "127.0.0.1",
     port,
     fetch() {

@@ -75,6 +75,7 @@ const answers: readonly (readonly [end: RegExp, answer: object])[] = [
 
 export function startQuietUpstream(): QuietUpstream {
   const server = Bun.serve({
+    idleTimeout: 0,
     hostname: "127.0.0.1",
     port: 0,
     maxRequestBodySize: 256 * 1024 * 1024,

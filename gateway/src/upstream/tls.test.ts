@@ -17,6 +17,7 @@ let port = 0;
 beforeAll(async () => {
   authority = await Bun.file(`${fixtures}upstream.example.cert.pem`).text();
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     tls: { cert: authority, key: Bun.file(`${fixtures}upstream.example.key.pem`) },

@@ -239,7 +239,7 @@ test("a failure says when certainly nothing was sent, so that what must not be m
   const never = new AbortController().signal;
   const failureOf = (url: string, more: object = {}) =>
     transport.send({ ...outbound(url), ...more }, never).catch((thrown: unknown) => thrown);
-  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
+  const closed = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
   const { port } = closed;
   await closed.stop(true);
   expect(await failureOf(`http://127.0.0.1:${port}/`)).toMatchObject({

@@ -18,9 +18,9 @@ let stalling = "";
 
 if (import.meta.main) {
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
-    idleTimeout: 0,
     maxRequestBodySize: 2 ** 30,
     fetch: answer,
   });

@@ -23,7 +23,7 @@ const listed = (ground: CatalogGround, provider = "main") =>
 
 /** A vendor that answers each request as told; stopped with the ground. */
 async function vendor(ground: CatalogGround, answer: (request: Request) => Response | Promise<Response>) {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  const server = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: answer });
   const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
   expect(made.status).toBe(201);
   return { [Symbol.dispose]: () => void server.stop(true) };

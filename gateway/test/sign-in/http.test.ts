@@ -5,6 +5,7 @@ test("over HTTP: sign-in, a call with the session, sign-out", async () => {
   const ground = await openGround();
   await ground.signIn.createUser(alice);
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {

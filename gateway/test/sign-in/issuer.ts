@@ -37,7 +37,12 @@ export class Issuer {
   requests = 0;
 
   constructor() {
-    this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#answer(request) });
+    this.#server = Bun.serve({
+      idleTimeout: 0,
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => this.#answer(request),
+    });
   }
 
   get url(): string {

@@ -200,7 +200,12 @@ test("an address of the caller's that leads into our own network is never dialle
   await using street = await openStreet();
   const { town, web } = street;
   let heard = 0;
-  const inside = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++heard)) });
+  const inside = Bun.serve({
+    idleTimeout: 0,
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(String(++heard)),
+  });
   const url = `http://hooks.caller.example:${inside.port}/videos`;
   const outside = createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] });
   const refusals: unknown[] = [];

@@ -21,6 +21,7 @@ export async function startAnsweringGateway(
   let answer: Response = new Response(null, { status: 500 });
   let sent = "{}";
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {

@@ -37,6 +37,7 @@ const events: readonly AnswerEvent[] = [
 
 /** Answers by the model's name with what the codec writes. */
 const server = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   fetch(request) {

@@ -8,6 +8,7 @@ import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
 /** A vendor that keeps what it was sent. */
 const bodies: string[] = [];
 const vendor = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   maxRequestBodySize: 256 * 1024 * 1024,

@@ -6,6 +6,7 @@ import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../star
 let seen: { path: string; body: Record<string, unknown> }[] = [];
 let answer = (): Response => new Response(null, { status: 500 });
 const mistral = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {

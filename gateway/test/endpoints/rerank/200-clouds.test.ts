@@ -6,6 +6,7 @@ import { errorOf, type StartedGateway, startGateway } from "../../started-gatewa
 let seen: { path: string; body: string; headers: Headers }[] = [];
 let answer = (): Response => new Response(null, { status: 500 });
 const cloud = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {

@@ -11,6 +11,7 @@ const picture = `data:image/png;base64,${Array.from({ length: 500_000 }, (_, at)
 /** A vendor that keeps what it was sent. */
 const bodies: { readonly content: readonly { readonly image_url?: { readonly url: unknown } }[] }[] = [];
 const vendor = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
