@@ -51,9 +51,12 @@ function tokenOf(name: string): string {
   return Buffer.from(name).toString("base64url");
 }
 
+/** Four bytes for each character of a name, in base64. */
+const tokenLettersMax = Math.ceil((bounds.modelNameCharactersMax * 4 * 4) / 3);
+
 function readToken(token: string | null): string | null {
   if (token === null || token === "") return null;
-  const name = token.length > bounds.modelNameBytesMax * 4 ? "" : Buffer.from(token, "base64url").toString();
+  const name = token.length > tokenLettersMax ? "" : Buffer.from(token, "base64url").toString();
   if (name !== "" && tokenOf(name) === token) return name;
   throw new Failure("invalid_request", "pageToken is none that this list gave out.", { param: "pageToken" });
 }

@@ -72,7 +72,7 @@ async function readAsked(
   if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
   exchange.seen.model = model;
   const models = callableModels(dependencies.catalog(), principal, model);
-  if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
+  if (models.length === 0) throw modelNotFound(model);
   const tags = readTags(request.headers, principal);
   const idempotencyKey = readIdempotencyKey(request.headers);
   const capture = captureOf(dependencies, exchange, { principal, body: sent, models });

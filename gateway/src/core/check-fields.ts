@@ -32,15 +32,22 @@ function problemOf(value: unknown, field: RequestField): string | null {
 }
 
 function textProblem(text: string, field: RequestField): string | null {
-  const { maxLength = Number.POSITIVE_INFINITY } = field;
-  // A character has at most two code units: what is far too long is not counted.
-  if (text.length > maxLength * 2 || (text.length > maxLength && [...text].length > maxLength)) {
-    return `has more than ${maxLength} characters`;
-  }
+  const { maxLength } = field;
+  if (maxLength !== undefined && isLongerThan(text, maxLength)) return tooLong(maxLength);
   if (field.enum?.includes(text) === false) return field.must ?? `must be one of ${field.enum.join(", ")}`;
   if (field.pattern !== undefined && !new RegExp(field.pattern, "u").test(text))
     return field.must ?? "has another form";
   return null;
+}
+
+/** In characters, as JSON Schema counts them; each has at most two code units: what is far too long is not counted. */
+export function isLongerThan(text: string, charactersMax: number): boolean {
+  return text.length > charactersMax * 2 || (text.length > charactersMax && [...text].length > charactersMax);
+}
+
+/** What a refusal of a text that is too long says of it. */
+export function tooLong(charactersMax: number): string {
+  return `has more than ${charactersMax} characters`;
 }
 
 function listProblem(list: readonly unknown[], { minItems = 0, maxItems }: RequestField): string | null {

@@ -5,6 +5,7 @@ import type { Span } from "./json-scan.ts";
 import { missing, misspelt, wrong } from "./json-value.ts";
 import type { PartHead } from "./multipart-head.ts";
 import type { FormEvent } from "./multipart-scanner.ts";
+import { checkedModelName, longModelName } from "./request-members.ts";
 
 /** A field whose text is kept, and how much of it. */
 interface Field {
@@ -57,8 +58,8 @@ export class FormReader {
   /** The model's name, and where it stands in the body. Throws Failure missing_required_parameter. */
   model(): { readonly model: string; readonly modelSpan: Span } {
     const model = this.text("model");
-    if (this.#modelSpan === null || model === null || model === "") throw missing("model");
-    return { model, modelSpan: this.#modelSpan };
+    if (this.#modelSpan === null || model === null) throw missing("model");
+    return { model: checkedModelName(model), modelSpan: this.#modelSpan };
   }
 
   /** What every form says of its call, with what this one says otherwise. Throws as `model`, and for a wrong `stream`. */
@@ -126,7 +127,7 @@ export class FormReader {
   #add(name: string, field: Field, bytes: Uint8Array): void {
     field.size += bytes.length;
     if (name === "prompt" && field.size > bounds.formTextBytesMax) throw tooLongPrompt();
-    if (name === "model" && field.size > field.bytesMax) throw wrong(name, "is longer than any model's name");
+    if (name === "model" && field.size > field.bytesMax) throw longModelName();
     // The chunk is not ours to keep.
     if (field.size <= field.bytesMax) field.pieces.push(Buffer.from(bytes));
   }
@@ -152,7 +153,7 @@ export class FormReader {
 
 /** What forms that ask a model for something have alike. */
 export const modelFormFields = {
-  model: bounds.modelNameBytesMax,
+  model: bounds.modelNameCharactersMax * 4,
   // Only the prompt's size is of interest.
   prompt: 0,
   stream: 16,

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, isLongerThan, tooLong } from "#core/index.ts";
 import type { GovernedNames } from "./governed-names.ts";
 import {
   JsonCrowded,
@@ -52,13 +52,23 @@ function crowded(thrown: JsonCrowded): Failure {
 /** The model's name. Throws Failure missing_required_parameter or invalid_request. */
 export function readModel(body: Uint8Array, span: Span | undefined): string {
   if (span === undefined) throw missing("model");
-  // Each character as an escape of six bytes: what is longer is not looked at.
-  const tooLong = span.end - span.start > bounds.modelNameBytesMax * 6 + 2;
-  const model = tooLong && body[span.start] === 0x22 ? " ".repeat(bounds.modelNameBytesMax + 1) : readSmall(body, span);
+  // Each character as two escapes of six bytes: what is longer is not looked at.
+  const isFar = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
+  const model = isFar && body[span.start] === 0x22 ? null : readSmall(body, span);
+  if (model === null && isFar) throw longModelName();
   if (typeof model !== "string") throw wrong("model", "must be a string");
+  return checkedModelName(model);
+}
+
+/** A model's name, wherever it was said. Throws Failure missing_required_parameter or invalid_request. */
+export function checkedModelName(model: string): string {
   if (model === "") throw missing("model");
-  if (model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
+  if (isLongerThan(model, bounds.modelNameCharactersMax)) throw longModelName();
   return model;
+}
+
+export function longModelName(): Failure {
+  return wrong("model", tooLong(bounds.modelNameCharactersMax));
 }
 
 export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, isLongerThan } from "#core/index.ts";
 import type { RequestFacts } from "./dialect.ts";
 import type { Span } from "./json-scan.ts";
 import { skimArray, skimObject } from "./json-skim.ts";
@@ -32,7 +32,7 @@ export function toolFacts(body: Uint8Array, tools: Span | undefined): ToolFacts 
     const model = said("model");
     if (model === null) continue;
     const name = textOf(model);
-    if (name === null || name.length > bounds.modelNameBytesMax)
+    if (name === null || isLongerThan(name, bounds.modelNameCharactersMax))
       throw wrong("tools", "must name a tool's model by name");
     models.push(name);
   }

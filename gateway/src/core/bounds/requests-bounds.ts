@@ -51,8 +51,8 @@ export const requestsBounds = {
   plainMembersMax: 1_000,
   /** A member that decides something about a call: a flag, an id. What is longer says nothing. */
   governingBytesMax: 4_096,
-  /** A model name; longer cannot exist. */
-  modelNameBytesMax: modelNameCharactersMax,
+  /** A model's name, in characters as people count them (of up to four bytes); longer cannot exist. */
+  modelNameCharactersMax,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
   /** Objects at the upstream that one body names. */

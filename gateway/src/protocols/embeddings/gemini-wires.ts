@@ -9,7 +9,7 @@ import type { Span } from "../json-scan.ts";
 import { skimArray } from "../json-skim.ts";
 import { missing, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { scanRequest } from "../request-members.ts";
+import { checkedModelName, scanRequest } from "../request-members.ts";
 import { batchEmbedUpstream, embedContentUpstream } from "./gemini.ts";
 
 const checks = new MemberChecks(requestFields["embed-content"]);
@@ -54,10 +54,9 @@ export const batchEmbedWire: Wire = {
 };
 
 function factsOf(path: PathFacts | null, inputEstimate: number): RequestFacts {
-  if (path === null || path.model === "") throw missing("model");
-  if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
+  if (path === null) throw missing("model");
   return {
-    model: path.model,
+    model: checkedModelName(path.model),
     modelSpan: null,
     stream: false,
     wantsUsage: true,

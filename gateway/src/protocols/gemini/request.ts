@@ -1,5 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
@@ -8,7 +8,7 @@ import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
-import { readCount, readLabel, scanRequest } from "../request-members.ts";
+import { checkedModelName, readCount, readLabel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
@@ -38,15 +38,14 @@ const wantedConfig = new GovernedNames(["maxOutputTokens", "max_output_tokens", 
 
 /** Reads what governs a generateContent request; the model and whether it streams are said by the path. */
 export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): RequestFacts {
-  if (path === null || path.model === "") throw missing("model");
-  if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
+  if (path === null) throw missing("model");
   const members = scanRequest(body, wanted);
   checks.check(body, members);
   const contents = members.get("contents");
   const config = eitherOf(members, "generationConfig", "generation_config");
   const instruction = eitherOf(members, "systemInstruction", "system_instruction");
   return {
-    model: path.model,
+    model: checkedModelName(path.model),
     modelSpan: null,
     stream: path.stream,
     wantsUsage: true,

@@ -101,7 +101,12 @@ describe("a form that does not say what is needed, or says it in two ways, is re
     ["a model as a file", [["model", "m", "m.txt"], prompt], "invalid_request", "model"],
     ["two prompts", [model, prompt, prompt], "invalid_request", "prompt"],
     ["a stream that is no switch", [model, prompt, ["stream", "yes"]], "invalid_request", "stream"],
-    ["a model without end", [["model", "m".repeat(bounds.modelNameBytesMax + 1)], prompt], "invalid_request", "model"],
+    [
+      "a model without end",
+      [["model", "m".repeat(bounds.modelNameCharactersMax + 1)], prompt],
+      "invalid_request",
+      "model",
+    ],
     [
       "a prompt without end",
       [model, ["prompt", "p".repeat(bounds.formTextBytesMax + 1)]],
