@@ -2,6 +2,7 @@
  * The contract's words: tables, names and rules that are plain values. What stands here imports no schema, so whoever takes
  * only these (every thread of the gateway does) loads none.
  */
+export * from "./asset-fields.ts";
 export * from "./conflicts.ts";
 export * from "./console/areas.ts";
 export * from "./console/languages.ts";
@@ -9,8 +10,10 @@ export * from "./console/paths.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";
 export * from "./error-codes.ts";
+export * from "./form-fields.ts";
 export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";
 export * from "./names.ts";
 export * from "./request-fields.ts";
 export * from "./usage-classes.ts";
+export * from "./video-fields.ts";

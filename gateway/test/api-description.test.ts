@@ -4,7 +4,8 @@ import type { JsonSchema, Operation, PathItem, Reference } from "../../contract/
 import { notOffered } from "../src/api/endpoints/videos.ts";
 import { routeOf, routes } from "../src/api/routes.ts";
 import { bodyOf, brokenBodies, seededRandom } from "./described-bodies.ts";
-import { type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
+import { brokenForms, type FormBody, formBodyOf, formOf } from "./described-forms.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
 
 const document = openApiDocument(null, "1.0.0");
 
@@ -70,6 +71,8 @@ function resolved(schema: JsonSchema | Reference): JsonSchema {
 }
 
 let gateway: StartedGateway;
+/** A video that may be remixed, as far as its id goes. */
+let film: string;
 beforeAll(async () => {
   gateway = await startGateway({
     models: [
@@ -82,6 +85,8 @@ beforeAll(async () => {
     ],
     providers: (simulator) => [upstream("volc", simulator, { kind: "ark" })],
   });
+  const made = await gateway.post("/v1/videos", { model: "film", prompt: "A boat." });
+  film = ((await made.json()) as { id: string }).id;
 });
 afterAll(() => gateway.stop());
 
@@ -123,13 +128,19 @@ describe("bodies made from the description", () => {
 /** What the gateway makes itself: no upstream is asked for what is refused, and groups that are not there make no asset. */
 const makings = described.flatMap(({ path, method, operation }) => {
   const schema = operation.requestBody?.content["application/json"]?.schema;
-  const isOurs = ["/v1/video/tasks", "/v1/assets", "/v1/asset-groups"].includes(path);
+  const isOurs = operation.tags.includes("video") || operation.tags.includes("assets");
   return schema === undefined || !isOurs || method !== "POST" ? [] : [{ path, schema: resolved(schema) }];
 });
 
 describe("bodies made from the description of videos and assets", () => {
   test("all of them are there", () => {
-    expect(makings.map(({ path }) => path).sort()).toEqual(["/v1/asset-groups", "/v1/assets", "/v1/video/tasks"]);
+    expect(makings.map(({ path }) => path).sort()).toEqual([
+      "/v1/asset-groups",
+      "/v1/assets",
+      "/v1/video/tasks",
+      "/v1/videos",
+      "/v1/videos/no-such-thing/remix",
+    ]);
   });
 
   test.each(makings)("$path: what it allows is not refused for its form", async ({ path, schema }) => {
@@ -138,7 +149,7 @@ describe("bodies made from the description of videos and assets", () => {
       const body = {
         ...made,
         ...("platform" in made ? { platform: "local" } : {}),
-        ...(path.includes("video") ? { model: "no-such-thing" } : {}),
+        ...(hasModel(schema) ? { model: "no-such-thing" } : {}),
       };
       const response = await ask(path, body);
       const text = await response.text();
@@ -149,13 +160,67 @@ describe("bodies made from the description of videos and assets", () => {
   test.each(makings)(
     "$path: each bound that it names is a 400 when it is broken, and says which",
     async ({ path, schema }) => {
-      const isVideo = path.includes("video");
       const made = bodyOf(schema, seededRandom(1));
-      const good = isVideo ? { model: "film", prompt: "A boat." } : { ...made, platform: "local" };
+      const good = path.includes("video") ? { prompt: "A boat." } : { ...made, platform: "local" };
+      if (hasModel(schema)) Object.assign(good, { model: "film" });
       const broken = brokenBodies(schema, good);
       expect(broken.length).toBeGreaterThan(4);
       for (const { what, name, body } of broken) {
-        const response = await ask(path, body);
+        const response = await ask(path.replace("no-such-thing", film), body);
+        const text = await response.text();
+        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+        expect(text).toContain(`"param":"${name}"`);
+      }
+    },
+  );
+});
+
+/** Forms: fields as text, files as such. */
+const forms = described.flatMap(({ path, operation }) => {
+  const schema = operation.requestBody?.content["multipart/form-data"]?.schema;
+  return schema === undefined ? [] : [{ path, schema: resolved(schema) }];
+});
+
+function send(path: string, body: FormBody): Promise<Response> {
+  return fetch(`${gateway.url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${aliceKey}` },
+    body: formOf(body),
+  });
+}
+
+describe("forms made from the description", () => {
+  test("all of them are there", () => {
+    expect(forms.map(({ path }) => path).sort()).toEqual([
+      "/v1/assets",
+      "/v1/audio/transcriptions",
+      "/v1/audio/translations",
+      "/v1/images/edits",
+      "/v1/videos",
+    ]);
+  });
+
+  test.each(forms)("$path: what it allows is read, and only what it names is not found", async ({ path, schema }) => {
+    for (let seed = 1; seed <= 12; seed++) {
+      const body = {
+        ...formBodyOf(schema, seededRandom(seed)),
+        ...(hasModel(schema) ? { model: "no-such-thing" } : { asset_type: "Image" }),
+      };
+      const response = await send(path, body);
+      expect(`${response.status} ${await response.text()}`).toStartWith("404 ");
+    }
+  });
+
+  test.each(forms)(
+    "$path: each bound that it names is a 400 when it is broken, and says which",
+    async ({ path, schema }) => {
+      const good = formBodyOf(schema, () => 0.99);
+      if (hasModel(schema)) Object.assign(good, { model: path.includes("video") ? "film" : "no-such-thing" });
+      if (path.includes("video")) Object.assign(good, { prompt: "A boat." });
+      const broken = brokenForms(schema, good);
+      expect(broken.length).toBeGreaterThan(3);
+      for (const { what, name, body } of broken) {
+        const response = await send(path, body);
         const text = await response.text();
         expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
         expect(text).toContain(`"param":"${name}"`);

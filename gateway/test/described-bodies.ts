@@ -55,6 +55,7 @@ function wrongValues(field: RequestField): readonly (readonly [what: string, val
   if (types.length > 0) wrong.push(["is of another type", types.includes("integer") ? "1" : 12.5]);
   if (types.includes("integer")) wrong.push(["is no whole number", 1.5]);
   if (field.minimum !== undefined) wrong.push(["is too small", field.minimum - 1]);
+  if (field.maximum !== undefined) wrong.push(["is too large", field.maximum + 1]);
   if (field.maxLength !== undefined) wrong.push(["is too long", "x".repeat(field.maxLength + 1)]);
   if (field.minLength !== undefined && field.minLength > 0) wrong.push(["is too short", ""]);
   if (field.minItems !== undefined && field.minItems > 0) wrong.push(["has too few items", []]);

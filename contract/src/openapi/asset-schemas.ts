@@ -20,14 +20,6 @@ export const assetGroupSchema = z.looseObject({
   updated_at: unixSeconds,
 });
 
-export const assetUploadSchema = z.looseObject({
-  group_id: z.string().describe("Of the platform `local`."),
-  file: z.string().meta({ format: "binary" }).describe("Judged by its first bytes, whatever it is called."),
-  platform: z.literal("local").optional(),
-  asset_type: assetType.optional().describe("Need not be said; where it is, the file must be of it."),
-  name: z.string().max(64).optional().describe("Default: what the file is called, without its ending."),
-});
-
 export const assetSchema = z.looseObject({
   id: z.string().describe("`as_…`; a task refers to it as `asset://<id>`."),
   asset_id: z.string().describe("The same."),

@@ -1,18 +1,13 @@
+import type { FormFields } from "../form-fields.ts";
 import { errorReferences } from "./error-responses.ts";
+import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
 import type { JsonSchema, MediaType, Operation, Parameter } from "./types.ts";
 
 export const text: JsonSchema = { type: "string" };
 
-/** Vendors' own bodies: what is listed is what the gateway reads; everything else goes on as it came. */
-export function body(required: readonly string[], properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", required: [...required], properties: { ...properties }, additionalProperties: true };
-}
-
 export const anyObject: MediaType = { schema: { type: "object", additionalProperties: true } };
 export const events: MediaType = { schema: { type: "string", description: "Server-sent events of the same dialect." } };
-export const model: JsonSchema = { type: "string", description: "A name from `GET /v1/models`." };
-export const stream: JsonSchema = { type: "boolean", description: "True: the answer comes as server-sent events." };
 
 interface CallDescription {
   readonly operationId: string;
@@ -44,6 +39,10 @@ export function call({ operationId, summary, description, parameters, request, s
     },
   };
 }
+
+export const form = (fields: FormFields): Record<string, MediaType> => ({
+  "multipart/form-data": { schema: schemaOf(fields) },
+});
 
 export const json = (schema: JsonSchema, value: object): Record<string, MediaType> => ({
   "application/json": { schema, examples: { example: { summary: "An example", value } } },

@@ -1,9 +1,10 @@
-import type { RequestField, RequestFields } from "../request-fields.ts";
+import type { FormField, FormFields } from "../form-fields.ts";
+import type { RequestFields } from "../request-fields.ts";
 import type { JsonSchema } from "./types.ts";
 
-/** The body that a table of the gateway's reader describes. */
-export function schemaOf(fields: RequestFields): JsonSchema {
-  const entries = Object.entries(fields);
+/** The body, or the form, that a table of the gateway's reader describes. */
+export function schemaOf(fields: RequestFields | FormFields): JsonSchema {
+  const entries = Object.entries<FormField>(fields);
   const required = entries.flatMap(([name, field]) => (field.required === true ? [name] : []));
   return {
     type: "object",
@@ -13,6 +14,9 @@ export function schemaOf(fields: RequestFields): JsonSchema {
   };
 }
 
-function propertyOf({ required: _, must: _must, ...schema }: RequestField): JsonSchema {
-  return schema;
+function propertyOf({ required: _, must: _must, file, ...schema }: FormField): JsonSchema {
+  if (file === undefined) return schema;
+  return file === "one" ? { ...bytes, ...schema } : { type: "array", items: bytes, ...schema };
 }
+
+const bytes: JsonSchema = { type: "string", format: "binary" };

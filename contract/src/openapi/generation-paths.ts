@@ -1,5 +1,6 @@
-import { inputOrContinued, requestFields } from "../request-fields.ts";
-import { anyObject, body, call, events, json, model, text } from "./call-operation.ts";
+import { imageEditForm } from "../form-fields.ts";
+import { inputOrContinued, modelNameCharactersMax, requestFields } from "../request-fields.ts";
+import { anyObject, call, events, form, json, text } from "./call-operation.ts";
 import { errorReferences } from "./error-responses.ts";
 import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
@@ -57,7 +58,7 @@ const modelInPath: Parameter = {
   in: "path",
   required: true,
   description: "May hold slashes.",
-  schema: text,
+  schema: { type: "string", maxLength: modelNameCharactersMax },
 };
 
 function kept(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
@@ -243,14 +244,7 @@ const editImage = call({
     "names its model may be the last one. It must not be packed.",
   ].join("\n"),
   request: {
-    "multipart/form-data": {
-      schema: body(["model", "prompt", "image"], {
-        model,
-        prompt: text,
-        image: { type: "string", format: "binary", description: "May stand several times, also as `image[]`." },
-        mask: { type: "string", format: "binary" },
-      }),
-    },
+    ...form(imageEditForm),
     "application/json": { schema: schemaOf(requestFields["image-edits"]) },
   },
 });

@@ -59,7 +59,7 @@ const createVideo: Operation = {
           },
         },
       },
-      "multipart/form-data": request,
+      "multipart/form-data": { schema: { $ref: "#/components/schemas/VideoForm" } },
     },
   },
   responses: {

@@ -3,24 +3,6 @@ import { z } from "zod";
 /** OpenAI's shapes of a video, for readers of the API reference. */
 const unixSeconds = z.int().describe("Unix seconds.");
 
-export const openAiVideoRequestSchema = z.looseObject({
-  model: z.string().max(256).optional().describe("A name from `GET /v1/models`; `sora-2` unless told."),
-  prompt: z.string().max(32768).optional().describe("Required unless there is a picture."),
-  seconds: z
-    .union([z.string(), z.int()])
-    .optional()
-    .describe('Whole seconds, such as "8": those that the model takes.'),
-  size: z.string().optional().describe("`<width>x<height>` in pixels, as the model takes it."),
-  input_reference: z
-    .union([z.string(), z.looseObject({ image_url: z.string().optional() })])
-    .optional()
-    .describe("The first frame: a file in a form, else its public URL, a `data:` URI or `asset://<asset_id>`."),
-});
-
-export const openAiVideoRemixSchema = z.looseObject({
-  prompt: z.string().max(32768),
-});
-
 export const openAiVideoSchema = z.looseObject({
   id: z.string().describe("`video_…`"),
   object: z.literal("video"),

@@ -1,7 +1,8 @@
+import { soundForm } from "../form-fields.ts";
 import { requestFields } from "../request-fields.ts";
-import { body, call, json, model, stream, text } from "./call-operation.ts";
+import { call, form, json } from "./call-operation.ts";
 import { schemaOf } from "./field-schema.ts";
-import type { MediaType, PathItem } from "./types.ts";
+import type { PathItem } from "./types.ts";
 
 /** Calls of models that are passed as they are, whatever the upstream: nothing is translated. */
 export function passedPaths(): Record<string, PathItem> {
@@ -58,21 +59,6 @@ const createModeration = call({
   streams: false,
 });
 
-const soundForm: Record<string, MediaType> = {
-  "multipart/form-data": {
-    schema: body(["model", "file"], {
-      model,
-      file: { type: "string", format: "binary" },
-      prompt: text,
-      response_format: {
-        type: "string",
-        description: "`json`, `text`, `srt`, `verbose_json` or `vtt`: as the upstream takes it.",
-      },
-      stream,
-    }),
-  },
-};
-
 const soundNote =
   "The form is written to a spool as it arrives and sent from there with only its model replaced. Plain text and subtitles come back as `text/plain`.";
 
@@ -80,14 +66,14 @@ const createTranscription = call({
   operationId: "createTranscription",
   summary: "A sound as text",
   description: soundNote,
-  request: soundForm,
+  request: form(soundForm),
 });
 
 const createTranslation = call({
   operationId: "createTranslation",
   summary: "A sound as English text",
   description: soundNote,
-  request: soundForm,
+  request: form(soundForm),
 });
 
 const createSpeech = call({

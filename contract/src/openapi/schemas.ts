@@ -15,24 +15,20 @@ import {
   usageReportSchema,
   usageTotalsSchema,
 } from "../answers.ts";
-import { assetFields, assetGroupFields, requestFields, videoTaskFields } from "../request-fields.ts";
+import { assetFields, assetGroupFields } from "../asset-fields.ts";
+import { assetForm, openAiVideoForm } from "../form-fields.ts";
+import { requestFields } from "../request-fields.ts";
+import { openAiRemixFields, openAiVideoFields, videoTaskFields } from "../video-fields.ts";
 import {
   assetGroupListSchema,
   assetGroupSchema,
   assetListSchema,
   assetSchema,
-  assetUploadSchema,
   deletedSchema,
 } from "./asset-schemas.ts";
 import { chatAnswerSchema } from "./chat-schemas.ts";
 import { schemaOf } from "./field-schema.ts";
-import {
-  openAiVideoDeletedSchema,
-  openAiVideoListSchema,
-  openAiVideoRemixSchema,
-  openAiVideoRequestSchema,
-  openAiVideoSchema,
-} from "./openai-video-schemas.ts";
+import { openAiVideoDeletedSchema, openAiVideoListSchema, openAiVideoSchema } from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskSchema } from "./video-schemas.ts";
 
@@ -54,6 +50,10 @@ const requests: Readonly<Record<string, JsonSchema>> = {
   VideoTaskRequest: schemaOf(videoTaskFields),
   AssetGroupRequest: schemaOf(assetGroupFields),
   AssetRequest: schemaOf(assetFields),
+  AssetUpload: schemaOf(assetForm),
+  VideoRequest: schemaOf(openAiVideoFields),
+  VideoForm: schemaOf(openAiVideoForm),
+  VideoRemixRequest: schemaOf(openAiRemixFields),
 };
 
 const named = {
@@ -64,8 +64,6 @@ const named = {
   GeminiModel: geminiModelAnswerSchema,
   GeminiModelList: geminiModelListAnswerSchema,
   ChatAnswer: chatAnswerSchema,
-  VideoRequest: openAiVideoRequestSchema,
-  VideoRemixRequest: openAiVideoRemixSchema,
   VideoDeleted: openAiVideoDeletedSchema,
   Video: openAiVideoSchema,
   VideoList: openAiVideoListSchema,
@@ -74,7 +72,6 @@ const named = {
   VideoTaskList: videoTaskListSchema,
   AssetGroup: assetGroupSchema,
   AssetGroupList: assetGroupListSchema,
-  AssetUpload: assetUploadSchema,
   Asset: assetSchema,
   AssetList: assetListSchema,
   Deleted: deletedSchema,

@@ -25,10 +25,13 @@ function problemOf(value: unknown, field: RequestField): string | null {
     return field.must ?? `must be ${types.map((type) => typeWords[type]).join(" or ")}`;
   }
   if (typeof value === "string") return textProblem(value, field);
-  if (typeof value === "number" && field.minimum !== undefined && value < field.minimum) {
-    return field.must ?? `must be at least ${field.minimum}`;
-  }
+  if (typeof value === "number") return numberProblem(value, field);
   return Array.isArray(value) ? listProblem(value, field) : null;
+}
+
+function numberProblem(value: number, { minimum, maximum, must }: RequestField): string | null {
+  if (minimum !== undefined && value < minimum) return must ?? `must be at least ${minimum}`;
+  return maximum !== undefined && value > maximum ? (must ?? `must be at most ${maximum}`) : null;
 }
 
 function textProblem(text: string, field: RequestField): string | null {

@@ -1,4 +1,5 @@
-import { bounds, Failure } from "#core/index.ts";
+import type { FormField, FormFields } from "@sluice/contract/words";
+import { bounds, checkField, Failure, tooLong } from "#core/index.ts";
 import type { FormFacts, RequestFacts } from "./dialect.ts";
 import { choosingMembers, GovernedNames } from "./governed-names.ts";
 import type { Span } from "./json-scan.ts";
@@ -9,6 +10,7 @@ import { checkedModelName, longModelName } from "./request-members.ts";
 
 /** A field whose text is kept, and how much of it. */
 interface Field {
+  readonly table: FormField;
   readonly bytesMax: number;
   text: string | null;
   size: number;
@@ -16,14 +18,18 @@ interface Field {
 }
 
 /**
- * Collects the fields of a form that govern its call while it is scanned, wherever they stand. Such a field must be there once, as
- * a field: what two readers could read in two ways is refused. Of files the size is counted, and how the first one begins.
+ * Collects the fields of a form that govern its call while it is scanned, wherever they stand, and checks them by the contract's
+ * table. Such a field must be there once, as a field: what two readers could read in two ways is refused. Of files the size is
+ * counted, and how the first one begins.
  */
 export class FormReader {
   readonly #fields: ReadonlyMap<string, Field>;
   readonly #governed: GovernedNames;
   #open: { readonly name: string; readonly field: Field; readonly start: number } | null = null;
   #modelSpan: Span | null = null;
+  readonly #table: FormFields;
+  /** Of which names there were files. */
+  readonly #named = new Set<string>();
   #inFile = false;
   #fileBegin: Uint8Array[] = [];
   #fileBeginSize = 0;
@@ -31,10 +37,14 @@ export class FormReader {
   fileBytes = 0;
   files = 0;
 
-  /** `fields`: how many bytes of each are kept; of some only the size is of interest. */
-  constructor(fields: Readonly<Record<string, number>>) {
+  /** `kept`: how many bytes are kept of fields of which the table says no bound. */
+  constructor(table: FormFields, kept: Readonly<Record<string, number>>) {
+    this.#table = table;
     this.#fields = new Map(
-      Object.entries(fields).map(([name, bytesMax]) => [name, { bytesMax, text: null, size: 0, pieces: [] }]),
+      Object.entries(table).flatMap(([name, field]) => {
+        const bytesMax = kept[name] ?? textBytesMax(field);
+        return bytesMax === null ? [] : [[name, { table: field, bytesMax, text: null, size: 0, pieces: [] }]];
+      }),
     );
     this.#governed = new GovernedNames([...this.#fields.keys(), ...choosingMembers]);
   }
@@ -55,6 +65,14 @@ export class FormReader {
     }
   }
 
+  /** Once all has come. Throws Failure missing_required_parameter or invalid_request for what is not as the table says. */
+  check(): void {
+    for (const [name, field] of Object.entries(this.#table)) {
+      if (field.file === undefined) this.#checkText(name);
+      else if (field.required === true && !this.#named.has(name)) throw missing(name);
+    }
+  }
+
   /** The model's name, and where it stands in the body. Throws Failure missing_required_parameter. */
   model(): { readonly model: string; readonly modelSpan: Span } {
     const model = this.text("model");
@@ -62,8 +80,9 @@ export class FormReader {
     return { model: checkedModelName(model), modelSpan: this.#modelSpan };
   }
 
-  /** What every form says of its call, with what this one says otherwise. Throws as `model`, and for a wrong `stream`. */
+  /** What every form says of its call, with what this one says otherwise. Throws as `check`. */
   facts(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
+    this.check();
     const { model, modelSpan } = this.model();
     return {
       modelSpan,
@@ -95,7 +114,7 @@ export class FormReader {
 
   /** Clients write a boolean in a form in one of these ways. */
   isOn(name: string): boolean {
-    const word = this.text(name)?.toLowerCase() ?? "";
+    const word = this.text(name)?.toLowerCase() ?? (this.sizeOf(name) > 0 ? "too long" : "");
     if (word === "true" || word === "1") return true;
     if (word === "" || word === "false" || word === "0") return false;
     throw wrong(name, "must be true or false");
@@ -106,12 +125,26 @@ export class FormReader {
     return Buffer.concat(this.#fileBegin);
   }
 
+  #checkText(name: string): void {
+    const field = this.#fields.get(name);
+    if (field === undefined) return;
+    const { table, bytesMax, size } = field;
+    if (size === 0 && table.required === true) throw missing(name);
+    if (table.type === "boolean") this.isOn(name);
+    if (table.type !== "string" || size === 0 || bytesMax === 0) return;
+    if (size > bytesMax) throw wrong(name, tooLong(table.maxLength ?? bytesMax));
+    checkField(field.text, name, table);
+  }
+
   #begin(head: PartHead, start: number): void {
     const bracket = head.name.indexOf("[");
     const name = bracket === -1 ? head.name : head.name.slice(0, bracket);
     const field = this.#fields.get(name);
     this.#inFile = field === undefined && head.filename !== null;
-    if (this.#inFile) this.files++;
+    if (this.#inFile) {
+      this.files++;
+      this.#beginFile(name, bracket !== -1);
+    }
     if (field === undefined) {
       const meant = this.#governed.variantOf(name);
       if (meant !== null) throw misspelt(name, meant);
@@ -122,6 +155,13 @@ export class FormReader {
     if (head.filename !== null) throw wrong(name, "must be a field of the form, not a file");
     field.text = "";
     this.#open = { name, field, start };
+  }
+
+  #beginFile(name: string, isListed: boolean): void {
+    if (this.#table[name]?.file === "one" && (isListed || this.#named.has(name))) {
+      throw wrong(name, "stands in the form more than once, or as a list");
+    }
+    this.#named.add(name);
   }
 
   #add(name: string, field: Field, bytes: Uint8Array): void {
@@ -151,14 +191,18 @@ export class FormReader {
   }
 }
 
-/** What forms that ask a model for something have alike. */
-export const modelFormFields = {
-  model: bounds.modelNameCharactersMax * 4,
-  // Only the prompt's size is of interest.
-  prompt: 0,
-  stream: 16,
-  user: bounds.affinityBytesMax,
-} as const;
+/** What is kept of forms that ask a model for something. Only the prompt's size is of interest. */
+export const modelFormKept = { prompt: 0, user: bounds.affinityBytesMax } as const;
+
+/** null: nothing is read of it. A character has at most four bytes. */
+function textBytesMax({ file, type, enum: words, maxLength }: FormField): number | null {
+  if (file !== undefined || type === undefined) return null;
+  if (type === "boolean") return switchBytesMax;
+  return Math.max(maxLength ?? 0, ...(words ?? []).map((word) => word.length), unboundedBytesMax) * 4;
+}
+
+const switchBytesMax = 16;
+const unboundedBytesMax = 64;
 
 /** Enough for the head of a sound. */
 const fileBeginBytes = 4_096;

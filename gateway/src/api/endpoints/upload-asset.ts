@@ -1,3 +1,4 @@
+import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge } from "#assets/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
@@ -53,12 +54,7 @@ function spooledForm(
 
 /** One file, and what is written beside it. */
 class UploadForm {
-  readonly #fields = new FormReader({
-    platform: fieldBytesMax,
-    group_id: fieldBytesMax,
-    asset_type: fieldBytesMax,
-    name: fieldBytesMax,
-  });
+  readonly #fields = new FormReader(assetForm, {});
   readonly #judge = new FileJudge();
   #filename = "";
   #span: { readonly start: number; end: number } | null = null;
@@ -74,17 +70,14 @@ class UploadForm {
 
   /** All has come. Throws Failure for a form without a file in it, or with one that no asset may be. */
   end(): void {
+    this.#fields.check();
     const { start, end } = this.#whole();
     if (start === end) throw invalid("The file is empty.");
     this.#judge.media();
   }
 
   call(): { platform: string | null; groupId: string | null; type: string | null; name: string | null } {
-    const text = (name: string) => {
-      const value = this.#fields.text(name);
-      if (value === null && this.#fields.sizeOf(name) > 0) throw invalid(`${name} is too long.`, name);
-      return value;
-    };
+    const text = (name: string) => this.#fields.text(name);
     return {
       platform: text("platform"),
       groupId: text("group_id"),
@@ -114,9 +107,6 @@ class UploadForm {
     throw new Failure("missing_required_parameter", "file is missing.", { param: "file" });
   }
 }
-
-/** More than any of them has: a name of 64 characters, each of four bytes. */
-const fieldBytesMax = bounds.assetNameCharactersMax * 4;
 
 /** What the file is called where it comes from, without its folders and its ending, and no longer than names are. */
 function nameOf(filename: string): string {

@@ -1,12 +1,12 @@
+import { imageEditForm } from "@sluice/contract/words";
 import type { FormFacts } from "../dialect.ts";
-import { FormReader, modelFormFields } from "../form-reader.ts";
-import { missing } from "../json-value.ts";
+import { FormReader, modelFormKept } from "../form-reader.ts";
 import type { FormEvent } from "../multipart-scanner.ts";
 import { promptEstimate } from "./request.ts";
 
 /** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader {
-  readonly #form = new FormReader({ ...modelFormFields, n: 15 });
+  readonly #form = new FormReader(imageEditForm, { ...modelFormKept, n: 15 });
 
   take(event: FormEvent): void {
     this.#form.take(event);
@@ -15,8 +15,6 @@ export class ImagesFormReader {
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     const form = this.#form;
-    form.model();
-    if (form.sizeOf("prompt") === 0) throw missing("prompt");
     return form.facts({ inputEstimate: promptEstimate(form.sizeOf("prompt")), images: readImages(form.text("n")) });
   }
 }

@@ -1,6 +1,6 @@
+import { soundForm } from "@sluice/contract/words";
 import type { FormFacts } from "../dialect.ts";
-import { FormReader, modelFormFields } from "../form-reader.ts";
-import { missing } from "../json-value.ts";
+import { FormReader, modelFormKept } from "../form-reader.ts";
 import type { FormEvent } from "../multipart-scanner.ts";
 import { audioSeconds } from "./audio-seconds.ts";
 
@@ -10,7 +10,7 @@ const tokensPerSecondMax = 25;
 
 /** The facts of a form with a sound in it. */
 export class TranscriptionFormReader {
-  readonly #form = new FormReader(modelFormFields);
+  readonly #form = new FormReader(soundForm, modelFormKept);
 
   take(event: FormEvent): void {
     this.#form.take(event);
@@ -19,8 +19,7 @@ export class TranscriptionFormReader {
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     const form = this.#form;
-    form.model();
-    if (form.files === 0) throw missing("file");
+    form.check();
     const { likely, most } = audioSeconds(form.fileBegin, form.fileBytes);
     const promptBytes = form.sizeOf("prompt");
     return form.facts({

@@ -1,3 +1,12 @@
+import {
+  type FieldType,
+  type FormFields,
+  openAiVideoFields,
+  openAiVideoForm,
+  type RequestField,
+  type RequestFields,
+  videoTaskFields,
+} from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
 import type { ScanLimits } from "../json-scan.ts";
@@ -13,7 +22,7 @@ export function formMembers({ fields, files }: FormContent): JsonObject {
   const root: Branch = new Map();
   for (const { name, value } of fields) place(root, name, readField(name, value));
   for (const file of files) {
-    if (file.name !== "input_reference") throw wrong(file.name, "is no file that is taken here");
+    if (taken[file.name]?.file === undefined) throw wrong(file.name, "is no file that is taken here");
     place(root, file.name, dataUri(file));
   }
   return asObject(root);
@@ -60,16 +69,18 @@ function readField(name: string, text: string): unknown {
   return objects.has(name) && /^\s*[[{]/.test(text) ? parsed(name, text) : text;
 }
 
-const numbers: ReadonlySet<string> = new Set(["duration", "seed"]);
-const flags: ReadonlySet<string> = new Set(["audio", "watermark", "return_last_frame"]);
-const objects: ReadonlySet<string> = new Set([
-  "input_reference",
-  "image",
-  "last_frame",
-  "references",
-  "content",
-  "metadata",
-]);
+const taken: FormFields = openAiVideoForm;
+const known: RequestFields = { ...videoTaskFields, ...openAiVideoFields };
+const numbers = namesOf("integer");
+const flags = namesOf("boolean");
+const objects = new Set([...namesOf("object"), ...namesOf("array")]);
+
+/** What may stand as text in JSON too stays text: `seconds` is no number. */
+function namesOf(type: FieldType): ReadonlySet<string> {
+  const isSo = ({ type: types = [] }: RequestField) =>
+    [types].flat().includes(type) && (type === "object" || !Array.isArray(types));
+  return new Set(Object.entries(known).flatMap(([name, field]) => (isSo(field) ? [name] : [])));
+}
 
 /** As few values as a JSON body of a task may hold. Throws Failure request_too_large for more. */
 function parsed(name: string, text: string): unknown {

@@ -1,3 +1,5 @@
+import { openAiRemixFields, openAiVideoFields } from "@sluice/contract/words";
+import { checkFields } from "#core/index.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json-value.ts";
 import { shapeOf } from "./frame-size.ts";
@@ -30,6 +32,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null): 
     if (characters.has(name) && value !== null) throw wrong(name, charactersMissing);
     if (!theirs.has(name) && !(remix !== null && name === "remix_of")) more.push([name, value]);
   }
+  checkFields(body, remix === null ? openAiVideoFields : openAiRemixFields);
   const renamed: Record<string, string> = {};
   const made: [string, unknown][] = [];
   const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
@@ -39,7 +42,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null): 
       made.push([name, value]);
     }
   };
-  if ((body["seconds"] ?? null) !== null) put("seconds", { duration: readSeconds(body["seconds"]) });
+  if ((body["seconds"] ?? null) !== null) put("seconds", { duration: Number(body["seconds"]) });
   if ((body["size"] ?? null) !== null) put("size", readSize(body["size"]));
   if ((body["input_reference"] ?? null) !== null) put("input_reference", readReference(body["input_reference"]));
   const replaced = new Set(made.map(([name]) => name));
@@ -69,17 +72,10 @@ const theirs = new GovernedNames(["model", "prompt", "seconds", "size", "input_r
 const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
 const charactersMissing = "names characters of the upstream's account, which are not offered here";
 
-/** OpenAI writes them as a text. */
-function readSeconds(value: unknown): number {
-  const text = typeof value === "number" ? String(value) : textOf(value);
-  if (text !== null && /^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw wrong("seconds", 'must be a whole number of seconds, such as "8"');
-}
-
 function readSize(value: unknown): { readonly ratio: string; readonly resolution: string } {
   const shape = typeof value === "string" ? shapeOf(value) : null;
   if (shape !== null) return shape;
-  throw wrong("size", "must be <width>x<height> in even numbers of pixels, such as 1280x720");
+  throw wrong("size", openAiVideoFields.size.must);
 }
 
 /** A picture is the first frame, as with OpenAI; a video is what the new one should look like. */
@@ -101,5 +97,5 @@ function urlIn(value: unknown): string {
   if (unknown !== undefined) throw wrong(`input_reference.${unknown}`, "is not known");
   const url = textOf(reference["image_url"]);
   if (url !== null) return url;
-  throw wrong("input_reference", "must be a picture, or an object with its `image_url`");
+  throw wrong("input_reference", openAiVideoFields.input_reference.must);
 }
