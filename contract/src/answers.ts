@@ -25,11 +25,20 @@ export const modelListAnswerSchema = z.looseObject({
   data: z.array(modelAnswerSchema).describe("Sorted by id."),
 });
 
+const notKnown = z.null().describe("Sluice does not know it of a model.");
+
 export const anthropicModelAnswerSchema = z.looseObject({
   type: z.literal("model"),
   id: z.string(),
   display_name: z.string(),
   created_at: z.string().describe("RFC 3339."),
+  max_input_tokens: notKnown,
+  max_tokens: notKnown,
+  capabilities: notKnown,
+  lifecycle: z.literal("active"),
+  line: notKnown,
+  deprecated_at: notKnown,
+  retires_at: notKnown,
 });
 
 export const anthropicModelListAnswerSchema = z.looseObject({
@@ -80,6 +89,14 @@ export const usageReportSchema = z.looseObject({
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
 
+const limitMet = {
+  limit: z.number().optional().describe("402 and 429: the limit that was met."),
+  used: z.number().optional().describe("402 and 429: how far it was used."),
+  held: z.number().optional().describe("402: USD that calls under way may still cost."),
+  scope: z.string().optional().describe("402 and 429: whose limit it is."),
+  resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
+};
+
 export const errorBodySchema = z.looseObject({
   error: z.looseObject({
     message: z.string().describe("For people. Never match on it."),
@@ -90,10 +107,26 @@ export const errorBodySchema = z.looseObject({
       .or(z.string())
       .nullable()
       .describe("For programs. An upstream's own 4xx answer is passed through and may hold a code of its own."),
-    limit: z.number().optional().describe("402 and 429: the limit that was met."),
-    used: z.number().optional().describe("402 and 429: how far it was used."),
-    scope: z.string().optional().describe("402 and 429: whose limit it is."),
-    resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
+    ...limitMet,
+  }),
+});
+
+export const anthropicErrorBodySchema = z.looseObject({
+  type: z.literal("error"),
+  error: z.looseObject({
+    type: z.string().describe("Anthropic's error type."),
+    message: z.string().describe("For people. Never match on it."),
+    ...limitMet,
+  }),
+  request_id: z.string().nullable().optional(),
+});
+
+export const geminiErrorBodySchema = z.looseObject({
+  error: z.looseObject({
+    code: z.int().describe("The status."),
+    message: z.string().describe("For people. Never match on it."),
+    status: z.string().describe("Google's name of the status."),
+    details: z.array(z.looseObject({ "@type": z.string() })).optional(),
   }),
 });
 

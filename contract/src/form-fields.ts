@@ -42,8 +42,10 @@ export const assetForm = {
   group_id: { ...assetFields.group_id, description: "Of the platform `local`." },
   platform: {
     type: "string",
-    enum: ["local"],
-    must: 'must be "local": to another platform material is given by url',
+    maxLength: 64,
+    examples: ["local"],
+    description:
+      "`local`, which need not be said: to another platform material is given by `url`. An unknown one is a 404.",
   },
   asset_type: {
     type: "string",

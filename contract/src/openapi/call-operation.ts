@@ -1,5 +1,5 @@
 import type { FormFields } from "../form-fields.ts";
-import { errorReferences } from "./error-responses.ts";
+import { type ErrorShape, errorsShaped } from "./error-responses.ts";
 import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
 import type { JsonSchema, MediaType, Operation, Parameter } from "./types.ts";
@@ -16,9 +16,12 @@ interface CallDescription {
   readonly parameters?: readonly Parameter[];
   readonly request: Record<string, MediaType>;
   readonly streams?: boolean;
+  /** OpenAI's unless told. */
+  readonly errors?: ErrorShape;
 }
 
-export function call({ operationId, summary, description, parameters, request, streams }: CallDescription): Operation {
+export function call(about: CallDescription): Operation {
+  const { operationId, summary, description, parameters, request, streams } = about;
   return {
     operationId,
     summary,
@@ -29,13 +32,13 @@ export function call({ operationId, summary, description, parameters, request, s
     responses: {
       "200": {
         description: "The upstream's answer.",
-        headers: headersOf("call"),
+        headers: headersOf("call", about.errors === "anthropic" ? "anthropic" : "openai"),
         content:
           streams === false
             ? { "application/json": anyObject }
             : { "application/json": anyObject, "text/event-stream": events },
       },
-      ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
+      ...errorsShaped(about.errors ?? "openai", 400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
     },
   };
 }

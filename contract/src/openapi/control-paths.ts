@@ -1,4 +1,5 @@
 import { errorReferences } from "./error-responses.ts";
+import { headersOf } from "./headers.ts";
 import type { Operation, PathItem, Response } from "./types.ts";
 
 /** The paths outside /v1. None of them takes a key. */
@@ -18,7 +19,11 @@ export function controlPaths(): Record<string, PathItem> {
     },
     "/openapi.json": {
       get: operation("getOpenApi", "This document", {
-        "200": { description: "OpenAPI 3.1.", content: { "application/json": { schema: { type: "object" } } } },
+        "200": {
+          description: "OpenAPI 3.1.",
+          headers: headersOf("plain"),
+          content: { "application/json": { schema: { type: "object" } } },
+        },
       }),
     },
     "/api/status": {
@@ -42,7 +47,8 @@ function plain(description: string): Response {
 }
 
 function json(description: string, schema: string): Response {
-  return { description, content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } } };
+  const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
+  return { description, headers: headersOf("plain"), content };
 }
 
 const setUp: Operation = {

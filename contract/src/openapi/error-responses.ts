@@ -1,9 +1,26 @@
 import { type ErrorCodeRow, errorCodes } from "../error-codes.ts";
-import { headersOf } from "./headers.ts";
+import { type HeaderKind, headersOf } from "./headers.ts";
 import type { Reference, Response } from "./types.ts";
 
-/** One shared response per status, each naming the codes it can hold. */
+/** Whose callers are told of an error; `any`: by the headers of the request. */
+export type ErrorShape = keyof typeof bodies;
+
+const openai = { $ref: "#/components/schemas/Error" };
+const anthropic = { $ref: "#/components/schemas/AnthropicError" };
+const gemini = { $ref: "#/components/schemas/GeminiError" };
+const bodies = {
+  openai: { name: "Error", schema: openai, limits: "openai" },
+  anthropic: { name: "AnthropicError", schema: anthropic, limits: "anthropic" },
+  gemini: { name: "GeminiError", schema: gemini, limits: "openai" },
+  any: { name: "AnyError", schema: { anyOf: [openai, anthropic, gemini] }, limits: "any" },
+} as const;
+
+/** One shared response per status and shape, each naming the codes it can hold. */
 export function errorResponses(): Record<string, Response> {
+  return Object.assign({}, ...Object.values(bodies).map(responsesOf));
+}
+
+function responsesOf({ name, schema, limits }: (typeof bodies)[ErrorShape]): Record<string, Response> {
   const byStatus = new Map<number, string[]>();
   for (const [code, row] of Object.entries<ErrorCodeRow>(errorCodes)) {
     if (row.status === neverSent) continue;
@@ -13,19 +30,29 @@ export function errorResponses(): Record<string, Response> {
   }
   return Object.fromEntries(
     [...byStatus].map(([status, lines]) => [
-      `Error${status}`,
+      `${name}${status}`,
       {
         description: lines.join("\n"),
-        headers: headersOf(status === 429 || status === 503 ? "limited" : "plain"),
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+        headers: headersOf(errorKind(status), limits),
+        content: { "application/json": { schema } },
       },
     ]),
   );
 }
 
+/** A refusal by a limit or after attempts tells of them. */
+function errorKind(status: number): HeaderKind {
+  if (status === 429 || status === 503) return "limited";
+  return status === 402 || status >= 500 ? "call" : "plain";
+}
+
 export function errorReferences(...statuses: readonly number[]): Record<string, Reference> {
+  return errorsShaped("openai", ...statuses);
+}
+
+export function errorsShaped(shape: ErrorShape, ...statuses: readonly number[]): Record<string, Reference> {
   return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/${bodies[shape].name}${status}` }]),
   );
 }
 

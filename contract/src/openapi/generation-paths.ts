@@ -92,6 +92,7 @@ const createMessage = call({
     "asked in its own dialect; what could not be carried stands in `x-sluice-warnings`.",
   ].join("\n"),
   parameters: [version, beta],
+  errors: "anthropic",
   request: json(schemaOf(requestFields.messages), { model: "demo", max_tokens: 64, messages: hello }),
 });
 
@@ -100,6 +101,7 @@ const countTokens = call({
   summary: "How many input tokens a message would have",
   description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [version, beta],
+  errors: "anthropic",
   request: json(schemaOf(requestFields["count-tokens"]), {
     model: "demo",
     messages: hello,
@@ -171,6 +173,7 @@ const generateContent = call({
   summary: "Generate an answer in Gemini's dialect",
   description: "Errors have Google's shape. The key may be sent as `x-goog-api-key` too.",
   parameters: [modelInPath],
+  errors: "gemini",
   request: contents,
   streams: false,
 });
@@ -178,6 +181,7 @@ const generateContent = call({
 const streamGenerateContent = call({
   operationId: "streamGenerateContent",
   summary: "The same as a stream",
+  errors: "gemini",
   parameters: [
     modelInPath,
     {
@@ -201,6 +205,7 @@ const geminiCountTokens = call({
   summary: "How many input tokens a call in Gemini's dialect would have",
   description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [modelInPath],
+  errors: "gemini",
   request: json(countedEither, {
     contents: [{ role: "user", parts: [{ text: "Say hello." }] }],
   }),
@@ -214,6 +219,7 @@ const embedContent = call({
   summary: "A text as a vector, in Gemini's dialect",
   description: "Translated where the model's upstream is asked in another way.",
   parameters: [modelInPath],
+  errors: "gemini",
   request: json(schemaOf(requestFields["embed-content"]), {
     content,
   }),
@@ -224,6 +230,7 @@ const batchEmbedContents = call({
   operationId: "batchEmbedContents",
   summary: "Texts as vectors, in Gemini's dialect",
   parameters: [modelInPath],
+  errors: "gemini",
   request: json(schemaOf(requestFields["batch-embed-contents"]), {
     requests: [{ content }],
   }),

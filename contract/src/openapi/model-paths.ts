@@ -1,5 +1,5 @@
 import { modelTypes } from "../model-endpoints.ts";
-import { errorReferences } from "./error-responses.ts";
+import { errorReferences, errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
 
@@ -25,7 +25,7 @@ const anthropicVersion: Parameter = {
 function eitherShape(openAi: string, anthropic: string): Record<string, MediaType> {
   return {
     "application/json": {
-      schema: { oneOf: [{ $ref: `#/components/schemas/${openAi}` }, { $ref: `#/components/schemas/${anthropic}` }] },
+      schema: { anyOf: [{ $ref: `#/components/schemas/${openAi}` }, { $ref: `#/components/schemas/${anthropic}` }] },
     },
   };
 }
@@ -49,7 +49,7 @@ const listModels: Operation = {
       headers: headersOf("plain"),
       content: eitherShape("ModelList", "AnthropicModelList"),
     },
-    ...errorReferences(400, 401, 403, 405, 500),
+    ...errorsShaped("any", 400, 401, 403, 405, 500),
   },
 };
 
@@ -74,7 +74,7 @@ const getModel: Operation = {
       headers: headersOf("plain"),
       content: eitherShape("Model", "AnthropicModel"),
     },
-    ...errorReferences(401, 403, 404, 405, 500),
+    ...errorsShaped("any", 401, 403, 404, 405, 500),
   },
 };
 
@@ -98,7 +98,7 @@ const listGeminiModels: Operation = {
       headers: headersOf("plain"),
       content: { "application/json": { schema: { $ref: "#/components/schemas/GeminiModelList" } } },
     },
-    ...errorReferences(400, 401, 403, 405, 500),
+    ...errorsShaped("gemini", 400, 401, 403, 405, 500),
   },
 };
 

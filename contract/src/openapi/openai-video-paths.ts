@@ -22,7 +22,7 @@ const videoId: Parameter = idParameter(
 function answer(description: string, schema: string): Response {
   return {
     description,
-    headers: headersOf("plain"),
+    headers: headersOf(schema === "Video" ? "polled" : "plain"),
     content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
   };
 }

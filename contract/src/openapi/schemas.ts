@@ -1,8 +1,10 @@
 import { z } from "zod";
 import {
+  anthropicErrorBodySchema,
   anthropicModelAnswerSchema,
   anthropicModelListAnswerSchema,
   errorBodySchema,
+  geminiErrorBodySchema,
   geminiModelAnswerSchema,
   geminiModelListAnswerSchema,
   limitUsageSchema,
@@ -80,6 +82,8 @@ const named = {
   ModelUsage: modelUsageSchema,
   LimitUsage: limitUsageSchema,
   Error: errorBodySchema,
+  AnthropicError: anthropicErrorBodySchema,
+  GeminiError: geminiErrorBodySchema,
   Status: statusAnswerSchema,
   SetupRequest: setupRequestSchema,
   SetupAnswer: setupAnswerSchema,

@@ -1,4 +1,4 @@
-import { openAiRemixFields, openAiVideoFields } from "@sluice/contract/words";
+import { openAiVideoFields } from "@sluice/contract/words";
 import { checkFields } from "#core/index.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json-value.ts";
@@ -32,7 +32,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null): 
     if (characters.has(name) && value !== null) throw wrong(name, charactersMissing);
     if (!theirs.has(name) && !(remix !== null && name === "remix_of")) more.push([name, value]);
   }
-  checkFields(body, remix === null ? openAiVideoFields : openAiRemixFields);
+  checkFields(body, theirFields);
   const renamed: Record<string, string> = {};
   const made: [string, unknown][] = [];
   const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
@@ -66,7 +66,10 @@ function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown]
 /** What OpenAI takes where no model is named. */
 const modelUsual = "sora-2";
 
-const theirs = new GovernedNames(["model", "prompt", "seconds", "size", "input_reference"]);
+const { model, seconds, size, input_reference } = openAiVideoFields;
+/** Whatever else is there is checked as a task's own. */
+const theirFields = { model, seconds, size, input_reference };
+const theirs = new GovernedNames([...Object.keys(theirFields), "prompt"]);
 
 /** They belong to an account that many may share, and nobody can make one here. */
 const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
