@@ -58,6 +58,23 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     expect(await assets()).toMatchObject([{ name: "hero", asset_type: "Image", status: "Active" }]);
   });
 
+  test("a file that is chosen before the groups have come stays, and goes into the first of them", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route("**/asset-groups*", async (route) => {
+      await held.promise;
+      await route.fallback();
+    });
+    await page.goto("/console/assets?workspace=acme&create=asset");
+    const dialog = page.getByRole("dialog");
+    await page.getByLabel("Choose a file to upload").setInputFiles(file("early.png", picture));
+    await dialog.getByText("early.png", { exact: true }).waitFor();
+    expect(await dialog.getByRole("button", { name: "Add asset" }).isDisabled()).toBe(true);
+    held.resolve();
+    await dialog.getByRole("button", { name: "Add asset", disabled: false }).waitFor();
+    expect(await dialog.getByText("early.png", { exact: true }).count()).toBe(1);
+    await page.unroute("**/asset-groups*");
+  });
+
   test("a file can be dropped; two at once cannot, nor what no asset may be", async () => {
     const drop = (names: readonly string[]) =>
       page.evaluate(

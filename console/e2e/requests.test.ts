@@ -32,11 +32,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     ada = await signInAs(gateway.url, email);
     const body = { name: "a key that keeps what passes", capture: "bodies" as const };
     const made = await ada.call("keys.create", { params: { workspace: "acme" }, body });
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${made.secret}` },
-      body: JSON.stringify(asked),
-    });
+    const answer = await ask(made.secret);
     expect([answer.status, (await answer.text()).includes("[DONE]")]).toEqual([200, true]);
     request = answer.headers.get("x-request-id") ?? "";
     await until(async () => {
@@ -52,11 +48,25 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await gateway?.stop();
   });
 
+  const ask = (secret: string) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify(asked),
+    });
   const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   const list = async () => {
     await page.goto("/console/requests?workspace=acme");
     await page.getByRole("row").nth(1).waitFor();
   };
+
+  test("where nothing is yet, what comes later appears by itself", async () => {
+    const { key, secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "new" } });
+    await page.goto(`/console/requests?workspace=acme&key=${encodeURIComponent(key.id)}`);
+    await page.getByText("No requests match these filters").waitFor();
+    expect((await ask(secret)).status).toBe(200);
+    await page.getByRole("row").nth(1).waitFor();
+  });
 
   test("columns are chosen, and stay chosen in this browser until they are as before", async () => {
     await list();

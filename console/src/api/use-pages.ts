@@ -24,10 +24,19 @@ export interface Rows<Row> {
   readonly reload: () => void;
 }
 
+type PageSettings<Id extends PagedId> = CallSettings<Id> & {
+  /** As long as nothing is there it is asked for anew in this interval: what somebody has just done may be on its way. */
+  readonly emptyEveryMs?: number;
+};
+
+interface Asked<Id extends PagedId> {
+  readonly state: { readonly data: { readonly pages: readonly { readonly data: readonly RowOf<Id>[] }[] } | undefined };
+}
+
 /** A list of the admin API, page after page: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
-export function usePages<Id extends PagedId>(id: Id, settings: CallSettings<Id> = {}): Rows<RowOf<Id>> {
+export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> = {}): Rows<RowOf<Id>> {
   const call = useClient();
-  const { enabled, everyMs, staleMs, keepBefore = true, ...options } = settings;
+  const { enabled, everyMs, emptyEveryMs, staleMs, keepBefore = true, ...options } = settings;
   const query = useInfiniteQuery({
     queryKey: [...callKey(id, options), "pages"],
     queryFn: async ({ pageParam, signal }) => {
@@ -43,6 +52,9 @@ export function usePages<Id extends PagedId>(id: Id, settings: CallSettings<Id> 
     getNextPageParam: (page) => page.next,
     ...(enabled === undefined ? {} : { enabled }),
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(emptyEveryMs === undefined
+      ? {}
+      : { refetchInterval: ({ state }: Asked<Id>) => state.data?.pages[0]?.data.length === 0 && emptyEveryMs }),
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepBefore ? { placeholderData: keepPreviousData } : {}),
   });

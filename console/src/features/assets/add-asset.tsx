@@ -23,12 +23,13 @@ interface AddAssetProps {
 
 /** Adds a file, or what is at an address. */
 export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddAssetProps) {
-  const first = group || groups[0]?.id || "";
-  const [draft, setDraft] = useState(() => emptyDraft(first));
-  const set = (change: Partial<AssetDraft>) => setDraft((before) => ({ ...before, ...change }));
+  const [written, setWritten] = useState(emptyDraft);
+  const set = (change: Partial<AssetDraft>) => setWritten((before) => ({ ...before, ...change }));
   useEffect(() => {
-    if (opened) setDraft(emptyDraft(first));
-  }, [opened, first]);
+    if (opened) setWritten(emptyDraft);
+  }, [opened]);
+  // The groups may come when a file is chosen already.
+  const draft = { ...written, group: written.group || group || groups[0]?.id || "" };
   const platform = groups.find((each) => each.id === draft.group)?.platform ?? null;
   return (
     <AsKeyDialog
@@ -74,7 +75,7 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
   );
 }
 
-const emptyDraft = (group: string): AssetDraft => ({ group, from: "file", file: null, url: "", name: "", type: null });
+const emptyDraft: AssetDraft = { group: "", from: "file", file: null, url: "", name: "", type: null };
 
 interface SourceProps {
   readonly draft: AssetDraft;

@@ -18,6 +18,7 @@ import { RequestFilters } from "./request-filters.tsx";
 
 const fallbackRange = "24h";
 const pageRows = 100;
+const emptyEveryMs = 5_000;
 
 export default function RequestsPage() {
   const workspace = useWorkspace();
@@ -27,6 +28,7 @@ export default function RequestsPage() {
     params: { workspace: workspace.path },
     query: { limit: pageRows, ...requestQueryOf(search, span) },
     enabled: !workspace.none,
+    emptyEveryMs,
   });
   return (
     <PageFrame
