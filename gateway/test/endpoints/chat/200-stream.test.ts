@@ -81,10 +81,11 @@ test.each([
   for (const event of events) JSON.parse(event.slice("data: ".length));
   const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({ outcome: "failed", errorCode: code, usageSource: "estimated" });
-  // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
+  // What comes in one moment with the break may be lost on its way, all of it on a machine that was busy meanwhile; what
+  // the caller got is counted, each piece once.
   const told = events.filter((event) => JSON.parse(event.slice("data: ".length)).choices?.[0]?.delta?.content).length;
   expect(entry?.usage.output).toBe(told);
-  expect(told).toBeGreaterThan(0);
+  if ("end_after_events" in fault) expect(told).toBe(3);
   expect(told).toBeLessThanOrEqual(3);
 });
 

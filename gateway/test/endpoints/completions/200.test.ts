@@ -78,7 +78,7 @@ test("a stream that is cut is booked with what was seen", async () => {
     "/v1/completions",
     { model: "fim", prompt: "x", stream: true },
     {
-      script: { tokens: 9, cut_after_events: 4, event_ms: 20 },
+      script: { tokens: 9, cut_after_events: 4, event_ms: 100 },
     },
   );
   const text = await answer.text();

@@ -26,7 +26,7 @@ test("a stream passes event for event and its usage is the last word of the upst
 test("a stream that is cut ends in an error event of the dialect, and is paid from its start's numbers and what was seen", async () => {
   const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
-    script: { tokens: 20, prompt_tokens: 50, cut_after_events: 8, event_ms: 2 },
+    script: { tokens: 20, prompt_tokens: 50, cut_after_events: 8, event_ms: 20 },
   });
   const text = await response.text();
   expect(text).not.toContain("message_stop");

@@ -101,7 +101,7 @@ test("a stream that is cut is booked with what was seen, and an error is told in
   form.append("stream", "true");
   const headers = {
     authorization: `Bearer ${aliceKey}`,
-    "x-sim-script": JSON.stringify({ tokens: 9, cut_after_events: 3, event_ms: 20 }),
+    "x-sim-script": JSON.stringify({ tokens: 9, cut_after_events: 3, event_ms: 100 }),
   };
   const answer = await fetch(`${gateway.url}/v1/audio/transcriptions`, { method: "POST", headers, body: form });
   const text = await answer.text();
