@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
+import { ensurePostgres, startPostgres } from "./postgres.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
 import { openTestRun } from "./test-run.mjs";
 import { bundleThreads } from "./thread-bundles.mjs";
@@ -11,7 +12,17 @@ install();
 const quick = process.argv.includes("--quick");
 const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-const run = openTestRun({ ...process.env, ...bunEnvironment, CI: process.env.CI ?? "", NO_COLOR: "1" });
+ensurePostgres();
+// One server for all of them; each process of the tests has databases of its own there.
+const postgres = await startPostgres();
+if (postgres.url === null) console.log(`The tests on PostgreSQL are skipped: ${postgres.why}.`);
+const run = openTestRun({
+  ...process.env,
+  ...bunEnvironment,
+  CI: process.env.CI ?? "",
+  NO_COLOR: "1",
+  TEST_POSTGRES: postgres.url ?? `none: ${postgres.why}`,
+});
 
 // What nobody uses: files, exports, dependencies; and what is used but not named in a package.json. See knip.json.
 const knip = join(root, "node_modules", "knip", "bin", "knip.js");
@@ -30,7 +41,7 @@ if (!quick) {
   // Much of their time they wait for the processes that they have started.
   await suite("acceptance, and the console in a browser", 4, ["test", "console/e2e"]);
 }
-const left = await run.close();
+const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);
 count("nothing is left behind", left.length === 0);
 

@@ -21,6 +21,7 @@ export { kindConflicts } from "./control/providers/provider-rows.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
+export { openPostgres } from "./database/postgres/open-postgres.ts";
 export {
   dataPaths,
   prepareDataDirectory,
@@ -37,6 +38,7 @@ export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
+export { createPostgresReportStore } from "./reports/postgres-report-store.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Change } from "#ports/index.ts";
-import { acmeConfig, acmeWith, by, ciSecret, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+import { until } from "../../../test/until.ts";
+import {
+  acmeConfig,
+  acmeWith,
+  by,
+  ciSecret,
+  newYear,
+  type StoreGround,
+  type StoreGroundFactory,
+} from "./store-ground.ts";
 
 /** What every implementation of the port `ChangeFeed` guarantees. */
 export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
@@ -57,7 +67,8 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       expect(seen).toEqual([]);
       stop();
       await ground.controlStore.addWorkspace({ slug: "after", name: "After" }, by("test"));
-      await poll(ground);
+      ground.clock.advance(bounds.changePollMs);
+      await ground.changeFeed.catchUp();
       expect(seen).toEqual([]);
       expect(ground.clock.pending).toBe(0);
     });
@@ -96,6 +107,33 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       stopTwo();
     });
 
+    test("of two writes under way at once, the one that began first and ends last is told like the other", async () => {
+      await using ground = await make();
+      const seen: string[] = [];
+      const stop = ground.changeFeed.subscribe((change) =>
+        seen.push(change.kind === "key" ? change.digest : "catalog"),
+      );
+      await quiet(ground);
+      const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const first = ground.database.kysely.transaction().execute(async (transaction) => {
+        await transaction.insertInto("changes").values({ at: newYear, kind: "key", digest: "first" }).execute();
+        begun.resolve();
+        await mayEnd.promise;
+      });
+      await begun.promise;
+      let ended = false;
+      const second = ground.controlStore
+        .addWorkspace({ slug: "second", name: "Second" }, by("test"))
+        .finally(() => (ended = true));
+      await until(async () => ended || (await somebodyWaits(ground)));
+      await poll(ground);
+      mayEnd.resolve();
+      await Promise.all([first, second]);
+      await poll(ground);
+      expect(seen.toSorted()).toEqual(["catalog", "first"]);
+      stop();
+    });
+
     test("more changes than one read takes are all told, in order", async () => {
       await using ground = await make();
       const seen: string[] = [];
@@ -115,16 +153,21 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
   });
 }
 
+/** Whether a write waits for the end of another one. On SQLite it does not even get the connection. */
+async function somebodyWaits({ database }: StoreGround): Promise<boolean> {
+  if (database.flavour.name === "sqlite") return true;
+  const { rows } = await sql<{ n: number }>`select count(*) as n from pg_locks where not granted`.execute(
+    database.reading,
+  );
+  return Number(rows[0]?.n) > 0;
+}
+
 /** Until the read that runs has ended: then exactly the timer of the next one is booked. */
 async function quiet(ground: StoreGround): Promise<void> {
-  for (let turn = 0; turn < 1_000; turn++) {
-    await new Promise(setImmediate);
-    if (ground.clock.pending > 0) return;
-  }
+  await until(() => ground.clock.pending > 0);
 }
 
 async function poll(ground: StoreGround): Promise<void> {
   ground.clock.advance(bounds.changePollMs);
-  await new Promise(setImmediate);
   await quiet(ground);
 }

@@ -49,6 +49,21 @@ function insertTests(make: StoreGroundFactory): void {
     expect(back.toSorted((a, b) => a.attemptId.localeCompare(b.attemptId))).toEqual(entries);
   });
 
+  test("two writers at once take the same hours in opposite orders, and neither is in the other's way", async () => {
+    await using ground = await make();
+    const keys = Array.from({ length: 60 }, (_, n) => `key_${String(n).padStart(2, "0")}`);
+    const batch = (writer: string, round: number, order: readonly string[]) =>
+      order.map((keyId) => ledgerEntry(`${writer}_${round}_${keyId}`, { keyId }));
+    for (let round = 0; round < 10; round++) {
+      const inserted = await Promise.all([
+        ground.ledgerStore.insert(batch("up", round, keys)),
+        ground.ledgerStore.insert(batch("down", round, keys.toReversed())),
+      ]);
+      expect(inserted).toEqual([60, 60]);
+    }
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
   test("an attempt counts once, however often and in whatever batches it is given", async () => {
     await using ground = await make();
     const given = fc.array(fc.array(fc.nat(40), { maxLength: 150 }), { maxLength: 4 });

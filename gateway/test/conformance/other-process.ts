@@ -1,14 +1,15 @@
-import { createLedgerStore, createTaskStore, openDatabase, openVault } from "#storage/index.ts";
+import { createLedgerStore, createTaskStore, openDatabase, openPostgres, openVault } from "#storage/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
 /**
- * A second process on the database of a suite: `bun other-process.ts <work> <data directory>`. See OtherWork for what it
+ * A second process on the database of a suite: `bun other-process.ts <work> <data directory> [<address of PostgreSQL>]`. See OtherWork for what it
  * does and prints.
  */
-const [work, dataDir = ""] = process.argv.slice(2);
-const database = openDatabase({ path: `${dataDir}/sluice.db` });
+const [work, dataDir = "", url] = process.argv.slice(2);
+const database = url === undefined ? openDatabase({ path: `${dataDir}/sluice.db` }) : await openPostgres({ url });
 if (work === "lease") await lease();
 else await insert();
+await database.close();
 
 async function lease(): Promise<void> {
   const taskStore = createTaskStore({ database, vault: openVault({ masterKey: null, dataDir }) });

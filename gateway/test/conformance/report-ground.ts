@@ -7,6 +7,7 @@ import {
   closeDatabase,
   createControlStore,
   createLedgerStore,
+  createPostgresReportStore,
   createReportStore,
   type Database,
   openDatabase,
@@ -15,12 +16,12 @@ import {
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
+import { openPostgresGround } from "../postgres-ground.ts";
 import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
 
 /** Two workspaces with what they called in three days, as the ledger store wrote it. */
 export interface ReportGround extends AsyncDisposable {
   readonly database: Database;
-  readonly databasePath: string;
   readonly clock: FakeClock;
   readonly ledgerStore: LedgerStore;
   readonly reports: ReportStore;
@@ -28,6 +29,11 @@ export interface ReportGround extends AsyncDisposable {
   /** The ids behind the names of the file; `gone` stands for what was removed since. */
   readonly acme: Place;
   readonly beta: Place;
+}
+
+/** One whose database is a file. */
+interface FileReportGround extends ReportGround {
+  readonly databasePath: string;
 }
 
 interface Place {
@@ -46,13 +52,53 @@ const config = {
 
 const spanMs = 3 * 86_400_000;
 
-export async function openReportGround(count: number): Promise<ReportGround> {
+export async function openReportGround(count: number): Promise<FileReportGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   const databasePath = join(directory, "sluice.db");
-  const clock = new FakeClock(newYear);
-  const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: databasePath });
   await migrated(database);
+  const ground = await fillReports(database, directory, count, ({ clock }) =>
+    createReportStore({ databasePath, clock, observer: silentObserver }),
+  );
+  return {
+    ...ground,
+    databasePath,
+    async [Symbol.asyncDispose]() {
+      await ground.reports.close();
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same on PostgreSQL. */
+export async function openPostgresReportGround(count: number): Promise<ReportGround> {
+  const postgres = await openPostgresGround();
+  const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
+  const { database } = postgres;
+  const ground = await fillReports(database, directory, count, () =>
+    createPostgresReportStore({ database, observer: silentObserver }),
+  );
+  return {
+    ...ground,
+    async [Symbol.asyncDispose]() {
+      await ground.reports.close();
+      await postgres[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+type Filled = Omit<ReportGround, typeof Symbol.asyncDispose>;
+
+async function fillReports(
+  database: Database,
+  dataDir: string,
+  count: number,
+  storeOn: (ground: { readonly clock: FakeClock }) => ReportStore,
+): Promise<Filled> {
+  const clock = new FakeClock(newYear);
+  const vault = openVault({ masterKey: null, dataDir });
   const controlStore = createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults });
   await controlStore.apply(config, "test");
   const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));
@@ -65,22 +111,7 @@ export async function openReportGround(count: number): Promise<ReportGround> {
   });
   const ledgerStore = createLedgerStore(database);
   await ledgerStore.insert(entries);
-  const reports = createReportStore({ databasePath, clock, observer: silentObserver });
-  return {
-    database,
-    databasePath,
-    clock,
-    ledgerStore,
-    reports,
-    entries,
-    acme,
-    beta,
-    async [Symbol.asyncDispose]() {
-      await reports.close();
-      await closeDatabase(database);
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return { database, clock, ledgerStore, reports: storeOn({ clock }), entries, acme, beta };
 }
 
 async function placeNamed({ kysely }: Database, slug: string): Promise<Place> {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Asset, type AssetGroup, type LedgerEntry, noUsage, type Task } from "#core/index.ts";
 import type { AssetStore, Delivery, LedgerStore, TaskPage, TaskStore, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
@@ -21,6 +22,19 @@ export interface TaskGround extends AsyncDisposable {
 type OtherWork = "lease" | "insert";
 
 export type TaskGroundFactory = () => Promise<TaskGround>;
+
+/** `place`: the data directory, and the address of the database where it is not in there. */
+export async function otherProcess(work: OtherWork, ...place: readonly string[]): Promise<readonly string[]> {
+  const program = [process.execPath, join(import.meta.dir, "other-process.ts"), work, ...place];
+  const child = Bun.spawn(program, { stdout: "pipe", stderr: "pipe" });
+  const [printed, complaint, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (status !== 0) throw new Error(`the other process failed: ${complaint}`);
+  return printed.split("\n").filter((line) => line !== "");
+}
 
 export const accountSecret = "account-canary-secret";
 export const settingsSecret = "settings-canary-secret";

@@ -12,7 +12,7 @@ import {
 import { migrated } from "../migrated.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
-import type { TaskGround } from "./task-ground.ts";
+import { otherProcess, type TaskGround } from "./task-ground.ts";
 import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
@@ -28,17 +28,7 @@ async function sqliteGround(): Promise<TaskGround> {
     taskStore: createTaskStore({ database, vault }),
     assetStore: createAssetStore({ database }),
     ledgerStore: createLedgerStore(database),
-    async otherProcess(work) {
-      const program = [process.execPath, join(import.meta.dir, "other-process.ts"), work, directory];
-      const child = Bun.spawn(program, { stdout: "pipe", stderr: "pipe" });
-      const [printed, complaint, status] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-        child.exited,
-      ]);
-      if (status !== 0) throw new Error(`the other process failed: ${complaint}`);
-      return printed.split("\n").filter((line) => line !== "");
-    },
+    otherProcess: (work) => otherProcess(work, directory),
     async [Symbol.asyncDispose]() {
       await closeDatabase(database);
       rmSync(directory, { recursive: true, force: true });

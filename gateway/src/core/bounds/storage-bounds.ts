@@ -12,4 +12,20 @@ export const storageBounds = {
   databaseFilesMs: 2_000,
   /** `sluice doctor` compares every index with its table up to this size; beyond, it checks pages only. */
   doctorWholeCheckBytesMax: 1024 * 1024 * 1024,
+  /** PostgreSQL: connections that a process has for writing at most, and as many for reading; how many may be asked for. */
+  postgresPoolSize: 5,
+  postgresPoolSizeMax: 100,
+  /** How long a call waits for a connection, a new one or a free one. */
+  postgresConnectMs: 10_000,
+  postgresConnectMsMax: 120_000,
+  /** A statement that takes longer is ended by the server; so much later the connection is cut, for a server that is silent. */
+  postgresStatementMs: 30_000,
+  postgresStatementMsMax: 3_600_000,
+  postgresSilenceMs: 5_000,
+  /** A transaction in which nothing happens for so long is ended by the server, and with it what it has locked. */
+  postgresIdleTransactionMs: 60_000,
+  /** A connection that nobody uses is closed. */
+  postgresIdleMs: 60_000,
+  /** A migration, with the wait for another process that migrates. */
+  postgresMigrationMs: 3_600_000,
 } as const;

@@ -1,6 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { AssetStore } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, heldRows } from "../database/database.ts";
 import { underDueLease, updateDue } from "../database/leases.ts";
 import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
@@ -25,12 +25,12 @@ function assets(database: Database): AssetPart {
     async createAsset(asset) {
       await kysely.transaction().execute(async (transaction) => {
         // It may have been deleted since the caller looked.
-        const group = await transaction
+        const query = transaction
           .selectFrom("asset_groups")
           .select("id")
           .where("id", "=", asset.groupId)
-          .where("workspace_id", "=", asset.workspaceId)
-          .executeTakeFirst();
+          .where("workspace_id", "=", asset.workspaceId);
+        const group = await heldRows(database, query).executeTakeFirst();
         if (group === undefined) throw new Failure("asset_group_not_found", `No asset group ${asset.groupId}.`);
         await transaction.insertInto("assets").values(assetRow(asset)).execute();
       });

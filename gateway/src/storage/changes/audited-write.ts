@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { AuditSource, Clock } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
+import { takeTurn } from "../database/take-turn.ts";
 import { ChangeLog } from "./change-log.ts";
 
 export interface AuditedWriteOptions {
@@ -28,6 +29,7 @@ export async function auditedWrite<Options extends AuditedWriteOptions, Result>(
   write: (under: Options & AuditedWrite) => Promise<Result>,
 ): Promise<Result> {
   return await options.database.kysely.transaction().execute(async (transaction) => {
+    await takeTurn(options.database, transaction);
     if (options.lock !== undefined) {
       await transaction.updateTable("settings").set({ value: "" }).where("name", "=", options.lock).execute();
     }

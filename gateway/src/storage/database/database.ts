@@ -11,7 +11,10 @@ export interface Flavour {
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
 }
 
-/** An open database. One process may have several; each runs one statement at a time. */
+/**
+ * An open database. One process may have several. On SQLite each runs one statement at a time, and a transaction that writes has
+ * the whole database; on PostgreSQL several write at once, see `takeTurn` and `heldRows`.
+ */
 export interface Database {
   readonly kysely: Kysely<Tables>;
   /**
@@ -21,6 +24,14 @@ export interface Database {
   readonly reading: Kysely<Tables>;
   readonly flavour: Flavour;
   close(): Promise<void>;
+}
+
+/** Rows that a transaction reads and then writes by: on PostgreSQL nobody else changes them until it ends. */
+export function heldRows<Query extends { forUpdate(): Query }>(
+  { flavour }: Pick<Database, "flavour">,
+  query: Query,
+): Query {
+  return flavour.name === "postgres" ? query.forUpdate() : query;
 }
 
 /** Either the database or a transaction on it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  type ExpressionBuilder,
   type RawBuilder,
   type ReferenceExpression,
   type SqlBool,
@@ -57,10 +58,20 @@ export function updateDue<Name extends LeasedTable>(
     .limit(Math.max(0, Math.floor(limit)));
   for (const key of keys) due = due.orderBy(key as "id");
   if (only !== undefined) due = due.where(only);
-  // Where several passes write at once, each takes what the others have not locked.
-  if (flavour.name === "postgres") due = due.forUpdate().skipLocked();
-  const key = sql<string>`(${sql.join(keys.map((name) => sql.ref(name)))})`;
-  const update = connection.updateTable(plain).where(key as ReferenceExpression<Tables, "assets">, "in", due as never);
+  const key = sql<string>`(${sql.join(keys.map((name) => sql.ref(name)))})` as ReferenceExpression<Tables, "assets">;
+  // Where several passes write at once, each takes what the others have not locked. Chosen apart: within the update the choice
+  // could be made more than once, and each time fall on further rows.
+  const update =
+    flavour.name === "sqlite"
+      ? connection.updateTable(plain).where(key, "in", due as never)
+      : connection
+          .with(
+            (cte) => cte("due").materialized(),
+            () => due.forUpdate().skipLocked(),
+          )
+          .updateTable(plain)
+          .where(key, "in", ((eb: ExpressionBuilder<Tables & { due: object }, never>) =>
+            eb.selectFrom("due").selectAll()) as never);
   return update as unknown as UpdateQueryBuilder<Tables, Name, Name, UpdateResult>;
 }
 

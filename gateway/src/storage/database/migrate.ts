@@ -1,4 +1,4 @@
-import { type Migration, Migrator } from "kysely";
+import { type Migration, Migrator, sql } from "kysely";
 import type { Database, Flavour } from "./database.ts";
 import { migration001 } from "./migrations/migration-001.ts";
 import { migration002 } from "./migrations/migration-002.ts";
@@ -84,8 +84,14 @@ export async function migrate(database: Database, known: Migrations = migrations
   if (before.state === "newer") throw new SchemaTooNew(before.unknown);
   if (before.state === "current") return [];
   const { error, results } = await migratorOf(database, known).migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw await newerMeanwhile(database, known, error);
   return (results ?? []).map((result) => result.migrationName);
+}
+
+/** A later version in another process may have migrated while this one waited for its turn. */
+async function newerMeanwhile(database: Database, known: Migrations, error: unknown): Promise<unknown> {
+  const { state, unknown } = await schemaState(database, known);
+  return state === "newer" ? new SchemaTooNew(unknown) : error;
 }
 
 export async function schemaState(database: Database, known: Migrations = migrations): Promise<SchemaState> {
@@ -105,8 +111,7 @@ function stateOf(applied: readonly string[], pending: readonly string[], unknown
 const table = "migrations";
 
 async function appliedMigrations(database: Database): Promise<readonly string[]> {
-  const tables = await database.kysely.introspection.getTables();
-  if (!tables.some((each) => each.name === table)) return [];
+  if (!(await hasMigrations(database))) return [];
   const { rows } = await database.kysely.executeQuery<{ name: string }>(
     database.kysely
       .withTables<{ [table]: { name: string } }>()
@@ -116,6 +121,13 @@ async function appliedMigrations(database: Database): Promise<readonly string[]>
       .compile(),
   );
   return rows.map((row) => row.name);
+}
+
+async function hasMigrations({ kysely, flavour }: Database): Promise<boolean> {
+  if (flavour.name === "sqlite") return (await kysely.introspection.getTables()).some(({ name }) => name === table);
+  // Only where this program's own tables are looked for: other schemas may have a table of this name.
+  const { rows } = await sql<{ found: number }>`select to_regclass(${table}) is not null as found`.execute(kysely);
+  return rows[0]?.found === 1;
 }
 
 function migratorOf(database: Database, known: Migrations): Migrator {

@@ -7,7 +7,15 @@ import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow, Row } from "../database/schema.ts";
 import { bindEntry, ledgerColumns } from "./ledger-columns.ts";
-import { bindRollup, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
+import {
+  bindRollup,
+  type RollupRow,
+  rollupColumns,
+  rollupScope,
+  rollupSketches,
+  rollupSums,
+  rollupsOf,
+} from "./ledger-rollup.ts";
 
 /**
  * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one
@@ -27,7 +35,8 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 export function ledgerWriter(database: Database): LedgerWriter {
   const intoLedger = entryStatement(database);
   const intoRollups = rollupStatement(database);
-  return async (transaction, entries) => {
+  return async (transaction, given) => {
+    const entries = inOrder(database, given, (a, b) => a.attemptId < b.attemptId);
     const inserted = new Set<string>();
     await intoLedger.run(entries, bindEntry, async (query) => {
       const { rows } = await transaction.executeQuery(query);
@@ -38,7 +47,7 @@ export function ledgerWriter(database: Database): LedgerWriter {
     // delete: of an entry that is in the batch twice, only the first was inserted.
     const fresh = entries.filter((entry) => inserted.delete(entry.attemptId));
     const long: LongRollup[] = [];
-    await intoRollups.run(rollupsOf(fresh), bindRollup, async (query) => {
+    await intoRollups.run(inOrder(database, rollupsOf(fresh), isBefore), bindRollup, async (query) => {
       const { rows } = await transaction.executeQuery(query);
       for (const row of rows) if (rollupSketches.some((sketch) => row[sketch] !== null)) long.push(row);
     });
@@ -47,13 +56,24 @@ export function ledgerWriter(database: Database): LedgerWriter {
   };
 }
 
+/** Two writers that take the same rows in different orders would wait for each other; on SQLite there is one at a time. */
+function inOrder<T>({ flavour }: Database, rows: readonly T[], before: (a: T, b: T) => boolean): readonly T[] {
+  return flavour.name === "sqlite" ? rows : rows.toSorted((a, b) => (before(a, b) ? -1 : before(b, a) ? 1 : 0));
+}
+
+function isBefore(a: RollupRow, b: RollupRow): boolean {
+  const column = rollupScope.find((name) => a[name] !== b[name]);
+  return column !== undefined && a[column] < b[column];
+}
+
 function entryStatement(database: Database): BulkStatement<{ attempt_id: string }> {
   const row = placeholders(ledgerColumns) as NewRow<"ledger_entries">;
   return new BulkStatement(ledgerColumns.length, database.flavour.parametersMax, (rows) =>
     database.kysely
       .insertInto("ledger_entries")
       .values(Array.from({ length: rows }, () => row))
-      .onConflict((conflict) => conflict.column("attempt_id").doNothing())
+      // The key of the table is another one on PostgreSQL; an attempt has one moment.
+      .onConflict((conflict) => conflict.doNothing())
       .returning("attempt_id")
       .compile(),
   );

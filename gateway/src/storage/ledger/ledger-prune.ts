@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
+import { takeTurn } from "../database/take-turn.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
 const markName = "ledger.pruned_before";
@@ -39,7 +40,7 @@ async function pruneEntries(database: Database, beforeMs: number): Promise<numbe
 }
 
 /** An hour at a time, from where the last pruning came to; each is short. */
-async function pruneRefusals({ kysely }: Database, beforeMs: number): Promise<void> {
+async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): Promise<void> {
   const first = await kysely
     .selectFrom("usage_rollups")
     .select((eb) => eb.fn.min<number | null>("hour").as("hour"))
@@ -55,7 +56,7 @@ async function pruneRefusals({ kysely }: Database, beforeMs: number): Promise<vo
       .execute();
     await pause();
   }
-  await raiseMark({ kysely }, refusalsMark, end);
+  await raiseMark({ kysely, flavour }, refusalsMark, end);
 }
 
 /** Others on this thread, and whoever waits to write, come in between. */
@@ -76,8 +77,13 @@ async function markOf(connection: Connection, name: string): Promise<number> {
 }
 
 /** Set before the first row goes, so that a check never takes a half-pruned hour for a fault. */
-async function raiseMark(database: Pick<Database, "kysely">, name: string, beforeMs: number): Promise<void> {
+async function raiseMark(
+  database: Pick<Database, "kysely" | "flavour">,
+  name: string,
+  beforeMs: number,
+): Promise<void> {
   await database.kysely.transaction().execute(async (transaction) => {
+    await takeTurn(database, transaction);
     const mark = Math.max(await markOf(transaction, name), beforeMs);
     await transaction
       .insertInto("settings")

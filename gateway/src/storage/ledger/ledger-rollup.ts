@@ -7,7 +7,7 @@ import type { Row } from "../database/schema.ts";
 import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 /** Without the counts of earlier versions, which nothing is added to. */
-type RollupRow = Pick<Row<"usage_rollups">, (typeof rollupColumns)[number]>;
+export type RollupRow = Pick<Row<"usage_rollups">, (typeof rollupColumns)[number]>;
 
 export const hourMs = 3_600_000;
 

@@ -1,9 +1,10 @@
 import { bounds, Failure, type PriceVersion } from "#core/index.ts";
-import type { Connection } from "../database/database.ts";
+import type { Connection, Flavour } from "../database/database.ts";
 
 /** What a question is answered from, and until when. */
 export interface ReportContext {
   readonly connection: Connection;
+  readonly flavour: Pick<Flavour, "name">;
   readonly price: (versionId: string) => Promise<PriceVersion | null>;
   readonly deadline: Deadline;
 }

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { bounds, nanoToUsd, type Usage } from "#core/index.ts";
 import type { ModelUsage, ReportStore } from "#ports/index.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
@@ -78,7 +79,9 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
       .select(["deployment", "provider"])
       .select((eb) => [
         eb.fn.countAll<number>().as("attempts"),
-        eb.fn.sum<number>(eb.case().when("outcome", "=", "failed").then(1).else(0).end()).as("failed"),
+        eb.fn
+          .sum<number>(eb.case().when("outcome", "=", "failed").then(sql.lit(1)).else(sql.lit(0)).end())
+          .as("failed"),
       ])
       .where("at", ">=", span.from)
       .where("at", "<", span.to)

@@ -46,7 +46,7 @@ function rollupRows(context: ReportContext, filter: UsageFilter, histograms: num
     byHour: true,
     within: (span) => chosen(context.connection.selectFrom("usage_rollups"), filter, span),
     hasHistograms: ({ from }) => histograms !== null && from <= histograms,
-    times: (column) => sql`group_concat(${sql.ref(column)}, '')`,
+    times: (column) => joined(context, column, ""),
     sketch: shortSketch,
     covered: (span) => coveredHours(context, span),
   };
@@ -63,13 +63,18 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
       return chosen(counted as unknown as Unchosen, filter, span);
     },
     hasHistograms: () => false,
-    times: (column) => sql`group_concat(${sql.ref(column)}, ' ')`,
+    times: (column) => joined(context, column, " "),
     sketch: (times) => shortSketch(times.split(" ").map(sketchOfText).join("")),
     async covered(span) {
       const hours = await coveredHours(context, span);
       return { from: Math.max(span.from, hours.from), to: Math.min(span.to, hours.to) };
     },
   };
+}
+
+function joined({ flavour }: ReportContext, column: LatencyColumn, between: "" | " "): RawBuilder<string | null> {
+  const [values, mark] = [sql.ref(column), sql.lit(between)];
+  return flavour.name === "sqlite" ? sql`group_concat(${values}, ${mark})` : sql`string_agg(${values}::text, ${mark})`;
 }
 
 function sketchOfText(ms: string): string {

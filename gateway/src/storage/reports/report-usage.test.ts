@@ -25,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => ground[Symbol.asyncDispose]());
 
 function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReading> {
-  const context = { connection: ground.database.kysely, price: async () => null, deadline: new Deadline(60_000) };
+  const { kysely: connection, flavour } = ground.database;
+  const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000) };
   return usageReading(context, filter, entriesMax);
 }
 

@@ -4,38 +4,16 @@ import { serveOrders } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { priceReader } from "../database/price-rows.ts";
-import { attemptsOf } from "./report-attempts.ts";
-import { auditPage } from "./report-audit.ts";
+import { reportAnswers } from "./report-answers.ts";
 import { copyDatabase } from "./report-copy.ts";
 import { Deadline, type ReportContext } from "./report-desk.ts";
-import { keyUsage } from "./report-key-usage.ts";
-import { keyPage } from "./report-keys.ts";
-import type { ReportAnswer, ReportAsk, ReportKind, ReportOrder, ReportReply } from "./report-messages.ts";
-import { requestPage } from "./report-requests.ts";
-import { spending } from "./report-spending.ts";
-import { dailySpend, deploymentUse, entryCount, modelUsage } from "./report-sums.ts";
-import { usageReading } from "./report-usage.ts";
+import type { ReportOrder, ReportReply } from "./report-messages.ts";
 
 /**
  * A thread that answers reports: its entry point, so importing it does have an effect, and only in a thread. No statement
  * is left open between two questions, so that nothing holds up the database's own log.
  */
-const answers: {
-  readonly [Kind in ReportKind]: (context: ReportContext, ...ask: ReportAsk<Kind>) => Promise<ReportAnswer<Kind>>;
-} = {
-  requests: requestPage,
-  attempts: attemptsOf,
-  usage: usageReading,
-  keys: keyPage,
-  audit: auditPage,
-  modelUsage,
-  deploymentUse,
-  dailySpend,
-  spending,
-  keyUsage,
-  entryCount,
-  copy: copyDatabase,
-};
+const answers = { ...reportAnswers, copy: copyDatabase };
 
 let database: Database | null = null;
 
@@ -45,6 +23,7 @@ serveOrders({
       database ??= openReadOnly(workerData as string);
       const context: ReportContext = {
         connection: database.kysely,
+        flavour: database.flavour,
         price: priceReader(database.kysely),
         deadline: new Deadline(ms),
       };

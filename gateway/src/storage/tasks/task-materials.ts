@@ -58,12 +58,21 @@ export async function spentMaterial(
     .orderBy("task_materials.created_at")
     .limit(limit);
   if (taskId !== undefined) spent = spent.where("task_materials.task_id", "=", taskId);
-  const rows = await database.kysely
-    .updateTable("task_materials")
-    .set({ spent: 1 })
-    .where("task_id", "in", spent)
-    .returning(["task_id", "hash"])
-    .execute();
+  const mark = (connection: Connection) =>
+    connection
+      .updateTable("task_materials")
+      .set({ spent: 1 })
+      .where("task_id", "in", spent)
+      .returning(["task_id", "hash"])
+      .execute();
+  const rows =
+    database.flavour.name === "sqlite"
+      ? await mark(database.kysely)
+      : await database.kysely.transaction().execute(async (transaction) => {
+          // Whoever makes a task of some of it meanwhile is waited for; then it is looked again whether it is needed.
+          await transaction.executeQuery(spent.forUpdate("task_materials"));
+          return await mark(transaction);
+        });
   return rows.map(({ task_id, hash }) => ({ taskId: task_id, hash }));
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { TaskStore } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, heldRows } from "../database/database.ts";
 
 /** Empties the row of a task that has ended, and shows it to nobody any more. */
 export async function removeTask(
@@ -8,14 +8,14 @@ export async function removeTask(
   { workspaceId, id, now }: { readonly workspaceId: string; readonly id: string; readonly now: number },
 ): ReturnType<TaskStore["remove"]> {
   return await database.kysely.transaction().execute(async (transaction) => {
-    const row = await transaction
+    const task = transaction
       .selectFrom("tasks")
       .select("blob_hash")
       .where("id", "=", id)
       .where("workspace_id", "=", workspaceId)
       .where("final", "=", sql.lit(1))
-      .where("deleted_at", "is", null)
-      .executeTakeFirst();
+      .where("deleted_at", "is", null);
+    const row = await heldRows(database, task).executeTakeFirst();
     if (row === undefined) return null;
     const emptied = await transaction
       .updateTable("tasks")

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { bounds, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
 import type { Delivery, LeasedTask, TaskStep, Vault } from "#ports/index.ts";
-import type { Connection, Database } from "../database/database.ts";
+import { type Connection, type Database, heldRows } from "../database/database.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import type { LedgerWriter } from "../ledger/ledger-insert.ts";
 import { outputColumns, stepColumns, type TaskRow } from "./task-columns.ts";
@@ -85,7 +85,8 @@ export async function attachBlob(
   contentType: string | null,
 ): Promise<boolean> {
   return await database.kysely.transaction().execute(async (transaction) => {
-    const row = await transaction.selectFrom("tasks").select("output").where("id", "=", id).executeTakeFirst();
+    const task = transaction.selectFrom("tasks").select("output").where("id", "=", id);
+    const row = await heldRows(database, task).executeTakeFirst();
     if (row === undefined || row.output === null) return false;
     const output: NonNullable<Task["output"]> = JSON.parse(row.output);
     await transaction

@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, sql } from "kysely";
 import type { Flavour } from "../database.ts";
+import { turnLock } from "../take-turn.ts";
 
 /** The first schema. Never edited after its release: a change is a new migration. */
 export function migration001(flavour: Flavour): Migration {
@@ -7,7 +8,7 @@ export function migration001(flavour: Flavour): Migration {
     async up(db: Kysely<unknown>): Promise<void> {
       await makeTenants(db);
       await makeCatalog(db);
-      await makeLedger(db);
+      await makeLedger(db, flavour);
       await makeRollups(db);
       await makeRecords(db, flavour);
     },
@@ -128,12 +129,15 @@ const usageColumns = [
 ];
 
 // No foreign keys: a fact outlives the key, model or workspace it names.
-async function makeLedger(db: Kysely<unknown>): Promise<void> {
+//
+// On PostgreSQL the moment is part of the key, which a table in parts by months must have: the key of such a table holds what its
+// parts go by. An attempt has one moment, which is in its intent; so it is in the ledger once, there as here.
+async function makeLedger(db: Kysely<unknown>, { name: flavour }: Flavour): Promise<void> {
   const words = ["workspace_id", "group_id", "key_id", "model", "requested_model", "provider", "deployment"];
   words.push("upstream_model", "endpoint", "caller_dialect", "upstream_dialect", "user_agent", "tags", "outcome");
   let table = db.schema
     .createTable("ledger_entries")
-    .addColumn("attempt_id", "text", (c) => c.primaryKey().notNull())
+    .addColumn("attempt_id", "text", (c) => (flavour === "sqlite" ? c.primaryKey().notNull() : c.notNull()))
     .addColumn("request_id", "text", (c) => c.notNull())
     .addColumn("at", "bigint", (c) => c.notNull())
     .addColumn("ended_at", "bigint", (c) => c.notNull());
@@ -148,6 +152,7 @@ async function makeLedger(db: Kysely<unknown>): Promise<void> {
   ]) {
     table = table.addColumn(count, "bigint", (c) => c.notNull());
   }
+  if (flavour === "postgres") table = table.addPrimaryKeyConstraint("ledger_entries_pk", ["attempt_id", "at"] as never);
   await table
     .addColumn("price_version", "text")
     .addColumn("error_code", "text")
@@ -199,6 +204,7 @@ async function makeRecords(db: Kysely<unknown>, flavour: Flavour): Promise<void>
     .addColumn("kind", "text", (c) => c.notNull())
     .addColumn("digest", "text")
     .execute();
+  if (flavour.name === "postgres") await orderChanges(db);
   await db.schema
     .createTable("settings")
     .addColumn("name", "text", (c) => c.primaryKey().notNull())
@@ -214,4 +220,21 @@ async function makeRecords(db: Kysely<unknown>, flavour: Flavour): Promise<void>
     .execute();
   // Addresses differ only in case by mistake.
   await sql`create unique index administrators_email on administrators (lower(email))`.execute(db);
+}
+
+/**
+ * Numbers are given out when a row is inserted, not when it is committed: of two transactions at once, the later number could be
+ * seen first, and a reader that goes by the last number would never see the earlier one. So they insert one after the other.
+ */
+async function orderChanges(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function changes_in_turn() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(${sql.lit(turnLock)});
+      return null;
+    end $$
+  `.execute(db);
+  await sql`
+    create trigger changes_in_turn before insert on changes for each statement execute function changes_in_turn()
+  `.execute(db);
 }

@@ -61,7 +61,9 @@ async function remakeRollups(db: Kysely<unknown>, flavour: Flavour): Promise<voi
   for (const count of [...sums, ...spans.map(({ column }) => column)]) {
     table = table.addColumn(count, "bigint", (c) => c.notNull());
   }
-  table = table.addPrimaryKeyConstraint("usage_rollups_key", scope as never);
+  // In PostgreSQL a key is an index too, and migration 012 gives this name to another one.
+  const key = flavour.name === "sqlite" ? "usage_rollups_key" : "usage_rollups_primary";
+  table = table.addPrimaryKeyConstraint(key, scope as never);
   await (flavour.name === "sqlite" ? table.modifyEnd(sql`without rowid`) : table).execute();
   const known = [...scope, ...sums].join(", ");
   const empty = spans.map(({ column }) => `0 as ${column}`).join(", ");

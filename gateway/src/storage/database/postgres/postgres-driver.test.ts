@@ -1,0 +1,128 @@
+import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { asOwner, openPostgresGround } from "../../../../test/postgres-ground.ts";
+import { onPostgres } from "../../../../test/postgres-server.ts";
+import { type Database, inSnapshot } from "../database.ts";
+import { openDatabase } from "../open-database.ts";
+import { openPostgres } from "./open-postgres.ts";
+
+const setting = (name: string) => ({ name, value: "1", managed_by: "console" as const });
+
+async function names({ kysely }: Pick<Database, "kysely">): Promise<readonly string[]> {
+  const rows = await kysely
+    .selectFrom("settings")
+    .select("name")
+    .where("managed_by", "=", "console")
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+async function pidOf(connection: Database["kysely"]): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection);
+  return rows[0]?.pid ?? 0;
+}
+
+await onPostgres("connections", () => {
+  test("values are those of SQLite: counts and sums are numbers, flags 0 or 1, a missing value null", async () => {
+    await using ground = await openPostgresGround();
+    const sqlite = openDatabase({ path: ":memory:" });
+    const query = sql<Readonly<Record<string, unknown>>>`
+      select cast(9007199254740991 as bigint) as large, cast(3 as integer) as small, count(*) as count,
+        sum(cast(2 as bigint)) as sum, max(cast(0.1 as double precision)) as part, 1 = 1 as yes, 1 = 2 as no,
+        null as missing, 'ä' as text, cast(7 as bigint) / 2 as half, -cast(7 as bigint) % 4 as rest`;
+    const [here, there] = [await query.execute(ground.database.kysely), await query.execute(sqlite.kysely)];
+    await sqlite.close();
+    expect(here.rows).toEqual(there.rows);
+    expect(here.rows[0]).toMatchObject({ large: Number.MAX_SAFE_INTEGER, count: 1, sum: 2, yes: 1, no: 0 });
+  });
+
+  test("a time of the sign-in tables is the text that was written, whatever the zone of the server", async () => {
+    await using ground = await openPostgresGround();
+    const at = "2026-07-01T22:30:00.125Z";
+    await ground.database.kysely
+      .insertInto("auth_verifications")
+      .values({ id: "v", identifier: "i", value: "a zero \0 inside", expires_at: at, created_at: at, updated_at: at })
+      .execute();
+    const row = await ground.database.kysely.selectFrom("auth_verifications").selectAll().executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ expires_at: at, value: "a zero \uFFFD inside" });
+  });
+
+  test("nothing is in an empty list, and everything is out of it", async () => {
+    await using ground = await openPostgresGround();
+    const { kysely } = ground.database;
+    await kysely.insertInto("settings").values(setting("a")).execute();
+    const found = (operator: "in" | "not in") =>
+      kysely.selectFrom("settings").select("name").where("name", operator, []).where("name", "=", "a").execute();
+    expect([(await found("in")).length, (await found("not in")).length]).toEqual([0, 1]);
+  });
+
+  test("a connection lost in mid-transaction fails the call, leaves nothing half done, and the next call goes well", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const lost = database.kysely.transaction().execute(async (transaction) => {
+      await transaction.insertInto("settings").values(setting("half")).execute();
+      const pid = await pidOf(transaction);
+      await asOwner(ground.url, async (client) => void (await client.query("select pg_terminate_backend($1)", [pid])));
+      await transaction.insertInto("settings").values(setting("other half")).execute();
+    });
+    expect(await lost.catch((thrown: unknown) => thrown)).toMatchObject({
+      name: "Failure",
+      code: "storage_unavailable",
+    });
+    expect(await names(database)).toEqual([]);
+    await database.kysely.insertInto("settings").values(setting("next")).execute();
+    expect(await names(database)).toEqual(["next"]);
+  });
+
+  test("every connection of the pool may be lost while nobody uses it", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    await Promise.all(Array.from({ length: 5 }, () => sql`select 1`.execute(database.kysely)));
+    await asOwner(url, async (client) => {
+      await client.query(`
+        select pg_terminate_backend(pid, 10000) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`);
+    });
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => names(database)));
+    for (const answer of answers) {
+      if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "storage_unavailable" });
+    }
+    expect(await names(database)).toEqual([]);
+  });
+
+  test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
+    await using ground = await openPostgresGround();
+    const database = await openPostgres({ url: ground.url, statementMs: 50, poolSize: 1 });
+    const slow = sql`select pg_sleep(600)`.execute(database.kysely).catch((thrown: unknown) => thrown);
+    expect(await slow).toMatchObject({ name: "Failure", code: "storage_unavailable" });
+    expect(await names(database)).toEqual([]);
+    await database.close();
+  });
+
+  test("a transaction that goes on after a statement has failed is not taken for committed", async () => {
+    await using ground = await openPostgresGround();
+    const { kysely } = ground.database;
+    const careless = kysely.transaction().execute(async (transaction) => {
+      await transaction.insertInto("settings").values(setting("lost")).execute();
+      await sql`select no_such_column from settings`.execute(transaction).catch(() => undefined);
+    });
+    expect(careless).rejects.toThrow("was not committed");
+    await careless.catch(() => undefined);
+    expect(await names(ground.database)).toEqual([]);
+  });
+
+  test("a snapshot sees one moment, and the reading connections write nothing", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const seen = await inSnapshot(database, async (snapshot) => {
+      const before = await names({ kysely: snapshot as Database["kysely"] });
+      await database.kysely.insertInto("settings").values(setting("later")).execute();
+      return [before, await names({ kysely: snapshot as Database["kysely"] })];
+    });
+    expect(seen).toEqual([[], []]);
+    const write = database.reading.insertInto("settings").values(setting("by a reader")).execute();
+    expect(await write.catch((thrown: unknown) => thrown)).toMatchObject({ code: "25006" });
+    expect(await names(database)).toEqual(["later"]);
+  });
+});

@@ -1,0 +1,122 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from "kysely";
+import type { PgResult, Pool, PoolClient } from "pg";
+import { bounds } from "#core/index.ts";
+import { endsConnection, statementProblem, unavailable } from "./postgres-problems.ts";
+import { postgresValue } from "./postgres-values.ts";
+
+/**
+ * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again. The end of
+ * a transaction is believed only when the server says that it has committed.
+ */
+export class PostgresDriver implements Driver {
+  readonly #open: () => Promise<Pool>;
+  readonly #statementMs: number;
+  #pool: Pool | null = null;
+
+  constructor(open: () => Promise<Pool>, statementMs: number) {
+    this.#open = open;
+    this.#statementMs = statementMs;
+  }
+
+  async init(): Promise<void> {
+    this.#pool = await this.#open();
+    // A connection that breaks while nobody uses it: the pool has dropped it already.
+    this.#pool.on("error", () => undefined);
+  }
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    if (this.#pool === null) throw unavailable("The database is closed.", undefined);
+    try {
+      return new PostgresConnection(await this.#pool.connect(), this.#statementMs);
+    } catch (thrown) {
+      throw unavailable("The database cannot be reached.", thrown);
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
+    const isolation = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
+    const access = settings.accessMode === undefined ? "" : ` ${settings.accessMode}`;
+    await connection.executeQuery(CompiledQuery.raw(`start transaction${isolation}${access}`));
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.commit();
+  }
+
+  // What is to be heard is why it ends. A connection that cannot even roll back is closed, and so the server does.
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("rollback")).catch(() => connection.giveUp());
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  async destroy(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = null;
+    await pool?.end();
+  }
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  readonly #statementMs: number;
+  #broken = false;
+  readonly #onError = () => this.giveUp();
+
+  constructor(client: PoolClient, statementMs: number) {
+    this.#client = client;
+    this.#statementMs = statementMs;
+    // It may break between two statements; without a listener that would end the process.
+    client.on("error", this.#onError);
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const { command, rowCount, rows } = await this.#ask(query);
+    const writes = command === "INSERT" || command === "UPDATE" || command === "DELETE";
+    return { rows: rows as Row[], ...(writes ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
+  }
+
+  /** A transaction in which a statement has failed is rolled back by `commit` too, and without an error. */
+  async commit(): Promise<void> {
+    const { command } = await this.#ask(CompiledQuery.raw("commit"));
+    if (command !== "COMMIT") throw new Error(`The transaction was not committed: the server says ${command}.`);
+  }
+
+  giveUp(): void {
+    this.#broken = true;
+  }
+
+  release(): void {
+    this.#client.off("error", this.#onError);
+    this.#client.release(this.#broken);
+  }
+
+  // biome-ignore lint/correctness/useYield: it only refuses.
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error("Rows are not streamed from PostgreSQL; read them in pages.");
+  }
+
+  async #ask({ sql, parameters }: CompiledQuery): Promise<PgResult> {
+    // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
+    const silence = setTimeout(
+      () => this.#client.connection.stream.destroy(),
+      this.#statementMs + bounds.postgresSilenceMs,
+    );
+    try {
+      return await this.#client.query(sql, parameters.map(postgresValue));
+    } catch (thrown) {
+      if (endsConnection(thrown)) this.giveUp();
+      throw statementProblem(thrown, this.#statementMs);
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+}

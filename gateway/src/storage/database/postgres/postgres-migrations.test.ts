@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { emptyPostgres, openPostgresGround } from "../../../../test/postgres-ground.ts";
+import { onPostgres } from "../../../../test/postgres-server.ts";
+import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "../migrate.ts";
+import { openDatabase } from "../open-database.ts";
+import { openPostgres } from "./open-postgres.ts";
+
+/** Of tables that were made without saying that their key is never null, as SQLite would want to be told. */
+const keys = [
+  "audit_log.seq",
+  "changes.seq",
+  "request_captures.request_id",
+  "request_explanations.request_id",
+  "task_materials.task_id",
+];
+
+await onPostgres("migrations", () => {
+  test("ten that start at once migrate once, and all find the schema current", async () => {
+    await using empty = await emptyPostgres();
+    const open = () => openPostgres({ url: empty.url, poolSize: 1 });
+    const databases = await Promise.all(Array.from({ length: 10 }, open));
+    const ran = await Promise.all(databases.map((database) => migrate(database)));
+    expect(ran.flat()).toEqual(Object.keys(migrations));
+    const [first] = databases;
+    if (first === undefined) throw new Error("there are ten");
+    expect(await schemaState(first)).toMatchObject({ state: "current", pending: [] });
+    await Promise.all(databases.map((database) => database.close()));
+  });
+
+  test("a schema of a later version is refused in one line, also when that came while this one waited", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const later = { ...migrations, "900": () => ({ up: async () => undefined }) };
+    expect(await migrate(database, later)).toEqual(["900"]);
+    const refused = await migrate(database).catch((thrown: unknown) => thrown);
+    expect(refused).toBeInstanceOf(SchemaTooNew);
+    expect(String(refused)).toContain("has migrations this version does not know (900)");
+    await sql`delete from migrations where name = '900'`.execute(database.kysely);
+  });
+
+  test("a migration that fails leaves nothing of itself behind", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const broken: Migrations = {
+      ...migrations,
+      "901": () => ({
+        up: async (transaction) => {
+          await transaction.schema.createTable("never").addColumn("id", "text").execute();
+          throw new Error("broken");
+        },
+      }),
+    };
+    const failed = await migrate(database, broken).catch((thrown: unknown) => thrown);
+    expect(String(failed)).toContain("broken");
+    const { rows } = await sql<{ gone: number }>`select to_regclass('never') is null as gone`.execute(database.kysely);
+    expect(rows).toEqual([{ gone: 1 }]);
+    expect(await schemaState(database)).toMatchObject({ state: "current" });
+  });
+
+  test("both databases have the same tables and columns, and only SQLite lets a key be null", async () => {
+    await using ground = await openPostgresGround();
+    const sqlite = openDatabase({ path: ":memory:" });
+    await migrate(sqlite);
+    const columnsOf = async ({ kysely }: typeof sqlite) =>
+      (await kysely.introspection.getTables())
+        .filter(({ name, schema }) => schema !== "seeds" && !name.startsWith("migration"))
+        .flatMap(({ name, columns }) =>
+          columns.map((column) => `${name}.${column.name}${column.isNullable ? " or null" : ""}`),
+        )
+        .toSorted();
+    const [here, there] = [await columnsOf(ground.database), await columnsOf(sqlite)];
+    await sqlite.close();
+    expect(here.length).toBeGreaterThan(300);
+    expect(here.filter((column) => !there.includes(column))).toEqual(keys);
+    expect(there.filter((column) => !here.includes(column))).toEqual(keys.map((key) => `${key} or null`));
+  });
+
+  test("text is ordered by its bytes in every column, whatever the order of the server's language", async () => {
+    await using ground = await openPostgresGround();
+    const { kysely } = ground.database;
+    const { rows } = await sql<{ name: string }>`
+      select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and data_type = 'text' and collation_name is distinct from 'C'`.execute(kysely);
+    expect(rows).toEqual([]);
+    const names = ["b", "A", "a", "_", "Z", "ä", "-a"];
+    await kysely
+      .insertInto("settings")
+      .values(names.map((name) => ({ name, value: "", managed_by: "console" as const })))
+      .execute();
+    const ordered = await kysely
+      .selectFrom("settings")
+      .select("name")
+      .where("managed_by", "=", "console")
+      .orderBy("name")
+      .execute();
+    expect(ordered.map(({ name }) => name)).toEqual(["-a", "A", "Z", "_", "a", "b", "ä"]);
+  });
+});

@@ -1,0 +1,71 @@
+import { Failure } from "#core/index.ts";
+import type { PostgresSettings } from "./postgres-settings.ts";
+import { PostgresUnusable } from "./postgres-unusable.ts";
+
+/** Why no connection comes about, in one line. */
+export function connectProblem(thrown: unknown, settings: PostgresSettings): PostgresUnusable {
+  const { place, host, database } = settings;
+  const server = `PostgreSQL (${place})`;
+  const code = codeOf(thrown);
+  const known: Readonly<Record<string, string>> = {
+    ECONNREFUSED: `${server} refuses connections: it does not run there, or listens elsewhere.`,
+    ENOENT: `${server} has no socket there: it does not run, or listens elsewhere.`,
+    ENOTFOUND: `${server}: there is no host ${host}.`,
+    EAI_AGAIN: `${server}: the name ${host} cannot be resolved now.`,
+    EHOSTUNREACH: `${server} cannot be reached.`,
+    ENETUNREACH: `${server} cannot be reached.`,
+    ETIMEDOUT: `${server} does not answer.`,
+    "28P01": `${server} refuses this user or password.`,
+    "28000": `${server} lets this user in neither from here nor this way; see its pg_hba.conf.`,
+    "3D000": `There is no database ${database} on this server: create it first (createdb ${database}).`,
+    "42501": `${server} does not give this user the rights that are needed.`,
+    "53300": `${server} has no connection left for this user.`,
+    "57P03": `${server} is starting or stopping; try again.`,
+    ERR_TLS_CERT_ALTNAME_INVALID: `${server} shows a certificate for another name than ${host}.`,
+    CERT_HAS_EXPIRED: `${server} shows a certificate that has expired.`,
+  };
+  const line =
+    known[code] ??
+    (isUntrusted(code)
+      ? `${server} shows a certificate of an unknown authority; name its root certificate (sslrootcert), or say sslmode=require.`
+      : null);
+  return new PostgresUnusable(line ?? `${server} cannot be used: ${messageOf(thrown)}`, { cause: thrown });
+}
+
+/**
+ * What a statement that failed tells its caller. A connection that was lost, a server that is going, a statement that took too
+ * long or met another one: storage_unavailable, nothing of it was done. Anything else is as the server said it.
+ */
+export function statementProblem(thrown: unknown, statementMs: number): unknown {
+  const code = codeOf(thrown);
+  if (code === "57014") return unavailable(`The database took longer than ${statementMs / 1_000} s.`, thrown);
+  if (code === "40P01" || code === "40001" || code === "55P03") {
+    return unavailable("The database was busy with something that goes against this.", thrown);
+  }
+  return endsConnection(thrown) ? unavailable("The connection to the database was lost.", thrown) : thrown;
+}
+
+/** Whether nothing can be asked on this connection any more. What has no code of the server's comes from the connection. */
+export function endsConnection(thrown: unknown): boolean {
+  return !/^[0-9A-Z]{5}$/.test(codeOf(thrown)) || /^(08|57P0|25P03)/.test(codeOf(thrown));
+}
+
+export function unavailable(message: string, cause: unknown): Failure {
+  return new Failure("storage_unavailable", `${message} Try again.`, { cause, retryAfterMs: 1_000 });
+}
+
+function isUntrusted(code: string): boolean {
+  return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/.test(code);
+}
+
+function codeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "";
+  if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
+  // Every address of a name was tried.
+  if (thrown instanceof AggregateError) return codeOf(thrown.errors[0]);
+  return codeOf(thrown.cause);
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { bounds } from "#core/index.ts";
+import { PostgresUnusable } from "./postgres-unusable.ts";
+
+/** Where a PostgreSQL server is and how it is spoken to, as an address says it. */
+export interface PostgresSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: ConnectionOptions | false;
+  readonly poolSize: number;
+  readonly connectMs: number;
+  readonly statementMs: number;
+  readonly applicationName: string;
+  /** `sluice on db.example:5432`: without user and password. */
+  readonly place: string;
+}
+
+/**
+ * Reads `postgres://user:password@host:port/database?sslmode=…`. Parameters are named as PostgreSQL's own programs name them
+ * (`sslmode`, `sslrootcert`, `connect_timeout` in seconds, `application_name`), with `pool_size` and `statement_timeout`
+ * (milliseconds) beside them. Throws PostgresUnusable in one line that shows neither user nor password.
+ */
+export function postgresSettings(address: string): PostgresSettings {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new PostgresUnusable(
+      "The address of PostgreSQL is not a URL such as postgres://user:password@host:5432/name.",
+    );
+  }
+  const parameters = parametersOf(url);
+  const socket = decoded(url.hostname);
+  const host = socket.startsWith("/") ? socket : (parameters.get("host") ?? unbracketed(socket));
+  const database = decoded(url.pathname.slice(1));
+  if (host === "") throw new PostgresUnusable("The address of PostgreSQL names no host.");
+  if (database === "") throw new PostgresUnusable("The address of PostgreSQL names no database: …@host:5432/name.");
+  if (url.username === "")
+    throw new PostgresUnusable("The address of PostgreSQL names no user: postgres://user:…@host/name.");
+  const port = url.port === "" ? 5432 : Number(url.port);
+  return Object.freeze({
+    host,
+    port,
+    user: decoded(url.username),
+    password: decoded(url.password),
+    database,
+    tls: tlsOf(host, parameters),
+    poolSize: numberOf(parameters, "pool_size", bounds.postgresPoolSize, bounds.postgresPoolSizeMax),
+    connectMs:
+      numberOf(parameters, "connect_timeout", bounds.postgresConnectMs / 1_000, bounds.postgresConnectMsMax / 1_000) *
+      1_000,
+    statementMs: numberOf(parameters, "statement_timeout", bounds.postgresStatementMs, bounds.postgresStatementMsMax),
+    applicationName: parameters.get("application_name") ?? "sluice",
+    place: `${database} on ${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+  });
+}
+
+const known: ReadonlySet<string> = new Set([
+  "sslmode",
+  "sslrootcert",
+  "host",
+  "connect_timeout",
+  "application_name",
+  "pool_size",
+  "statement_timeout",
+]);
+
+function parametersOf(url: URL): ReadonlyMap<string, string> {
+  const unknown = [...url.searchParams.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    const names = [...known].join(", ");
+    throw new PostgresUnusable(
+      `The address of PostgreSQL has the unknown parameter ${unknown[0]}; known are ${names}.`,
+    );
+  }
+  return new Map(url.searchParams);
+}
+
+/**
+ * `disable`: none. `require`: encrypted, whoever answers. `verify-ca`: by somebody with a certificate of a known authority.
+ * `verify-full`: with a certificate for this very name; so it is unless the address says otherwise, but on this machine.
+ */
+function tlsOf(host: string, parameters: ReadonlyMap<string, string>): ConnectionOptions | false {
+  const mode = parameters.get("sslmode") ?? (isThisMachine(host) ? "disable" : "verify-full");
+  const root = parameters.get("sslrootcert");
+  const authority = root === undefined ? {} : { ca: certificateIn(root) };
+  switch (mode) {
+    case "disable":
+      return false;
+    case "require":
+      // As PostgreSQL's own programs do: whoever names an authority wants it asked.
+      return root === undefined ? { rejectUnauthorized: false } : { ...authority, ...anyName };
+    case "verify-ca":
+      return { ...authority, ...anyName };
+    case "verify-full":
+      return { ...authority, rejectUnauthorized: true, servername: isIP(host) === 0 ? host : "" };
+    default:
+      throw new PostgresUnusable(`sslmode=${mode} is none of disable, require, verify-ca and verify-full.`);
+  }
+}
+
+const anyName = { rejectUnauthorized: true, checkServerIdentity: () => undefined } as const;
+
+function certificateIn(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new PostgresUnusable(`The root certificate ${path} (sslrootcert) cannot be read.`, { cause });
+  }
+}
+
+function isThisMachine(host: string): boolean {
+  return host.startsWith("/") || host === "localhost" || host === "::1" || /^127\./.test(host);
+}
+
+function numberOf(parameters: ReadonlyMap<string, string>, name: string, usual: number, max: number): number {
+  const text = parameters.get(name);
+  if (text === undefined) return usual;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > max) {
+    throw new PostgresUnusable(`${name} in the address of PostgreSQL must be a whole number from 1 to ${max}.`);
+  }
+  return value;
+}
+
+function unbracketed(host: string): string {
+  return host.startsWith("[") ? host.slice(1, -1) : host;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new PostgresUnusable("The address of PostgreSQL has a percent sign that stands for nothing: write it %25.");
+  }
+}

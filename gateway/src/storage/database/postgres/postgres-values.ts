@@ -1,0 +1,38 @@
+/**
+ * Values as the rest of the program knows them from SQLite: counts and amounts are numbers, a flag is 0 or 1, a time of the
+ * sign-in tables is ISO 8601 text.
+ */
+export const postgresTypes = {
+  getTypeParser(oid: number, format?: string): (value: string) => unknown {
+    return format === "binary" ? (value) => value : (parsers[oid] ?? asText);
+  },
+};
+
+const asText = (value: string): string => value;
+
+/** By the numbers that PostgreSQL's catalog pg_type gives types. */
+const parsers: Readonly<Record<number, (value: string) => unknown>> = {
+  /** bool */
+  16: (value) => (value === "t" ? 1 : 0),
+  /** int8: like SQLite's whole numbers, beyond 2^53 the nearest number. */
+  20: Number,
+  /** int2, int4, oid */
+  21: Number,
+  23: Number,
+  26: Number,
+  /** float4, float8 */
+  700: Number,
+  701: Number,
+  /** numeric: a sum of int8. */
+  1700: Number,
+  /** timestamptz, in a session whose time zone is UTC: 2026-01-01 00:00:00.123+00 */
+  1184: (value) => new Date(`${value.slice(0, 10)}T${value.slice(11).replace(/\+00$/, "Z")}`).toISOString(),
+};
+
+/** What SQLite takes and PostgreSQL does not: a flag for a whole number, and text with a zero character, which has no place in it. */
+export function postgresValue(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (value instanceof Date) return value.toISOString();
+  return value;
+}

@@ -1,0 +1,33 @@
+import { createControlStore, createPeopleStore, type Database, openVault } from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { createHeaderSignIn } from "../header-sign-in.ts";
+import type { PeopleGround } from "./people-store-suite.ts";
+import { by, kindDefaults, newYear } from "./store-ground.ts";
+
+/** Two workspaces and nobody, on a database that is migrated. `close`: what is to be taken away at the end. */
+export async function peopleGround(
+  database: Database,
+  dataDir: string,
+  close: () => Promise<void>,
+): Promise<PeopleGround> {
+  const clock = new FakeClock(newYear);
+  const ids = createIds(clock);
+  const vault = openVault({ masterKey: null, dataDir });
+  const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
+  const signIn = createHeaderSignIn(database, () => clock.now());
+  const [acme, other] = [
+    await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("test")),
+    await controlStore.addWorkspace({ slug: "other", name: "Other" }, by("test")),
+  ];
+  return {
+    database,
+    clock,
+    people: createPeopleStore({ database, clock, ids }),
+    acme: acme.id,
+    other: other.id,
+    user: async (name) => (await signIn.createUser({ email: `${name}@example.com`, name, password: "" })).id,
+    remove: (userId) => signIn.removeUser(userId),
+    [Symbol.asyncDispose]: close,
+  };
+}

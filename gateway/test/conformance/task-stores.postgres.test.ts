@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
+import { openPostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { assetStoreSuite } from "./asset-store-suite.ts";
+import { taskEndSuite } from "./task-end-suite.ts";
+import { otherProcess, type TaskGround } from "./task-ground.ts";
+import { taskMaterialSuite } from "./task-material-suite.ts";
+import { taskPageSuite } from "./task-page-suite.ts";
+import { taskStoreSuite } from "./task-store-suite.ts";
+
+async function postgresGround(): Promise<TaskGround> {
+  const postgres = await openPostgresGround();
+  const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
+  const vault = openVault({ masterKey: null, dataDir: directory });
+  const { database, url } = postgres;
+  return {
+    database,
+    vault,
+    taskStore: createTaskStore({ database, vault }),
+    assetStore: createAssetStore({ database }),
+    ledgerStore: createLedgerStore(database),
+    otherProcess: (work) => otherProcess(work, directory, url),
+    async [Symbol.asyncDispose]() {
+      await postgres[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+await onPostgres("stores of tasks and assets", () => {
+  taskStoreSuite("postgres", postgresGround);
+  taskPageSuite("postgres", postgresGround);
+  taskEndSuite("postgres", postgresGround);
+  taskMaterialSuite("postgres", postgresGround);
+  assetStoreSuite("postgres", postgresGround);
+});

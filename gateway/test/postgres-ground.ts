@@ -1,0 +1,117 @@
+import type { Client } from "pg";
+import { bounds } from "#core/index.ts";
+import { type Database, migrate, openPostgres } from "#storage/index.ts";
+import { postgresServer } from "./postgres-server.ts";
+
+/** An empty, migrated database of one's own on the server of the tests. */
+export interface PostgresGround extends AsyncDisposable {
+  readonly url: string;
+  readonly database: Database;
+}
+
+/**
+ * A database costs a fifth of a second to make, so one that a test is done with is emptied and used again; each process has its
+ * own. The first of them is made by the migrations, the others after its pattern.
+ */
+export async function openPostgresGround(): Promise<PostgresGround> {
+  const url = free.pop() ?? (await madeDatabase());
+  const database = await openPostgres({ url });
+  return {
+    url,
+    database,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await asOwner(url, async (client) => void (await client.query(emptying)));
+      free.push(url);
+    },
+  };
+}
+
+/** Databases of this process that nobody uses. */
+const free: string[] = [];
+let made = 0;
+
+const pattern = "sluice_pattern";
+
+async function madeDatabase(): Promise<string> {
+  const server = await serverUrl();
+  const name = `sluice_test_${process.pid}_${++made}`;
+  await asOwner(server, async (client) => {
+    // The processes of a run share the server: one makes the pattern, the others wait for it.
+    await client.query("select pg_advisory_lock(1)");
+    const { rows } = await client.query("select 1 from pg_database where datname = $1", [pattern]);
+    if (rows.length === 0) {
+      const draft = `${pattern}_draft`;
+      await client.query(`drop database if exists ${draft}`);
+      await client.query(`create database ${draft}`);
+      const database = await openPostgres({ url: named(server, draft), statementMs: bounds.postgresMigrationMs });
+      await migrate(database);
+      await database.close();
+      await asOwner(named(server, draft), async (own) => void (await own.query(remembering)));
+      await client.query(`alter database ${draft} rename to ${pattern}`);
+    }
+    await client.query(`create database ${name} template ${pattern} strategy file_copy`);
+    await client.query("select pg_advisory_unlock(1)");
+  });
+  return named(server, name);
+}
+
+/** A new database without any table; it goes with its ground. */
+export async function emptyPostgres(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = await serverUrl();
+  const name = `sluice_empty_${process.pid}_${++made}`;
+  await asOwner(server, async (client) => void (await client.query(`create database ${name}`)));
+  return {
+    url: named(server, name),
+    async [Symbol.asyncDispose]() {
+      await asOwner(server, async (client) => void (await client.query(`drop database ${name} with (force)`)));
+    },
+  };
+}
+
+/** What the migrations have put into tables is kept beside them, to be put there again. */
+const remembering = "create schema seeds; create table seeds.settings as select * from settings";
+
+/** Deleting is a tenth of the price of truncating, as long as there is little. */
+const emptying = `
+  do $$
+  declare one record;
+  begin
+    set local session_replication_role = replica;
+    for one in
+      select oid::regclass as name from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('migrations', 'migration_lock')
+    loop
+      execute format('delete from %s', one.name);
+    end loop;
+    for one in select oid::regclass as name from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace
+    loop
+      execute format('alter sequence %s restart', one.name);
+    end loop;
+    insert into settings select * from seeds.settings;
+  end $$`;
+
+/** On a connection of its own, as the server's owner. */
+export async function asOwner<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  // Here and not above: others share files with tests that need no server.
+  const { default: pg } = await import("pg");
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function serverUrl(): Promise<string> {
+  const { url, why } = await postgresServer();
+  if (url === null) throw new Error(`there is no PostgreSQL server: ${why}`);
+  return url;
+}
+
+function named(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}

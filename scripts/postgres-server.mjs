@@ -1,0 +1,144 @@
+// Runs one PostgreSQL server while somebody holds the other end of its standard input; then stops it and removes its files.
+// Prints one line: {"url": …}, or {"url": null, "why": …} where no server can be had.
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { postgresPrograms, postgresVersionMin } from "./postgres.mjs";
+
+const startMsMax = 60_000;
+const stopMsMax = 20_000;
+/** Nothing here has to outlive a power cut. */
+const fastSettings = `
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 200
+shared_buffers = 64MB
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0
+autovacuum = off
+jit = off
+ssl = on
+lc_messages = 'C'
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-postgres-"));
+const data = join(folder, "data");
+let server = null;
+
+// Whoever ends a whole group of processes ends this one's owner, and with it the pipe.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+const held = new Promise((resolve) => process.stdin.on("end", resolve).on("error", resolve).resume());
+try {
+  const url = await start();
+  console.log(JSON.stringify({ url }));
+  await held;
+} catch (thrown) {
+  console.log(JSON.stringify({ url: null, why: thrown instanceof Error ? thrown.message : String(thrown) }));
+}
+await stop();
+process.exit(0);
+
+async function start() {
+  const programs = postgresPrograms();
+  if (programs === null) throw new Error(`no PostgreSQL ${postgresVersionMin} or later is installed`);
+  const user = userOfServer();
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  initialise(programs, user);
+  // Another program may take the port between its choice and its use.
+  for (let turn = 0; turn < 5; turn++) {
+    const port = await freePort();
+    if (await serves(programs, user, port)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
+  }
+  throw new Error("the server did not start");
+}
+
+function initialise(programs, user) {
+  // Words in the order of a language by default, as on most servers: what must not depend on it says so itself.
+  const order = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
+  for (const locale of [order, ["--locale=C"]]) {
+    const made = spawnSync(
+      join(programs, "initdb"),
+      ["--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", ...locale],
+      { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"], encoding: "utf8", timeout: startMsMax },
+    );
+    if (made.status === 0) break;
+    rmSync(data, { recursive: true, force: true });
+    if (locale !== order) throw new Error(`initdb failed: ${(made.stderr ?? "").trim().split("\n").at(-1)}`);
+  }
+  // The server's own user needs no password; every other role does.
+  writeFileSync(
+    join(data, "pg_hba.conf"),
+    "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n",
+  );
+  writeFileSync(join(data, "postgresql.auto.conf"), fastSettings);
+  for (const [name, kind] of [
+    ["server.crt", "cert"],
+    ["server.key", "key"],
+  ]) {
+    const pem = readFileSync(new URL(`../gateway/test/fixtures/tls/upstream.example.${kind}.pem`, import.meta.url));
+    // Only its owner may read a key, or the server refuses it.
+    writeFileSync(join(data, name), pem, { mode: 0o600 });
+    if (user.uid !== undefined) chownSync(join(data, name), user.uid, user.gid);
+  }
+}
+
+async function serves(programs, user, port) {
+  server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port)], {
+    ...user,
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  return await new Promise((resolve) => {
+    const tooLate = setTimeout(() => resolve(false), startMsMax);
+    const end = (served) => {
+      clearTimeout(tooLate);
+      resolve(served);
+    };
+    server.stderr.setEncoding("utf8").on("data", (text) => {
+      if (text.includes("ready to accept connections")) end(true);
+    });
+    server.on("error", () => end(false));
+    server.on("close", () => end(false));
+  });
+}
+
+async function stop() {
+  if (server === null || server.exitCode !== null || server.signalCode !== null) return;
+  const ended = new Promise((resolve) => server.on("close", resolve));
+  // At once and without tidying up: its files are removed next.
+  server.kill("SIGQUIT");
+  const hard = setTimeout(() => server.kill("SIGKILL"), stopMsMax);
+  await ended;
+  clearTimeout(hard);
+}
+
+/** PostgreSQL refuses to run as root; it is then run as its own user, or as nobody. */
+function userOfServer() {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ["postgres", "nobody"]) {
+    const [uid, gid] = ["-u", "-g"].map((which) => {
+      const told = spawnSync("id", [which, name], { encoding: "utf8" });
+      return told.status === 0 ? Number(told.stdout) : null;
+    });
+    if (uid !== null && gid !== null) return { uid, gid };
+  }
+  throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody");
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
