@@ -7,6 +7,7 @@ export * from "./conflicts.ts";
 export * from "./console/areas.ts";
 export * from "./console/languages.ts";
 export * from "./console/paths.ts";
+export * from "./console/remark-codes.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";
 export * from "./error-codes.ts";

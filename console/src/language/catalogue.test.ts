@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
+import { parse } from "@formatjs/icu-messageformat-parser";
 import { en } from "./en/index.ts";
+import { holesOf } from "./holes.ts";
 import { zhCN } from "./zh-CN/index.ts";
 
 const texts = (words: unknown, name = ""): [string, string][] =>
@@ -11,25 +12,7 @@ const allEnglish = texts(en);
 const english = new Map(allEnglish);
 const chinese = new Map(texts(zhCN));
 
-/** What a text leaves open and marks: `{name}`, `{count, plural}`, `<link>`; each of them once, whatever its order. */
-function holes(text: string): string[] {
-  const found = new Set<string>();
-  const visit = (elements: readonly MessageFormatElement[]) => {
-    for (const element of elements) {
-      if (element.type === TYPE.argument || element.type === TYPE.number) found.add(`{${element.value}}`);
-      if (element.type === TYPE.plural || element.type === TYPE.select) {
-        found.add(`{${element.value}}`);
-        for (const { value } of Object.values(element.options)) visit(value);
-      }
-      if (element.type === TYPE.tag) {
-        found.add(`<${element.value}>`);
-        visit(element.children);
-      }
-    }
-  };
-  visit(parse(text));
-  return [...found].sort();
-}
+const holes = (text: string): string[] => holesOf(parse(text));
 
 test("every text is a message that can be read, in each language", () => {
   for (const words of [english, chinese]) {

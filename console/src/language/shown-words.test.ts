@@ -25,8 +25,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     "request_first_token_p50_ms",
     "request_first_token_p95_ms",
   ],
-  // How the gateway begins its note of a deployment that it left out.
-  "features/requests/detail/plan-rows.ts": ["left out"],
   // Programs in other languages, and the names of programs.
   "components/snippet-texts.ts": [
     "Hello",

@@ -6,6 +6,7 @@ export * from "./media.ts";
 export * from "./models.ts";
 export * from "./paths.ts";
 export * from "./providers.ts";
+export * from "./remark-codes.ts";
 export * from "./requests.ts";
 export * from "./roles.ts";
 export * from "./route.ts";

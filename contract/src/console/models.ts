@@ -2,6 +2,7 @@ import { z } from "zod";
 import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema } from "../config.ts";
 import { modelTypeSchema } from "../model-type.ts";
 import { healthSchema } from "./providers.ts";
+import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
 
@@ -123,6 +124,7 @@ export const modelRoutes = {
       simulated_usd: usd,
       lines: z.array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd })),
       notes: z.array(z.string()).describe("What the figure leaves out."),
+      remarks: z.array(remarkSchema("simulation")).describe("The notes by code, in the same order."),
     }),
   }),
 } as const;

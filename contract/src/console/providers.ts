@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { disconnectSchema, modelSchema, providerSchema, timeoutsSchema } from "../config.ts";
 import { modelTypeSchema } from "../model-type.ts";
+import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, ms, nothing, pageOf } from "./words.ts";
 
@@ -78,6 +79,12 @@ export const testAnswerSchema = z.object({
       ms,
       problem: z.string().nullable(),
       advice: z.string().nullable().describe("What to do about it."),
+      tried: remarkSchema("test").describe("`name` by code."),
+      fault: remarkSchema("testProblem")
+        .nullable()
+        .describe("`problem` by code; null: there is none, or it has no code."),
+      said: z.string().nullable().describe("What the provider itself said of it, in its own words."),
+      remedy: remarkSchema("testAdvice").nullable().describe("`advice` by code."),
     }),
   ),
 });
@@ -180,7 +187,7 @@ export const providerRoutes = {
     answer: z.object({
       created: z.array(z.string()),
       extended: z.array(z.string()),
-      refused: z.array(z.object({ name: z.string(), reason: z.string() })),
+      refused: z.array(remarkSchema("importRefusal").extend({ name: z.string(), reason: z.string() })),
     }),
   }),
 } as const;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ledgerFields } from "./ledger-fields.ts";
+import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { outcomes } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, usd } from "./words.ts";
@@ -40,6 +41,10 @@ export const explanationSchema = z.object({
           .string()
           .nullable()
           .describe("Why it was passed over or preferred: `cooling`, `breaker open`, `affinity` …"),
+        reasons: z
+          .array(remarkSchema("place"))
+          .optional()
+          .describe("The same by code. Missing from what a version before 2026-11-22 has stored."),
       }),
     )
     .describe("In the order in which they would be tried."),
@@ -57,6 +62,7 @@ export const explanationSchema = z.object({
     z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
   ),
   walk: z.array(z.string()).optional().describe("What was tried and why, a line each."),
+  steps: z.array(remarkSchema("step")).optional().describe("The lines of `walk` by code, in the same order."),
 });
 export type Explanation = z.infer<typeof explanationSchema>;
 

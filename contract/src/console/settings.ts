@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { settingsSchema } from "../config.ts";
+import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
 import { at, count, id, label, ms, nothing, pageOf, pageQuery } from "./words.ts";
 
@@ -35,8 +36,12 @@ export const auditRowSchema = z.object({
   actor: z.string(),
   ip: z.string().nullable(),
   workspace: z.object({ id, slug: z.string() }).nullable(),
-  action: z.string(),
-  object: z.string(),
+  action: z.enum(auditActions),
+  object: z.string().describe("In words: `key acme/ci`."),
+  target: z
+    .object({ kind: z.enum(auditTargetKinds as [AuditTargetKind, ...AuditTargetKind[]]), name: z.string() })
+    .nullable()
+    .describe("The same as its kind and its name. null: an entry of an older version, of a kind that is no more."),
   before: z.unknown(),
   after: z.unknown(),
 });

@@ -5,6 +5,7 @@ import type {
   ProviderConfig,
   SettingsConfig,
 } from "@sluice/contract/config-file";
+import type { Remark } from "@sluice/contract/words";
 import type { ModelType, PriceVersion } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 import type { OidcAccount } from "./sign-in.ts";
@@ -73,8 +74,11 @@ export interface WantedModel {
 export interface ImportReport {
   readonly created: readonly string[];
   readonly extended: readonly string[];
-  readonly refused: readonly { readonly name: string; readonly reason: string }[];
+  readonly refused: readonly ImportRefusal[];
 }
+
+/** `reason`: the same in a sentence. */
+export type ImportRefusal = Remark<"importRefusal"> & { readonly name: string; readonly reason: string };
 
 /**
  * Writes providers, models, settings and single sign-on for the admin API. Each write is one transaction with its audit

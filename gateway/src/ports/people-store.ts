@@ -1,5 +1,5 @@
 import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member } from "@sluice/contract/console";
-import type { WorkspaceRole } from "@sluice/contract/words";
+import type { AuditAction, AuditObject, WorkspaceRole } from "@sluice/contract/words";
 import type { Actor, Grant, Rights } from "#core/index.ts";
 
 /** The actor of a change and their address, for the audit log. */
@@ -10,8 +10,8 @@ export interface AuditSource {
 
 /** Something that happened, as a row of the audit log. */
 export interface AuditEvent {
-  readonly action: string;
-  readonly object: string;
+  readonly action: AuditAction;
+  readonly object: AuditObject;
   /** null: it concerns the installation. */
   readonly workspaceId: string | null;
   readonly after?: unknown;

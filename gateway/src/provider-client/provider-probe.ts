@@ -1,10 +1,13 @@
+import type { Remark } from "@sluice/contract/console";
 import { asFailure, bounds, Failure, type ModelType, type Provider } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { isObject } from "#protocols/index.ts";
 import {
+  type Advice,
   adviceFor,
   type GoodAnswer,
   listQuestion,
+  noListAdvice,
   type OutboundDraft,
   type ProviderKind,
   readModelsPage,
@@ -23,6 +26,12 @@ interface Probe {
   readonly ms: number;
   readonly problem: string | null;
   readonly advice: string | null;
+  /** The problem by code; null when it has none. */
+  readonly fault: Remark<"testProblem"> | null;
+  /** What the provider itself said of it. */
+  readonly said: string | null;
+  /** The advice by code. */
+  readonly remedy: Remark<"testAdvice"> | null;
   /** The body of a good answer. */
   readonly body: unknown;
   /** What the provider's clock says, Unix milliseconds; null when it does not tell. */
@@ -59,7 +68,7 @@ export class ProviderProbe {
       ms += probe.ms;
       if (probe.problem !== null) return { ...probe, ms, models: count === 1 ? null : [...models.values()] };
       const page = readModelsPage(probe.body);
-      if (page === null) return { ...probe, ms, models: null, problem: noList, advice: noListAdvice };
+      if (page === null) return { ...probe, ...noList, ms, models: null };
       for (const model of page.models) {
         if (models.size < bounds.modelsListedMax) models.set(model.id, model);
       }
@@ -98,7 +107,7 @@ export class ProviderProbe {
       // Some vendors refuse a key inside a 200.
       read: (answer) => void kind.video?.readState(answer, provider),
     });
-    return probe.admitted ? { ...probe, problem: null, advice: null } : probe;
+    return probe.admitted ? { ...probe, ...well } : probe;
   }
 
   async #send(kind: ProviderKind, draft: OutboundDraft, asked: Asked): Promise<Probe> {
@@ -113,7 +122,8 @@ export class ProviderProbe {
       if (failure.code === "client_closed") throw failure;
       const advice = adviceFor(kind, { status: 0, failure, location: null, model: asked.model });
       const problem = failure.code === "internal_error" ? "The request could not be made." : failure.message;
-      return { status: 0, ms: took(), problem, advice, body: null, date: null, admitted: false };
+      const told = { problem, fault: faultOf(failure, 0), said: null, ...advised(advice) };
+      return { status: 0, ms: took(), ...told, body: null, date: null, admitted: false };
     }
   }
 
@@ -154,15 +164,17 @@ export class ProviderProbe {
     const body = sound ? "a sound" : parsed(bytes);
     const hidden = good && body !== null ? hiddenRefusal(answer, asked) : null;
     if (good && body !== null && hidden === null) {
-      return { ...facts, body, problem: null, advice: null, admitted: true };
+      return { ...facts, ...well, body, admitted: true };
     }
-    const failure = hidden ?? (good ? new Failure("upstream_error", "The answer is not JSON.") : kind.classify(answer));
+    const failure = hidden ?? (good ? notJson : kind.classify(answer));
     const theirs = upstreamMessage(body, provider);
     return {
       ...facts,
       body: null,
       problem: theirs === null ? failure.message : `${failure.message} It says: ${theirs}`,
-      advice: adviceFor(kind, { status, failure, location: placeOf(headers.get("location")), model: asked.model }),
+      fault: failure === notJson ? { code: "not_json", params: {} } : faultOf(failure, status),
+      said: theirs,
+      ...advised(adviceFor(kind, { status, failure, location: placeOf(headers.get("location")), model: asked.model })),
       // A page that is not the API's is no sign of having been let in.
       admitted: failure.accountFault === null && isObject(body) && [400, 404, 409, 422].includes(status),
     };
@@ -191,8 +203,31 @@ function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
   }
 }
 
-const noList = "The answer is JSON, but no list of models.";
-const noListAdvice = "Check the base URL: something else may stand at that path.";
+const well = { problem: null, fault: null, said: null, advice: null, remedy: null };
+const notJson = new Failure("upstream_error", "The answer is not JSON.");
+const noList = {
+  problem: "The answer is JSON, but no list of models.",
+  fault: { code: "no_model_list", params: {} },
+  said: null,
+  ...advised(noListAdvice),
+} as const;
+
+function advised(advice: Advice | null) {
+  return { advice: advice?.text ?? null, remedy: advice?.remark ?? null };
+}
+
+/** What went wrong, by code. `status` 0: there was no answer. */
+function faultOf({ accountFault, code }: Failure, status: number): Remark<"testProblem"> | null {
+  if (accountFault !== null) return { code: accountFault, params: {} };
+  if (code === "upstream_timeout") return { code: "timeout", params: {} };
+  if (code === "upstream_truncated") return { code: "truncated", params: {} };
+  if (code === "upstream_unreachable") return { code: "unreachable", params: {} };
+  if (status === 429) return { code: "rate_limited", params: {} };
+  if (status === 503 || status === 529) return { code: "overloaded", params: {} };
+  if (status !== 0) return { code: "answered", params: { status } };
+  if (code === "invalid_request") return { code: "not_sendable", params: {} };
+  return code === "internal_error" ? { code: "not_made", params: {} } : null;
+}
 
 function parsed(bytes: Uint8Array): unknown {
   try {

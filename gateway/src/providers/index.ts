@@ -26,7 +26,7 @@ export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lan
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
-export { adviceFor } from "./probe-advice.ts";
+export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 export { withoutQuotedKeys } from "./quoted-keys.ts";
 

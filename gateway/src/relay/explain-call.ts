@@ -1,6 +1,6 @@
 import type { Explanation } from "@sluice/contract/console";
 import { bounds, type Failure } from "#core/index.ts";
-import type { Plan, PlanStory } from "#routing/index.ts";
+import { type Plan, type PlanStory, placeSentence, stepSentence } from "#routing/index.ts";
 import type { CallTally } from "./attempt/call-tally.ts";
 import type { FailedAttempt } from "./attempt/failed-attempt.ts";
 import type { Call } from "./call.ts";
@@ -26,26 +26,29 @@ export function explainCall(
 
 /** In the shape in which it is shown. `why`: what may be said beyond what the caller was told. */
 export function explanationOf(
-  { places, walk }: PlanStory,
+  { places, steps: taken }: PlanStory,
   refusal: Failure | null,
   failures: readonly FailedAttempt[],
   why: string | null = null,
 ): Explanation {
   const more = places.length - bounds.explainPlacesMax;
-  const lines = more > 0 ? [`${more} further deployments are not shown`, ...walk] : walk;
+  const all = more > 0 ? [{ code: "places_not_shown", params: { count: more } } as const, ...taken] : taken;
+  const steps = all.slice(0, bounds.explainLinesMax);
   return {
-    plan: places.slice(0, bounds.explainPlacesMax).map(({ model, deployment, note }) => ({
+    plan: places.slice(0, bounds.explainPlacesMax).map(({ model, deployment, remarks }) => ({
       deployment: deployment.id,
       provider: deployment.provider.id,
       model: model.name,
       upstream_model: deployment.upstreamModel,
       priority: deployment.priority,
       weight: deployment.weight,
-      note,
+      note: remarks.length === 0 ? null : placeSentence(remarks),
+      reasons: [...remarks],
     })),
     refusal: refusal === null ? null : refusalOf(refusal, why),
     failures: failures.map(({ attemptId, code, message, retry }) => ({ attempt_id: attemptId, code, message, retry })),
-    walk: lines.slice(0, bounds.explainLinesMax),
+    walk: steps.map(stepSentence),
+    steps,
   };
 }
 

@@ -214,7 +214,7 @@ export class Relay {
   #noPlan(call: Call, constraints: RoutingConstraints | null): PlanStory {
     return constraints === null
       ? nothingPlanned
-      : { places: this.#dependencies.router.leftOut(call.models, constraints), walk: [] };
+      : { places: this.#dependencies.router.leftOut(call.models, constraints), steps: [] };
   }
 
   #constraints(call: Call): RoutingConstraints {
@@ -289,7 +289,7 @@ function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boo
   return canServe;
 }
 
-const nothingPlanned: PlanStory = { places: [], walk: [] };
+const nothingPlanned: PlanStory = { places: [], steps: [] };
 
 const suiting = new WeakMap<EndpointProtocol, (deployment: Deployment) => boolean>();
 

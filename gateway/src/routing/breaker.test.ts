@@ -22,7 +22,12 @@ test("five failures in a row open it for 30 s; a success in between starts the c
   for (let failures = 0; failures < 4; failures++) expect(fail(breaker, 0)).toBeNull();
   succeed(breaker, 0);
   for (let failures = 0; failures < 4; failures++) expect(fail(breaker, 0)).toBeNull();
-  expect(fail(breaker, 0)).toEqual({ state: "open", reason: "5 failures in a row", openMs: 30 * second });
+  expect(fail(breaker, 0)).toEqual({
+    state: "open",
+    reason: "5 failures in a row",
+    cause: { code: "failures_in_a_row", params: { count: 5 } },
+    openMs: 30 * second,
+  });
   expect(breaker.admits(29_999)).toBe(false);
   expect(breaker.admits(30 * second)).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { FailureWindow } from "./failure-window.ts";
+import { type PlaceRemark, placeSentence } from "./remarks.ts";
 
 export type BreakerState = "closed" | "open" | "half-open";
 
@@ -6,6 +7,8 @@ export type BreakerState = "closed" | "open" | "half-open";
 export interface BreakerChange {
   readonly state: BreakerState;
   readonly reason: string;
+  /** The reason by code, of one that opens. */
+  readonly cause: PlaceRemark | null;
   /** How long it stays open; 0 for the other states. */
   readonly openMs: number;
 }
@@ -81,16 +84,17 @@ export class Breaker {
   /** Counts only what says that the deployment is unhealthy; the caller has sorted out the rest. */
   fail(pass: BreakerPass, nowMs: number): BreakerChange | null {
     if (pass.epoch !== this.#epoch) return null;
-    if (pass.probe) return this.#open("the probe failed", nowMs);
+    if (pass.probe) return this.#open({ code: "probe_failed", params: {} }, nowMs);
     if (this.#state !== "closed") return null;
     this.#consecutive++;
     this.#window.add(true, nowMs);
     if (this.#consecutive >= breakerRules.consecutiveFailures) {
-      return this.#open(`${this.#consecutive} failures in a row`, nowMs);
+      return this.#open({ code: "failures_in_a_row", params: { count: this.#consecutive } }, nowMs);
     }
     const { calls, failures } = this.#window.sums(nowMs);
     if (calls < breakerRules.windowCallsMin || failures < calls * breakerRules.windowFailureShare) return null;
-    return this.#open(`${failures} of ${calls} calls failed within ${breakerRules.windowMs / 1_000} s`, nowMs);
+    const seconds = breakerRules.windowMs / 1_000;
+    return this.#open({ code: "failure_share", params: { failures, calls, seconds } }, nowMs);
   }
 
   /** The attempt ended in a way that says nothing about the deployment; a probe's place is free again. */
@@ -99,20 +103,20 @@ export class Breaker {
   }
 
   /** Each opening soon after the last one lasts twice as long; a calm time as long as the longest forgets them. */
-  #open(reason: string, nowMs: number): BreakerChange {
+  #open(cause: PlaceRemark, nowMs: number): BreakerChange {
     if (this.#state === "closed" && nowMs - this.#closedAtMs >= breakerRules.openMsMax) this.#openings = 0;
     const openMs = Math.min(breakerRules.openMsMax, breakerRules.openMs * 2 ** this.#openings);
     this.#openings++;
     this.#openUntilMs = nowMs + openMs;
     this.#consecutive = 0;
     this.#window.clear();
-    return this.#move("open", reason, openMs);
+    return { ...this.#move("open", placeSentence([cause])), cause, openMs };
   }
 
-  #move(state: BreakerState, reason: string, openMs = 0): BreakerChange {
+  #move(state: BreakerState, reason: string): BreakerChange {
     this.#state = state;
     this.#epoch++;
     this.#probing = false;
-    return { state, reason, openMs };
+    return { state, reason, cause: null, openMs: 0 };
   }
 }

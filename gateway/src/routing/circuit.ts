@@ -1,6 +1,7 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
 import { Breaker, type BreakerChange, type BreakerPass, type BreakerState } from "./breaker.ts";
+import { type PlaceRemark, placeSentence } from "./remarks.ts";
 
 /** One deployment as metrics and the console see it. */
 export interface DeploymentState {
@@ -29,8 +30,8 @@ export class Circuit {
   #inFlight = 0;
   #latencyMs: number | null = null;
   /** Why it was last set to cool from here, and until when that holds; what lasts longer was set by a replica. */
-  #reason = "";
-  #reasonUntilMs = 0;
+  #cause: PlaceRemark | null = null;
+  #causeUntilMs = 0;
 
   constructor(deploymentId: string, dependencies: CircuitDependencies) {
     this.deploymentId = deploymentId;
@@ -53,16 +54,17 @@ export class Circuit {
     );
   }
 
-  /** In words why it is passed over, or null when it is not. */
-  problem(nowMs: number): string | null {
-    if (this.full) return `full, ${this.#inFlight} calls in flight`;
+  /** Why it is passed over; empty when it is not. */
+  problem(nowMs: number): readonly PlaceRemark[] {
+    if (this.full) return [{ code: "full", params: { in_flight: this.#inFlight } }];
     const coolingMs = this.#coolingMs(nowMs);
     if (coolingMs > 0) {
-      const what = this.#breaker.openForMs(nowMs) > 0 ? "breaker open" : "cooling";
-      const why = nowMs < this.#reasonUntilMs ? this.#reason : "told by a replica";
-      return `${what} for ${(coolingMs / 1_000).toFixed(1)} s: ${why}`;
+      const code = this.#breaker.openForMs(nowMs) > 0 ? "breaker_open" : "cooling";
+      const cause = nowMs < this.#causeUntilMs ? this.#cause : null;
+      const seconds = Math.round(coolingMs / 100) / 10;
+      return [{ code, params: { seconds } }, cause ?? { code: "told_by_replica", params: {} }];
     }
-    return this.#breaker.admits(nowMs) ? null : "half-open, its probe is under way";
+    return this.#breaker.admits(nowMs) ? [] : [{ code: "half_open", params: {} }];
   }
 
   /** False while the breaker has it out: then it is not tried twice by one call, whatever its upstream asks to wait. */
@@ -94,7 +96,10 @@ export class Circuit {
     if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
     else this.#breaker.pass(pass);
     if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return;
-    this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), "its upstream asked to wait");
+    this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), {
+      code: "upstream_asked_to_wait",
+      params: {},
+    });
   }
 
   cancel(pass: BreakerPass): void {
@@ -119,20 +124,20 @@ export class Circuit {
 
   #tell(change: BreakerChange | null, nowMs: number): void {
     if (change === null) return;
-    const { state, reason, openMs } = change;
-    if (state === "open") this.#cool(nowMs + openMs, reason);
+    const { state, reason, cause, openMs } = change;
+    if (cause !== null) this.#cool(nowMs + openMs, cause);
     if (state === "closed") {
-      this.#reasonUntilMs = 0;
+      this.#causeUntilMs = 0;
       this.#dependencies.board.clear(this.deploymentId);
     }
     this.#dependencies.observer.breakerChange(this.deploymentId, state, reason);
   }
 
-  #cool(untilMs: number, reason: string): void {
-    if (untilMs > this.#reasonUntilMs) {
-      this.#reason = reason;
-      this.#reasonUntilMs = untilMs;
+  #cool(untilMs: number, cause: PlaceRemark): void {
+    if (untilMs > this.#causeUntilMs) {
+      this.#cause = cause;
+      this.#causeUntilMs = untilMs;
     }
-    this.#dependencies.board.cool(this.deploymentId, untilMs, reason);
+    this.#dependencies.board.cool(this.deploymentId, untilMs, placeSentence([cause]));
   }
 }

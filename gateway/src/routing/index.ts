@@ -16,6 +16,7 @@
 export type { RoutingConstraints } from "./candidates.ts";
 export type { DeploymentState } from "./circuit.ts";
 export type { Plan } from "./plan.ts";
+export { placeSentence, stepSentence } from "./remarks.ts";
 export { createRouter, type Router } from "./router.ts";
 export type { Selection } from "./selection.ts";
 export type { Place, PlanStory } from "./story.ts";

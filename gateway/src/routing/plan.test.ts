@@ -9,6 +9,7 @@ import {
   unhealthy,
 } from "../../test/simulation/routing-ground.ts";
 import type { Plan } from "./plan.ts";
+import { placeSentence, stepSentence } from "./remarks.ts";
 import type { Selection } from "./selection.ts";
 
 function take(plan: Plan, after: Failure | null = null): Selection {
@@ -23,8 +24,12 @@ function failWith(plan: Plan, selection: Selection, failure: Failure): Selection
   return plan.next(failure);
 }
 
+function walkOf(plan: Plan): readonly string[] {
+  return plan.explain().steps.map(stepSentence);
+}
+
 function notesOf(plan: Plan): readonly string[] {
-  return plan.explain().places.map(({ deployment, note }) => `${deployment.id}: ${note}`);
+  return plan.explain().places.map(({ deployment, remarks }) => `${deployment.id}: ${placeSentence(remarks)}`);
 }
 
 const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unhealthy: true });
@@ -96,8 +101,8 @@ describe("the order of a plan", () => {
       take(router.plan([model("x", [deployment("a")])])).end(unhealthy(), 1);
     const plan = router.plan([asked]);
     failWith(plan, take(plan), new Failure("upstream_error", "400", { arrival: "refused" }));
-    expect(notesOf(plan)).toEqual(["b: null", "a: breaker open for 30.0 s: 5 failures in a row"]);
-    expect(plan.explain().walk).toEqual([
+    expect(notesOf(plan)).toEqual(["b: ", "a: breaker open for 30.0 s: 5 failures in a row"]);
+    expect(walkOf(plan)).toEqual([
       "attempt 1 to b: first in order",
       "b failed: upstream_error, retry never",
       "no further attempt: this failure is not retried",
@@ -108,11 +113,11 @@ describe("the order of a plan", () => {
     const { router, board, clock } = routingGround();
     const plan = router.plan([model("m", [deployment("a")])]);
     take(plan).end(busy(60_000), 1);
-    expect(notesOf(plan)).toEqual(["a: null"]);
+    expect(notesOf(plan)).toEqual(["a: "]);
     board.cool("b", clock.monotonic() + 2_000, "429");
     const cooled = router.plan([model("m", [deployment("b"), deployment("c", { priority: 2 })])]);
-    expect(notesOf(cooled)).toEqual(["c: null", "b: cooling for 2.0 s: told by a replica"]);
-    expect(cooled.explain().walk).toEqual([]);
+    expect(notesOf(cooled)).toEqual(["c: ", "b: cooling for 2.0 s: told by a replica"]);
+    expect(walkOf(cooled)).toEqual([]);
   });
 
   test("it says who comes first and why: weight, conversation, the account that keeps what is gone on from, a fallback", () => {
@@ -127,7 +132,7 @@ describe("the order of a plan", () => {
       "a: left out: another account keeps what the call goes on from",
     ]);
     const fallback = router.plan([model("m", [deployment("a")]), model("n", [deployment("c")])]);
-    expect(notesOf(fallback)).toEqual(["a: null", "c: a fallback model"]);
+    expect(notesOf(fallback)).toEqual(["a: ", "c: a fallback model"]);
   });
 
   test("it says why deployments are left out of it, also when none is left for a plan", () => {
@@ -138,16 +143,15 @@ describe("the order of a plan", () => {
     const other = deployment("other");
     const constraints = { canServe: ({ id }: { readonly id: string }) => id !== "other" };
     expect(notesOf(router.plan([model("m", [off, gone, idle, other, deployment("a")])], constraints))).toEqual([
-      "a: null",
+      "a: ",
       "off: left out: it is switched off",
       "gone: left out: its provider is switched off",
       "idle: left out: weight 0, and others of its priority have some",
       "other: left out: it cannot serve this call",
     ]);
-    expect(router.leftOut([model("m", [off, other])], constraints).map(({ note }) => note)).toEqual([
-      "left out: it is switched off",
-      "left out: it cannot serve this call",
-    ]);
+    expect(
+      router.leftOut([model("m", [off, other])], constraints).map(({ remarks }) => placeSentence(remarks)),
+    ).toEqual(["left out: it is switched off", "left out: it cannot serve this call"]);
   });
 
   test("there is nothing to choose where one deployment can take the call", () => {
@@ -191,7 +195,7 @@ describe("what follows a failure", () => {
       const third = second === null ? null : failWith(plan, second, unhealthy());
       expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
       expect(third === null ? "none" : failWith(plan, third, unhealthy())).toBeNull();
-      expect(plan.explain().walk.at(-1)).toBe("no further attempt: enough attempts were made");
+      expect(walkOf(plan).at(-1)).toBe("no further attempt: enough attempts were made");
     }
   });
 
@@ -264,7 +268,7 @@ describe("a deployment at its limit of calls in flight", () => {
     expect(take(router.plan([shared])).deployment.id).toBe("b");
     const full = router.plan([model("only", [deployment("a")])]);
     expect(full.next(null)).toBeNull();
-    expect(full.explain().walk.at(-1)).toBe("no further attempt: every deployment is at its limit of calls in flight");
+    expect(walkOf(full).at(-1)).toBe("no further attempt: every deployment is at its limit of calls in flight");
     held[0]?.end("ok", 1);
     expect(take(router.plan([shared])).deployment.id).toBe("a");
   });

@@ -2,6 +2,7 @@ import { bounds, type Failure, type Model } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Candidate, RoutingConstraints } from "./candidates.ts";
+import type { PlaceRemark, StepRemark } from "./remarks.ts";
 import { CountedSelection, type Selection, type SelectionDependencies } from "./selection.ts";
 import { type PlanStory, placesOf } from "./story.ts";
 
@@ -33,11 +34,11 @@ export class OrderedPlan implements Plan {
   readonly #origin: PlanOrigin;
   readonly #candidates: readonly Candidate[];
   /** Why each candidate was passed over when the walk began; null when every one was well. */
-  #problems: readonly (string | null)[] | null = null;
-  /** Lines about what followed the first attempt, which most calls never come to. */
-  #walk: string[] | null = null;
+  #problems: readonly (readonly PlaceRemark[])[] | null = null;
+  /** What followed the first attempt, which most calls never come to. */
+  #steps: StepRemark[] | null = null;
   #begin: Candidate | null = null;
-  #beginWhy = "";
+  #beginCode: "try_first" | "try_first_unready" = "try_first";
   #last: { readonly candidate: Candidate; readonly selection: CountedSelection } | null = null;
   #attempts = 0;
   #begun = false;
@@ -59,17 +60,18 @@ export class OrderedPlan implements Plan {
     // The walk has ended it already. If not, a place in flight would be lost for good.
     last.selection.end(lastFailure ?? "cancelled", 0);
     if (lastFailure === null) return null;
-    this.#note(`${last.candidate.deployment.id} failed: ${lastFailure.code}, retry ${lastFailure.retry}`);
+    const { code, retry } = lastFailure;
+    this.#note({ code: "failed", params: { deployment: last.candidate.deployment.id, code, retry } });
     const refusal = this.#refusal(lastFailure);
     if (refusal !== null) return this.#stop(refusal);
-    return this.#repeat(last.candidate, lastFailure) ?? this.#stop("nothing else is left to try");
+    return this.#repeat(last.candidate, lastFailure) ?? this.#stop("stop_nothing_left");
   }
 
   explain(): PlanStory {
     const problems = this.#begun ? this.#problems : this.#problemsNow();
-    const begin = this.#begin === null ? [] : [line(1, this.#begin, this.#beginWhy)];
+    const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
     const places = placesOf({ ...this.#origin, candidates: this.#candidates, problems });
-    return { places, walk: [...begin, ...(this.#walk ?? [])] };
+    return { places, steps: [...begin, ...(this.#steps ?? [])] };
   }
 
   /** A call whose every deployment is unhealthy goes to the first of them all the same: the last one is never taken out. */
@@ -78,23 +80,23 @@ export class OrderedPlan implements Plan {
     this.#begun = true;
     this.#problems = this.#problemsNow();
     const ready = this.#candidates.find(({ circuit }) => circuit.ready(nowMs));
-    if (ready !== undefined) return this.#take(ready, 0, "first in order");
+    if (ready !== undefined) return this.#takeFirst(ready, "try_first");
     const unready = this.#candidates.find(({ circuit }) => !circuit.full);
-    if (unready === undefined) return this.#stop("every deployment is at its limit of calls in flight");
+    if (unready === undefined) return this.#stop("stop_all_full");
     this.#triedUnready = true;
-    return this.#take(unready, 0, "nothing is ready, so the first in order is tried all the same");
+    return this.#takeFirst(unready, "try_first_unready");
   }
 
-  #problemsNow(): readonly (string | null)[] | null {
+  #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
     const nowMs = this.#dependencies.clock.monotonic();
     if (this.#candidates.every(({ circuit }) => circuit.ready(nowMs))) return null;
-    return this.#candidates.map(({ circuit }) => (circuit.ready(nowMs) ? null : circuit.problem(nowMs)));
+    return this.#candidates.map(({ circuit }) => (circuit.ready(nowMs) ? [] : circuit.problem(nowMs)));
   }
 
-  #refusal(failure: Failure): string | null {
-    if (failure.retry === "never") return failure.arrival === "unknown" ? sentAlready : "this failure is not retried";
-    if (this.#attempts >= bounds.attemptsMax || this.#attempts > bounds.retriesMax) return "enough attempts were made";
-    return this.#dependencies.retries.spare ? null : "too many calls are being retried at the moment";
+  #refusal(failure: Failure): Stop | null {
+    if (failure.retry === "never") return failure.arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
+    if (this.#attempts >= bounds.attemptsMax || this.#attempts > bounds.retriesMax) return "stop_enough_attempts";
+    return this.#dependencies.retries.spare ? null : "stop_too_many_retries";
   }
 
   /**
@@ -106,47 +108,58 @@ export class OrderedPlan implements Plan {
   #repeat(last: Candidate, failure: Failure): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     const ready = this.#candidates.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
-    if (ready !== undefined && ready.model === last.model) return this.#take(ready, 0, "next in order");
+    if (ready !== undefined && ready.model === last.model) return this.#take(ready, 0, "try_next");
     const waitMs = failure.retryAfterMs ?? 0;
     const again = failure.retry === "same" && last.tries < 2;
     if (again && waitMs === 0 && last.circuit.ready(nowMs)) {
       const backoff = backoffMs(this.#attempts - 1, this.#dependencies.chance.unit());
-      return this.#take(last, backoff, `the same again after ${Math.round(backoff)} ms`);
+      return this.#take(last, backoff, "try_same");
     }
-    if (ready !== undefined) return this.#take(ready, 0, "next in order");
+    if (ready !== undefined) return this.#take(ready, 0, "try_next");
     if (again && waitMs > 0 && waitMs <= bounds.retryAfterMsMax && last.circuit.trusted && !last.circuit.full) {
-      return this.#take(last, waitMs, `the same again after the ${waitMs} ms its upstream asked for`);
+      return this.#take(last, waitMs, "try_same_asked");
     }
     const unready = this.#candidates.find(({ circuit, tries }) => tries === 0 && !circuit.full);
     if (unready === undefined || this.#triedUnready) return null;
     this.#triedUnready = true;
-    return this.#take(unready, 0, "nothing is ready, so one that is not is tried");
+    return this.#take(unready, 0, "try_unready");
   }
 
-  #take(candidate: Candidate, waitMs: number, why: string): Selection {
-    const selection = new CountedSelection(candidate, this.#attempts > 0, waitMs, this.#dependencies);
-    this.#attempts++;
-    this.#last = { candidate, selection };
-    if (this.#begin === null) {
-      this.#begin = candidate;
-      this.#beginWhy = why;
-    } else this.#note(line(this.#attempts, candidate, why));
+  #takeFirst(candidate: Candidate, code: "try_first" | "try_first_unready"): Selection {
+    this.#begin = candidate;
+    this.#beginCode = code;
+    return this.#select(candidate, 0);
+  }
+
+  #take(candidate: Candidate, waitMs: number, code: Again): Selection {
+    const selection = this.#select(candidate, waitMs);
+    const params = placeIn(this.#attempts, candidate);
+    const waits = code === "try_same" || code === "try_same_asked";
+    this.#note(waits ? { code, params: { ...params, wait_ms: Math.round(waitMs) } } : { code, params });
     return selection;
   }
 
-  #stop(why: string): null {
-    this.#note(`no further attempt: ${why}`);
+  #select(candidate: Candidate, waitMs: number): Selection {
+    const selection = new CountedSelection(candidate, this.#attempts > 0, waitMs, this.#dependencies);
+    this.#attempts++;
+    this.#last = { candidate, selection };
+    return selection;
+  }
+
+  #stop(code: Stop): null {
+    this.#note({ code, params: {} });
     return null;
   }
 
-  #note(text: string): void {
-    this.#walk ??= [];
-    this.#walk.push(text);
+  #note(step: StepRemark): void {
+    this.#steps ??= [];
+    this.#steps.push(step);
   }
 }
 
-const sentAlready = "it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)";
+type Stop = Extract<StepRemark["code"], `stop_${string}`>;
+type Again = "try_next" | "try_same" | "try_same_asked" | "try_unready";
 
-function line(attempt: number, { deployment }: Candidate, why: string): string {
-  return `attempt ${attempt} to ${deployment.id}: ${why}`;
+function placeIn(attempt: number, { deployment }: Candidate) {
+  return { attempt, deployment: deployment.id };
 }

@@ -39,8 +39,8 @@ export function explainSubmission(
     explanation: () => {
       const stories = plans.map((plan) => plan.explain());
       const places = refused?.places ?? stories.flatMap((story) => story.places);
-      const walk = stories.flatMap((story) => story.walk);
-      return explanationOf({ places, walk }, refused?.failure ?? null, failures);
+      const steps = stories.flatMap((story) => story.steps);
+      return explanationOf({ places, steps }, refused?.failure ?? null, failures);
     },
   });
 }

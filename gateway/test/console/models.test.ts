@@ -229,6 +229,8 @@ describe("a price that is tried on", () => {
     });
     expect(body.notes.join(" ")).toContain("`image` has no price, so 2 units");
     expect(body.notes.join(" ")).toContain("plain price");
+    expect(body.remarks).toHaveLength(body.notes.length);
+    expect(body.remarks).toContainEqual({ code: "class_without_price", params: { class: "image", count: 2 } });
   });
 
   test("of a time without usage says so, and a time that ends before it begins is refused", async () => {
@@ -240,6 +242,7 @@ describe("a price that is tried on", () => {
       simulated_usd: 0,
       lines: [],
       notes: ["Nothing was used in this time."],
+      remarks: [{ code: "nothing_used", params: {} }],
     });
     expect(await simulate(ground, { price: {}, from: 10, to: 10 })).toMatchObject({ status: 400, param: "to" });
     await ground.call("administrator", "models.remove", { params: { model: "gpt-5" } });

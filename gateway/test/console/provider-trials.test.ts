@@ -133,6 +133,12 @@ describe("a try of a provider", () => {
     expect(answer.steps[0]).toMatchObject({ name: "list models", status: 401 });
     expect(answer.steps[0]?.problem).toContain("Incorrect API key provided: Bearer [redacted]");
     expect(answer.steps[0]?.advice).toContain("wrong");
+    expect(answer.steps[0]).toMatchObject({
+      tried: { code: "list_models", params: {} },
+      fault: { code: "credential", params: {} },
+      said: "Incorrect API key provided: Bearer [redacted]",
+      remedy: { code: "check_key", params: {} },
+    });
     expect(asked).toEqual(["/v1/models"]);
   });
 
@@ -146,30 +152,61 @@ describe("a try of a provider", () => {
     const answer = await tried(ground, "main", "llama");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: no", "chat with llama: 200"]);
     expect(answer.steps[0]?.advice).toContain("no list of models");
+    expect(answer.steps).toMatchObject([
+      { fault: { code: "answered", params: { status: 404 } }, remedy: { code: "name_models_yourself", params: {} } },
+      { tried: { code: "ask_model", params: { type: "chat", model: "llama" } }, fault: null, remedy: null },
+    ]);
     expect((await tried(ground, "main")).ok).toBe(false);
   });
 
-  const bad: readonly [string, () => Response, string, string][] = [
+  const bad: readonly [string, () => Response, string, string, readonly (string | undefined)[]][] = [
     [
       "a redirect",
       () => Response.redirect("https://real.example/v1/models?key=x", 302),
       "302",
       "https://real.example/v1",
+      ["answered", "use_address"],
     ],
-    ["a page instead of an API", () => new Response("<html>"), "not JSON", "/v1"],
-    ["JSON of another kind", () => Response.json({ hello: 1 }), "no list of models", "base URL"],
-    ["an unpaid bill", () => Response.json({}, { status: 402 }), "credit", "Top it up"],
-    ["a rate limit", () => Response.json({}, { status: 429 }), "rate limit", "quota"],
-    ["trouble of its own", () => Response.json({}, { status: 503 }), "overloaded", "trouble of its own"],
-    ["a list beyond all bounds", () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }), "larger", ""],
+    ["a page instead of an API", () => new Response("<html>"), "not JSON", "/v1", ["not_json", "check_base_url_path"]],
+    [
+      "JSON of another kind",
+      () => Response.json({ hello: 1 }),
+      "no list of models",
+      "base URL",
+      ["no_model_list", "check_base_url"],
+    ],
+    ["an unpaid bill", () => Response.json({}, { status: 402 }), "credit", "Top it up", ["credit", "top_up"]],
+    [
+      "a rate limit",
+      () => Response.json({}, { status: 429 }),
+      "rate limit",
+      "quota",
+      ["rate_limited", "wait_or_raise_quota"],
+    ],
+    [
+      "trouble of its own",
+      () => Response.json({}, { status: 503 }),
+      "overloaded",
+      "trouble of its own",
+      ["overloaded", "wait_for_provider"],
+    ],
+    [
+      "a list beyond all bounds",
+      () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }),
+      "larger",
+      "",
+      [undefined, undefined],
+    ],
   ];
-  test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice) => {
+  test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice, codes) => {
     await using ground = await openCatalogGround();
     using _ = await vendor(ground, answer);
     const list = (await tried(ground, "main", "m")).steps[0];
     expect(list?.ok).toBe(false);
     expect(list?.problem).toContain(problem);
     expect(list?.advice ?? "").toContain(advice);
+    const told: readonly (string | undefined)[] = [list?.fault?.code, list?.remedy?.code];
+    expect(told).toEqual(codes);
     expect(list?.advice ?? "").not.toContain("key=x");
   });
 
@@ -299,9 +336,9 @@ describe("an import of models", () => {
       created: ["new/model", "embed"],
       extended: ["there"],
       refused: [
-        { name: "there", reason: "It leads there already." },
-        { name: "there", reason: expect.stringContaining("type chat") },
-        { name: "of-the-file", reason: expect.stringContaining("config file") },
+        { name: "there", code: "already_there", params: {}, reason: "It leads there already." },
+        { name: "there", code: "other_type", params: { type: "chat" }, reason: expect.stringContaining("type chat") },
+        { name: "of-the-file", code: "managed_by_file", params: {}, reason: expect.stringContaining("config file") },
       ],
     });
     const { models } = await ground.controlStore.catalog();

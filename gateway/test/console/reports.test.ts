@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { CaptureDetail, Explanation } from "@sluice/contract";
+import type { AuditObject, CaptureDetail, Explanation } from "@sluice/contract";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { auditHandlers } from "../../src/admin/handlers/audit-handlers.ts";
@@ -255,19 +255,22 @@ describe("usage", () => {
 test("the audit log is for admins, and of their workspace only", async () => {
   await using ground = await openReports();
   const auditSource = { actor: "ada", ip: null };
-  const note = (workspaceId: string | null, object: string) =>
+  const note = (workspaceId: string | null, object: AuditObject) =>
     ground.people.note({ action: "download", object, workspaceId }, auditSource);
-  await note(ground.acme.id, "thing of acme");
-  await note(ground.other.id, "thing of other");
-  await note(null, "thing of the installation");
+  await note(ground.acme.id, "asset thing of acme");
+  await note(ground.other.id, "asset thing of other");
+  await note(null, "asset group thing of the installation");
   const asked = { query: { search: "thing", action: "download" } };
   const own = await ground.call("admin", "audit.list", { params: acme, ...asked });
-  expect(own.body.data.map((row: { object: string }) => row.object)).toEqual(["thing of acme"]);
+  expect(own.body.data).toMatchObject([
+    { object: "asset thing of acme", action: "download", target: { kind: "asset", name: "thing of acme" } },
+  ]);
   const every = await ground.call("administrator", "audit.list", { params: all, ...asked });
   expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
-    "thing of the installation",
-    "thing of other",
-    "thing of acme",
+    "asset group thing of the installation",
+    "asset thing of other",
+    "asset thing of acme",
   ]);
+  expect(every.body.data[0].target).toEqual({ kind: "asset_group", name: "thing of the installation" });
   expect((await ground.call("member", "audit.list", { params: acme, ...asked })).code).toBe("forbidden");
 });

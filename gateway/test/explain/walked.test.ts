@@ -44,6 +44,13 @@ describe("a call that was", () => {
         expect.stringMatching(/ failed: upstream_error, retry same$/),
         expect.stringMatching(/^attempt 2 to .*: next in order$/),
       ]);
+      expect(explanation?.plan).toMatchObject([{ reasons: [] }, { reasons: [] }]);
+      const [main, spare] = explanation?.plan.map(({ deployment }) => deployment) ?? [];
+      expect(explanation?.steps).toEqual([
+        { code: "try_first", params: { attempt: 1, deployment: main ?? "" } },
+        { code: "failed", params: { deployment: main ?? "", code: "upstream_error", retry: "same" } },
+        { code: "try_next", params: { attempt: 2, deployment: spare ?? "" } },
+      ]);
     }));
 
   test("tried again at its only deployment tells each failure, and how long it waited", () =>
@@ -143,6 +150,7 @@ describe("a deployment that is passed over has a note", () => {
         const talk = { ...hello, prompt_cache_key: "one conversation" };
         const explanation = await explanationOf(gateway, await gateway.chat(talk));
         expect(explanation?.plan[0]?.note).toBe("affinity: calls of this conversation come here first, of 2");
+        expect(explanation?.plan[0]?.reasons).toEqual([{ code: "affinity", params: { count: 2 } }]);
       },
     ));
 });

@@ -3,16 +3,16 @@ import type { Column } from "../../components/data-table.tsx";
 import { Nothing, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/audit.ts";
-import { actionWord } from "./action-words.ts";
+import { actionWord, targetWords } from "./action-words.ts";
 
 const time: Column<AuditRow> = { id: "time", header: t("audit.time"), cell: (row) => <When at={row.at} /> };
 const actor: Column<AuditRow> = { id: "actor", header: t("audit.actor"), cell: (row) => row.actor };
 const action: Column<AuditRow> = {
   id: "action",
-  header: t("audit.action.title"),
+  header: t("audit.actionTitle"),
   cell: (row) => <ActionBadge action={row.action} />,
 };
-const object: Column<AuditRow> = { id: "object", header: t("audit.target"), cell: (row) => row.object };
+const object: Column<AuditRow> = { id: "object", header: t("audit.target"), cell: targetWords };
 const workspace: Column<AuditRow> = {
   id: "workspace",
   header: t("audit.workspace"),

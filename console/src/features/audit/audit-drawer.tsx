@@ -10,6 +10,7 @@ import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/audit.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
+import { targetWords } from "./action-words.ts";
 import { ActionBadge } from "./audit-columns.tsx";
 import { entryNamed } from "./audit-query.ts";
 
@@ -55,7 +56,7 @@ function Entry({ row }: { readonly row: AuditRow }) {
       <div>
         <ActionBadge action={row.action} />
         <Title order={3} fz="md" mt={4} className="break">
-          {row.object}
+          {targetWords(row)}
         </Title>
       </div>
       <dl className="fact-list">

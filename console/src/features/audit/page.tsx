@@ -61,7 +61,7 @@ function AuditLog() {
       }
     >
       <FilterBar
-        filters={[{ name: "action", label: t("audit.action.title"), choices: actionChoices(search["action"] ?? "") }]}
+        filters={[{ name: "action", label: t("audit.actionTitle"), choices: actionChoices(search["action"] ?? "") }]}
       >
         <SearchBox label={t("audit.list.search")} placeholder={t("audit.list.searchPlaceholder")} />
       </FilterBar>

@@ -26,6 +26,10 @@ export const typeWords: Readonly<Record<ModelType, string>> = {
   speech: t("catalog.type.speech"),
 };
 
+export function isModelType(name: string): name is ModelType {
+  return Object.hasOwn(typeWords, name);
+}
+
 /** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
 function formatPrice(usd: number): string {
   return price.format(usd);

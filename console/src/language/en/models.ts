@@ -143,6 +143,15 @@ export const models = {
     units: "Units",
     cost: "Cost",
     total: "Total",
+    /** What the figure leaves out, by the gateway's codes. */
+    remark: {
+      nothing_used: "Nothing was used in this period.",
+      class_without_price: "{class} has no price, so {count, number} of it cost nothing here.",
+      variants_not_told_apart: "Totals do not tell videos by resolution or sound: all are counted at the base price.",
+      long_context_not_told_apart:
+        "Totals do not tell long requests apart: all are counted at the price of a shorter context.",
+      rounded_at_once: "Each request is charged in whole billionths of a dollar; here the total is calculated at once.",
+    },
   },
   saved: "Saved.",
   conflict: {

@@ -79,6 +79,12 @@ export const providers = {
     extended: "Got another deployment",
     andMore: "{count, plural, one {and # more} other {and # more}}",
     refused: "{name}: {reason}",
+    reason: {
+      managed_by_file: "It comes from the config file. Add the provider to it there.",
+      other_type: "There is already a model of this name, of type {type}.",
+      already_there: "It already has this deployment.",
+      too_many_deployments: "It already has {count} deployments.",
+    },
     unpriced:
       "{count, plural, one {# of them has no price yet: its requests cost 0, and no budget counts them.} other {# of them have no price yet: their requests cost 0, and no budget counts them.}}",
     prices: "Set prices",
@@ -142,6 +148,70 @@ export const providers = {
     fails: "It does not work yet.",
     succeeded: "succeeded",
     failed: "failed",
+    said: "The provider says: {said}",
+    /** What was tried, what went wrong and what to do about it, by the gateway's codes. */
+    tried: {
+      list_models: "List models",
+      ask_model:
+        "{type, select, chat {Chat} completion {Completion} embedding {Embedding} rerank {Rerank} moderation {Moderation} transcription {Transcription} speech {Speech} image {Image} video {Video} other {Request}} with {model}",
+      look_for_video_task: "Look up a video task",
+      find_in_list: "Find {model} in the list",
+      choose_model: "Choose a model",
+    },
+    problem: {
+      credential: "The provider rejected the credentials.",
+      credit: "The provider's account has no credit left.",
+      url: "The base URL cannot be used.",
+      private_address: "The address is private, and this provider may not use the private network.",
+      forbidden_address: "Nothing is ever sent to this address.",
+      name: "The host name could not be resolved.",
+      unreachable: "The provider could not be reached.",
+      certificate: "The server's certificate is not valid.",
+      timeout: "The provider took too long.",
+      truncated: "The connection broke before the answer was complete.",
+      not_sendable: "The request contains a header that cannot be sent.",
+      rate_limited: "The provider's rate limit is exceeded.",
+      overloaded: "The provider is overloaded.",
+      answered: "The provider answered {status}.",
+      not_json: "The answer is not JSON.",
+      no_model_list: "The answer is JSON, but not a list of models.",
+      model_not_listed: "The account's list has no model {model}.",
+      nothing_to_ask: "Nothing was sent: no model of this provider is known that can be tested at next to no cost.",
+      not_made: "The request could not be created.",
+    },
+    advice: {
+      check_key: "The key is missing, wrong, revoked, or of another account or region. Check it, or enter another.",
+      no_key_needed: "The provider rejected the request, although this kind needs no key.",
+      write_url: "Enter the base URL as https://host/path.",
+      allow_private_network: "If this server is yours, allow the private network for this provider.",
+      use_other_address: "This cannot be the address of a server. Use another one.",
+      check_name: "Check the spelling of the base URL, and that this machine can resolve host names.",
+      check_reachability:
+        "Check the base URL and its port, that the server is running, and that no firewall blocks this machine.",
+      check_certificate: "It has expired, is for another name, or its authority is not known here.",
+      top_up: "Its credit is used up or its bill is unpaid. Top it up at the provider.",
+      try_later_or_allow_time:
+        "It was reached but is too slow, or something in between holds the answer back. Try again, or allow more time.",
+      check_connection: "Try again. If it persists, check what is between this machine and the provider.",
+      enter_key_again: "The API key contains a character that cannot be sent, such as a line break. Enter it again.",
+      use_final_address:
+        "The address redirects elsewhere, and redirects are never followed. Use the final address as the base URL.",
+      use_address:
+        "The address redirects to {location}, and redirects are never followed. Use the final address as the base URL.",
+      check_permissions: "The key is known but may not do this. Check its permissions, its project and its region.",
+      name_models_yourself:
+        "There is no list of models there. If the base URL is right, this is no fault: enter models yourself.",
+      no_such_model: "The account has no model {model}, or the base URL is not that of the API (many end in /v1).",
+      wait_or_raise_quota: "The key works, but its rate limit or quota is used up. Wait, or raise it at the provider.",
+      wait_for_provider: "The provider has trouble of its own. Try again later; its status page may say more.",
+      check_model_type:
+        "The request was not accepted. Check that the model is of the type that is tested, and the settings.",
+      check_base_url_path:
+        "Something answers there, but not this API. Check the base URL: often its path, such as /v1, is missing.",
+      check_base_url: "Check the base URL: something else may be at this path.",
+      check_model_name: "Check the spelling of the model, and that the account may use it.",
+      name_a_model: "Enter one of its models.",
+    },
   },
   add: {
     title: "Add a provider",

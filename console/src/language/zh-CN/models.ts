@@ -142,6 +142,13 @@ export const models: Translation<typeof english> = {
     units: "数量",
     cost: "成本",
     total: "合计",
+    remark: {
+      nothing_used: "此时段没有用量。",
+      class_without_price: "{class} 没有价格，因此其 {count, number} 个单位在此不计费。",
+      variants_not_told_apart: "汇总数据无法区分视频的分辨率和声音：全部按基础价格计算。",
+      long_context_not_told_apart: "汇总数据无法区分长上下文请求：全部按较短上下文的价格计算。",
+      rounded_at_once: "每个请求按十亿分之一美元取整计费；这里对总量一次性计算。",
+    },
   },
   saved: "已保存。",
   conflict: {

@@ -1,4 +1,4 @@
-import type { AnswerOf, PriceConfig, PriceMember } from "@sluice/contract";
+import type { AnswerOf, PriceConfig, PriceMember, Remark } from "@sluice/contract";
 import { usageTable } from "@sluice/contract/words";
 import { type PricedClass, type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
 import type { ModelUsage } from "#ports/index.ts";
@@ -16,6 +16,11 @@ export function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): 
   const lines = pricedClasses.flatMap((name) => lineOf(name, units.get(name) ?? 0, table));
   const picoUsd = lines.reduce((sum, line) => sum + line.pico, 0n);
   const requests = used.reduce((sum, each) => sum + each.requests, 0);
+  const remarks = remarksOn(units, table, {
+    requests,
+    variants: (variants ?? []).length > 0,
+    longContext: table.longContext !== undefined,
+  });
   return {
     requests,
     usage: Object.fromEntries(
@@ -27,11 +32,8 @@ export function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): 
     cost_usd: used.reduce((sum, each) => sum + each.costUsd, 0),
     simulated_usd: usdOf(picoUsd),
     lines: lines.map(({ pico, ...line }) => ({ ...line, usd: usdOf(pico) })),
-    notes: notesOn(units, table, {
-      requests,
-      variants: (variants ?? []).length > 0,
-      longContext: table.longContext !== undefined,
-    }),
+    notes: remarks.map(sentenceOf),
+    remarks,
   };
 }
 
@@ -48,7 +50,9 @@ function lineOf(name: PricedClass, units: number, table: PriceTable) {
   ];
 }
 
-function notesOn(
+type SimulationRemark = Remark<"simulation">;
+
+function remarksOn(
   units: ReadonlyMap<PricedClass, number>,
   table: PriceTable,
   {
@@ -56,24 +60,37 @@ function notesOn(
     variants,
     longContext,
   }: { readonly requests: number; readonly variants: boolean; readonly longContext: boolean },
-): string[] {
-  if (requests === 0 && [...units.values()].every((count) => count === 0)) return ["Nothing was used in this time."];
-  const notes: string[] = [];
+): SimulationRemark[] {
+  if (requests === 0 && [...units.values()].every((count) => count === 0))
+    return [{ code: "nothing_used", params: {} }];
+  const remarks: SimulationRemark[] = [];
   for (const [name, count] of units) {
     if (count > 0 && table[name] === undefined) {
-      notes.push(`\`${priceWords[name]}\` has no price, so ${count} units of it count nothing.`);
+      remarks.push({ code: "class_without_price", params: { class: priceWords[name], count } });
     }
   }
   const videos = (units.get("videoSeconds") ?? 0) > 0 || (units.get("output") ?? 0) > 0;
-  if (variants && videos) {
-    notes.push("Sums do not tell videos of one resolution or with sound apart: all count at the plain price.");
-  }
-  if (longContext) {
-    notes.push("Sums do not tell long requests apart: all count at the price of a shorter context.");
-  }
-  notes.push("Each request is charged in whole billionths of a dollar; here the sum is worked out at once.");
-  return notes;
+  if (variants && videos) remarks.push({ code: "variants_not_told_apart", params: {} });
+  if (longContext) remarks.push({ code: "long_context_not_told_apart", params: {} });
+  remarks.push({ code: "rounded_at_once", params: {} });
+  return remarks;
 }
+
+function sentenceOf(remark: SimulationRemark): string {
+  if (remark.code === "class_without_price") {
+    const { class: name, count } = remark.params;
+    return `\`${name}\` has no price, so ${count} units of it count nothing.`;
+  }
+  return sentences[remark.code];
+}
+
+const sentences: Readonly<Record<Exclude<SimulationRemark["code"], "class_without_price">, string>> = {
+  nothing_used: "Nothing was used in this time.",
+  variants_not_told_apart:
+    "Sums do not tell videos of one resolution or with sound apart: all count at the plain price.",
+  long_context_not_told_apart: "Sums do not tell long requests apart: all count at the price of a shorter context.",
+  rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
+};
 
 const picoPerUsd = 1_000_000_000_000;
 

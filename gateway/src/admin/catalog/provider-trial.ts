@@ -1,4 +1,4 @@
-import type { TestAnswer } from "@sluice/contract";
+import type { Remark, TestAnswer } from "@sluice/contract";
 import type { Catalog, ModelType, Provider } from "#core/index.ts";
 import { type ProviderKind, suggestedModel, type UpstreamModelListed } from "#providers/index.ts";
 
@@ -9,6 +9,10 @@ interface Trial {
   readonly ms: number;
   readonly problem: string | null;
   readonly advice: string | null;
+  /** The problem by code, what the provider itself said of it, and the advice by code. */
+  readonly fault: Remark<"testProblem"> | null;
+  readonly said: string | null;
+  readonly remedy: Remark<"testAdvice"> | null;
 }
 
 interface ListTrial extends Trial {
@@ -46,7 +50,7 @@ export async function tryProvider(trials: ProviderTrials, subject: Subject, sign
   const steps: TestAnswer["steps"] = [];
   const listing = await trials.listModels(provider, kind, signal);
   if (listing !== null) {
-    steps.push(stepOf("list models", listing));
+    steps.push(stepOf("list models", { code: "list_models", params: {} }, listing));
     // Whoever does not get there or is not let in would only hear the same again.
     if (listing.status === 0 || listing.status === 401 || listing.status === 403) return { ok: false, steps };
   }
@@ -77,18 +81,23 @@ async function askStep(
   const answer = await trials.ask(provider, kind, model, signal);
   // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
   const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
-  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, answer);
+  const asked = { code: "ask_model", params: { type, model: upstreamModel } } as const;
+  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, asked, answer);
   const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
-  if (task !== null) return stepOf("look for a video task", task);
+  if (task !== null) return stepOf("look for a video task", { code: "look_for_video_task", params: {} }, task);
   if (listing === null || listing.models === null) return nothingToAsk;
   const there = listing.models.some((each) => each.id === upstreamModel);
   return {
     name: `find ${upstreamModel} in the list`,
+    tried: { code: "find_in_list", params: { model: upstreamModel } },
     ok: there,
     status: listing.status,
     ms: 0,
     problem: there ? null : `The account's list has no model ${upstreamModel}.`,
+    fault: there ? null : { code: "model_not_listed", params: { model: upstreamModel } },
+    said: null,
     advice: there ? null : "Check how the model is written, and that the account may use it.",
+    remedy: there ? null : { code: "check_model_name", params: {} },
   };
 }
 
@@ -107,15 +116,20 @@ const verbs: Readonly<Partial<Record<ModelType, string>>> = {
 
 const nothingToAsk: TestAnswer["steps"][number] = {
   name: "choose a model",
+  tried: { code: "choose_model", params: {} },
   ok: false,
   status: 0,
   ms: 0,
   problem: "Nothing was asked: no model of this provider is known that could be tried for nearly nothing.",
+  fault: { code: "nothing_to_ask", params: {} },
+  said: null,
   advice: "Name one of its models.",
+  remedy: { code: "name_a_model", params: {} },
 };
 
-function stepOf(name: string, { status, ms, problem, advice }: Trial): TestAnswer["steps"][number] {
-  return { name, ok: problem === null, status, ms: Math.round(ms), problem, advice };
+function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["steps"][number] {
+  const { status, ms, problem, fault, said, advice, remedy } = trial;
+  return { name, tried, ok: problem === null, status, ms: Math.round(ms), problem, fault, said, advice, remedy };
 }
 
 function canBeTried(type: ModelType): boolean {

@@ -1,3 +1,4 @@
+import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { Assets } from "#assets/index.ts";
 import { type Catalog, statesShownAs } from "#core/index.ts";
 import type { Clock, ControlStore, PeopleStore } from "#ports/index.ts";
@@ -30,7 +31,7 @@ export function mediaHandlers(
 > {
   const { videos, assets, people, catalog, clock } = dependencies;
   const keyNames = new KeyNames(dependencies);
-  const noted = (call: Removal, action: string, object: string) =>
+  const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
     people.note({ action, object, workspaceId: oneWorkspace(call).id }, call.auditSource);
   return {
     async "tasks.list"({ workspace, query }) {

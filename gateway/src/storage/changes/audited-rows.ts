@@ -1,3 +1,4 @@
+import type { AuditObject } from "@sluice/contract/words";
 import { chunksOf, sameRow, updateAction } from "../database/reconcile.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import type { AuditedWrite } from "./audited-write.ts";
@@ -16,7 +17,7 @@ export interface AuditedObject<Name extends AuditedTable> {
   readonly table: Name;
   readonly idColumn: "id" | "name";
   /** As a person would name it: `key acme/ci`. */
-  label(row: Row<Name>): string;
+  label(row: Row<Name>): AuditObject;
   /** Without secrets. `before`: the row that this one replaces. */
   view(row: Row<Name>, before: Row<Name> | null): AuditView;
   /** The id of the workspace that it belongs to; null: it belongs to the installation. */

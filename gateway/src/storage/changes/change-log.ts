@@ -1,3 +1,4 @@
+import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { ApplyReport, AuditEvent, AuditSource } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
@@ -12,7 +13,7 @@ const pastWords = {
   revoke: "revoked",
   rotate: "rotated",
   "set-price": "set price of",
-} as const;
+} as const satisfies Readonly<Partial<Record<AuditAction, string>>>;
 
 export type Action = keyof typeof pastWords;
 
@@ -45,7 +46,13 @@ export class ChangeLog {
     return Object.freeze([...this.#report]);
   }
 
-  record(action: Action, object: string, before: AuditView, after: AuditView, workspaceId: string | null = null): void {
+  record(
+    action: Action,
+    object: AuditObject,
+    before: AuditView,
+    after: AuditView,
+    workspaceId: string | null = null,
+  ): void {
     this.#report.push(`${pastWords[action]} ${object}`);
     this.#add({ action, object, workspaceId, before, after });
   }

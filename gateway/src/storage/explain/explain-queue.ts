@@ -191,12 +191,11 @@ class ExplainQueue implements KeptExplainer {
 /** Sentences may quote what an upstream said. */
 function masked(explanation: Explanation, { mask }: SecretLooks): Explanation {
   const short = (text: string): string => mask(text).slice(0, bounds.explainTextMax);
-  const { refusal, failures, plan, walk } = explanation;
+  const { refusal, failures, ...coded } = explanation;
   return {
-    plan,
+    ...coded,
     refusal: refusal === null ? null : { ...refusal, message: short(refusal.message) },
     failures: failures.map((failure) => ({ ...failure, message: short(failure.message) })),
-    ...(walk === undefined ? {} : { walk }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Invitation } from "@sluice/contract/console";
-import { workspaceRoles } from "@sluice/contract/words";
+import { type AuditObject, workspaceRoles } from "@sluice/contract/words";
 import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
@@ -127,7 +127,7 @@ function openAt(connection: Connection) {
 
 type OpenInvitation = Awaited<ReturnType<ReturnType<typeof openAt>["executeTakeFirstOrThrow"]>>;
 
-async function labelOf(connection: Connection, grant: Grant, email: string): Promise<string> {
+async function labelOf(connection: Connection, grant: Grant, email: string): Promise<AuditObject> {
   return `invitation ${await grantPlace(connection, grant)}/${email}`;
 }
 

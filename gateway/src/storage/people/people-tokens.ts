@@ -111,7 +111,7 @@ export async function revokeToken(options: PeopleContext, id: string, auditSourc
     const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
     if (row === undefined) return;
     await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
-    const label = `admin token ${row.slug ?? "installation"}/${row.name}`;
+    const label = `admin token ${row.slug ?? "installation"}/${row.name}` as const;
     log.record("revoke", label, tokenView(row), null, row.workspace_id);
   });
 }

@@ -1,4 +1,5 @@
 import type { AuditRow } from "@sluice/contract/console";
+import { type AuditAction, auditTargetOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
 import type { Row } from "../database/schema.ts";
@@ -76,8 +77,10 @@ function auditRowOf(row: Row<"audit_log">, slugs: ReadonlyMap<string, string>): 
     actor: row.actor,
     ip: row.ip,
     workspace: id === null ? null : { id, slug: slugs.get(id) ?? id },
-    action: row.action,
+    // Only the log's writers write it, and they write no other.
+    action: row.action as AuditAction,
     object: row.object,
+    target: auditTargetOf(row.object),
     before: row.before === null ? null : JSON.parse(row.before),
     after: row.after === null ? null : JSON.parse(row.after),
   };

@@ -263,7 +263,7 @@ function refused(dependencies: TaskDependencies, call: CreateCall, failure: Fail
       requestId: call.requestId,
       workspaceId: principal.workspace.id,
       matters: true,
-      explanation: () => explanationOf({ places: [], walk: [] }, failure, []),
+      explanation: () => explanationOf({ places: [], steps: [] }, failure, []),
     });
   }
   if (failure.code === "internal_error") {

@@ -11,6 +11,8 @@ import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { rangeLengths } from "../../../components/use-time-range.ts";
 import { Rich, t } from "../../../language/areas/models.ts";
+import { models } from "../../../language/en/models.ts";
+import { remarks } from "../../../language/remark.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { classLabel, isUnpriced, unitPriceWords } from "../../catalog/price-words.ts";
 
@@ -94,7 +96,7 @@ interface OutcomeProps {
 }
 
 function Outcome({ answer, range, isChanged }: OutcomeProps) {
-  const { requests, cost_usd, simulated_usd, lines, notes } = answer;
+  const { requests, cost_usd, simulated_usd, lines, notes, remarks: coded } = answer;
   if (requests === 0 && lines.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -120,13 +122,23 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
       {lines.length > 0 && <CostTable lines={lines} total={simulated_usd} />}
       {notes.length > 0 && (
         <ul className="notes">
-          {notes.map((note) => (
-            <li key={note}>{note.replace(/`(\w+)`/g, (_, name: string) => classLabel(name))}</li>
+          {notes.map((note, at) => (
+            <li key={note}>{noteWords(named(coded[at]), note)}</li>
           ))}
         </ul>
       )}
     </Stack>
   );
+}
+
+const noteWords = remarks(t, "models.simulation.remark", models.simulation.remark);
+type SimulationRemark = AnswerOf<"models.simulate">["remarks"][number];
+
+/** With the name of a class of usage in the language of the page. */
+function named(remark: SimulationRemark | undefined): SimulationRemark | undefined {
+  const name = remark?.params["class"];
+  if (remark === undefined || name === undefined) return remark;
+  return { ...remark, params: { ...remark.params, class: classLabel(String(name)) } };
 }
 
 interface CostTableProps {

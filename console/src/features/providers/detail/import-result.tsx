@@ -3,7 +3,9 @@ import type { AnswerOf } from "@sluice/contract";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { t } from "../../../language/areas/providers.ts";
-import { isUnpriced } from "../../catalog/price-words.ts";
+import { providers } from "../../../language/en/providers.ts";
+import { remarks } from "../../../language/remark.ts";
+import { isModelType, isUnpriced, typeWords } from "../../catalog/price-words.ts";
 import { useModels } from "../../catalog/use-models.ts";
 
 interface ImportResultProps {
@@ -36,9 +38,9 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
       <Stack gap="xs">
         {created.length > 0 && <Names label={t("providers.result.created")} names={created} />}
         {extended.length > 0 && <Names label={t("providers.result.extended")} names={extended} />}
-        {refused.map(({ name, reason }) => (
+        {refused.map(({ name, reason, ...refusal }) => (
           <Text key={name} size="sm" className="break">
-            {t("providers.result.refused", { name, reason })}
+            {t("providers.result.refused", { name, reason: reasonWords(typed(refusal), reason) })}
           </Text>
         ))}
         {unpriced.length > 0 && (
@@ -52,6 +54,17 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
       </Stack>
     </Alert>
   );
+}
+
+const reasonWords = remarks(t, "providers.result.reason", providers.result.reason);
+type Refusal = Pick<ImportResultProps["result"]["refused"][number], "code" | "params">;
+
+/** With the name of a model's type in the language of the page. */
+function typed({ code, params }: Refusal): Refusal {
+  const { type } = params;
+  return typeof type === "string" && isModelType(type)
+    ? { code, params: { ...params, type: typeWords[type] } }
+    : { code, params };
 }
 
 function titleOf(done: number, refused: number): string {

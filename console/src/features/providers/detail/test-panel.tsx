@@ -1,14 +1,13 @@
 import { Autocomplete, Button, Group, Loader, Stack, Text } from "@mantine/core";
-import type { ConsoleProvider, TestAnswer } from "@sluice/contract";
-import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
+import type { ConsoleProvider } from "@sluice/contract";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
-import { formatDuration } from "../../../client/format.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
+import { TestVerdict } from "./test-verdict.tsx";
 
 /** Asks the provider something small, step by step, and says what to do about what fails. */
 export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) {
@@ -56,7 +55,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
             </Group>
           )}
           {test.error !== null && <ProblemAlert problem={test.error} />}
-          {test.data !== undefined && !test.isPending && <Verdict answer={test.data} />}
+          {test.data !== undefined && !test.isPending && <TestVerdict kind={provider.kind} answer={test.data} />}
         </div>
         {test.data?.ok === true && !test.isPending && (
           <Group gap="xs">
@@ -75,37 +74,6 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
         )}
       </Stack>
     </Section>
-  );
-}
-
-function Verdict({ answer }: { readonly answer: TestAnswer }) {
-  return (
-    <Stack gap="sm">
-      <Text fw={500} size="sm">
-        {answer.ok ? t("providers.test.works") : t("providers.test.fails")}
-      </Text>
-      <ol className="test-steps">
-        {answer.steps.map((step) => (
-          <li key={step.name} data-tone={step.ok ? "good" : "bad"}>
-            <span className="test-mark">
-              {step.ok ? <IconCircleCheck size={18} aria-hidden /> : <IconCircleX size={18} aria-hidden />}
-            </span>
-            <div className="grow">
-              <div className="break">
-                <span className="test-name">{step.name}</span>{" "}
-                <span className="aside">
-                  {step.ok ? t("providers.test.succeeded") : t("providers.test.failed")}
-                  {step.status === 0 ? "" : ` · ${t("providers.test.http", { status: String(step.status) })}`}
-                  {step.ms > 0 && ` · ${formatDuration(step.ms)}`}
-                </span>
-              </div>
-              {step.problem !== null && <div className="break">{step.problem}</div>}
-              {step.advice !== null && <div className="test-advice break">{step.advice}</div>}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </Stack>
   );
 }
 

@@ -3,6 +3,7 @@ import type { Tone } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { outcomeTone, outcomeWords } from "../outcome.tsx";
 import { statusOf } from "./outcome-note.ts";
+import { isLeftOut, placeWords } from "./plan-words.ts";
 
 type Tried = Pick<AttemptDetail, "deployment" | "outcome" | "http_status" | "upstream_status">;
 
@@ -31,8 +32,8 @@ export function planRows({ plan }: Pick<Explanation, "plan">, attempts: readonly
       upstreamModel: step.upstream_model,
       priority: step.priority,
       weight: step.weight,
-      note: step.note,
-      leftOut: step.note?.startsWith("left out") ?? false,
+      note: placeWords(step),
+      leftOut: isLeftOut(step),
       result:
         last === undefined
           ? null
@@ -52,10 +53,4 @@ function triedWords(attempt: Tried, count: number, isLast: boolean): string {
   return count > 1
     ? t("requests.plan.triedTimes", { outcome, status, count })
     : t("requests.plan.tried", { outcome, status });
-}
-
-/** Lines that name deployments by their ids, with the names that the plan has for them. */
-export function namedLines(lines: readonly string[], plan: Explanation["plan"]): readonly string[] {
-  const names = new Map(plan.map((step) => [step.deployment, `${step.provider} (${step.upstream_model})`]));
-  return lines.map((line) => line.replaceAll(/[^\s:,;]+/g, (word) => names.get(word) ?? word));
 }

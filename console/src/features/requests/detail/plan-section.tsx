@@ -8,7 +8,8 @@ import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { FactList } from "./fact-list.tsx";
-import { namedLines, type PlanRow, planRows } from "./plan-rows.ts";
+import { type PlanRow, planRows } from "./plan-rows.ts";
+import { walkLines } from "./plan-words.ts";
 
 /** Which deployments there were, in which order, and why; what refused the call; what was tried in between. */
 export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
@@ -37,9 +38,7 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
           />
         </Section>
       )}
-      {explanation.walk !== undefined && explanation.walk.length > 0 && (
-        <Walk lines={namedLines(explanation.walk, explanation.plan)} />
-      )}
+      {explanation.walk !== undefined && explanation.walk.length > 0 && <Walk lines={walkLines(explanation)} />}
     </>
   );
 }

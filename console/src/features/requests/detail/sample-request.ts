@@ -48,7 +48,11 @@ export function sampleRequest(
   };
 }
 
-export function samplePlace(deployment: string, note: string | null): Explanation["plan"][number] {
+export function samplePlace(
+  deployment: string,
+  note: string | null,
+  reasons: Explanation["plan"][number]["reasons"] = [],
+): Explanation["plan"][number] {
   return {
     deployment,
     provider: deployment,
@@ -57,5 +61,6 @@ export function samplePlace(deployment: string, note: string | null): Explanatio
     priority: 0,
     weight: 1,
     note,
+    reasons,
   };
 }

@@ -31,14 +31,18 @@ test("a failover: who was passed over and why, what failed and in which words, w
     plan: [
       samplePlace("second", null),
       samplePlace("main", null),
-      samplePlace("first", "drawn by weight, first of 2; cooling for 3.2 s: rate limited; wait"),
-      samplePlace("off", "left out: it is switched off"),
+      samplePlace("first", "drawn by weight, first of 2; cooling for 3.2 s: its upstream asked to wait", [
+        { code: "drawn_by_weight", params: { count: 2 } },
+        { code: "cooling", params: { seconds: 3.2 } },
+        { code: "upstream_asked_to_wait", params: {} },
+      ]),
+      samplePlace("off", "left out: it is switched off", [{ code: "deployment_disabled", params: {} }]),
     ],
     failures: [{ attempt_id: "att_0", code: "upstream_error", message: "Overloaded.", retry: "other" as const }],
   };
   const said = summaryOf(sampleRequest([failed, sampleAttempt({ deployment: "main" })], explanation));
   expect(said.slice(1, 4)).toEqual([
-    "Provider first was skipped: cooling for 3.2 s: rate limited; wait.",
+    "Provider first was skipped: cooling down for 3.2 s, the provider asked to wait.",
     "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded.",
     "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
   ]);

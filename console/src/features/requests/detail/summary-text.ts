@@ -3,6 +3,7 @@ import { formatCount, formatDuration, formatMoment, formatUsd } from "../../../c
 import { t } from "../../../language/areas/requests.ts";
 import { locale } from "../../../language/chosen.ts";
 import { endpointWords } from "../endpoint-words.ts";
+import { troubleWords } from "./plan-words.ts";
 import { countTokens, type TokenCount } from "./token-classes.ts";
 
 /** A request in sentences: who asked for what, which way it went and why, what was refused, what it used and cost. */
@@ -33,15 +34,14 @@ function asked({ key, workspace }: RequestDetail, last: AttemptDetail): readonly
   return turned ? [first, t("requests.summary.fallback", { model: last.model })] : [first];
 }
 
-const troubles = /(?:^|; )((?:cooling|breaker open|half-open|full)\b.*)$/s;
 const skippedMax = 2;
 
 /** Deployments that were not well when the plan was made, and were not tried. */
 function skipped(explanation: Explanation | null, attempts: readonly AttemptDetail[]): readonly string[] {
   const tried = new Set(attempts.map((attempt) => attempt.deployment));
-  const sentences = (explanation?.plan ?? []).flatMap(({ deployment, provider, note }) => {
-    const reason = tried.has(deployment) ? null : troubles.exec(note ?? "")?.[1];
-    return reason == null ? [] : [t("requests.summary.skipped", { provider, reason: withoutEnd(reason) })];
+  const sentences = (explanation?.plan ?? []).flatMap((place) => {
+    const reason = tried.has(place.deployment) ? null : troubleWords(place);
+    return reason === null ? [] : [t("requests.summary.skipped", { provider: place.provider, reason })];
   });
   const count = sentences.length - skippedMax;
   return count > 0 ? [...sentences.slice(0, skippedMax), t("requests.summary.skippedMore", { count })] : sentences;
@@ -153,9 +153,4 @@ function paid(attempts: readonly AttemptDetail[], costUsd: number): string {
   }
   const unpriced = attempts.every((attempt) => attempt.price_version === null);
   return unpriced ? t("requests.summary.unpriced") : t("requests.summary.free");
-}
-
-/** A sentence that will get its own end. */
-function withoutEnd(text: string): string {
-  return text.trim().replace(/[.;,]+$/, "");
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { namedLines } from "./plan-rows.ts";
-import { sampleAttempt, samplePlace } from "./sample-request.ts";
+import { sampleAttempt } from "./sample-request.ts";
 import { spansOf } from "./timing.ts";
 import { usageLines } from "./token-classes.ts";
 
@@ -69,12 +68,4 @@ test("every class that was used has its line, priced or not, and the lines add u
   ]);
   expect(lines.reduce((sum, line) => sum + (line.usd ?? 0), 0)).toBeCloseTo(attempt.cost_usd, 9);
   expect(usageLines({ usage: { new_class: 3 }, cost_lines: [] }).map((line) => line.label)).toEqual(["new_class"]);
-});
-
-test("steps name deployments as the plan does, and leave other words alone", () => {
-  const plan = [samplePlace("dep_1", null), samplePlace("dep_12", null)];
-  expect(namedLines(["attempt 1 to dep_12: first in order", "dep_1 failed: x, retry same"], plan)).toEqual([
-    "attempt 1 to dep_12 (gpt-up): first in order",
-    "dep_1 (gpt-up) failed: x, retry same",
-  ]);
 });

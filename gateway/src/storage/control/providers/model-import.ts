@@ -1,6 +1,7 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
+import type { Remark } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, ImportReport, WantedModel } from "#ports/index.ts";
+import type { AuditSource, ImportRefusal, ImportReport, WantedModel } from "#ports/index.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import { applyDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
@@ -23,12 +24,12 @@ export async function importModels(
     if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
     const created: string[] = [];
     const extended: string[] = [];
-    const refused: { name: string; reason: string }[] = [];
+    const refused: ImportRefusal[] = [];
     for (const model of wanted) {
       const done = await importOne(context, provider, model);
       if (done === "created") created.push(model.name);
       else if (done === "extended") extended.push(model.name);
-      else refused.push({ name: model.name, reason: done.reason });
+      else refused.push({ name: model.name, ...done });
     }
     return { created, extended, refused };
   });
@@ -38,7 +39,7 @@ async function importOne(
   context: ApplyContext,
   provider: string,
   { name, type, upstreamModel, ownedBy, price }: WantedModel,
-): Promise<"created" | "extended" | { readonly reason: string }> {
+): Promise<"created" | "extended" | (Remark<"importRefusal"> & { readonly reason: string })> {
   const deployment = { provider, upstream_model: upstreamModel };
   const before = await modelRecord(context.transaction, name);
   if (before === null) {
@@ -46,12 +47,21 @@ async function importOne(
     await createModel(context, { name, type, deployments: [deployment], price, ...owner });
     return "created";
   }
-  if (before.managedBy === "file") return { reason: "It comes from the config file. Add the provider to it there." };
-  if (before.type !== type) return { reason: `There is a model of this name already, of the type ${before.type}.` };
-  if (before.deployments.some((each) => each.provider === provider && each.upstreamModel === upstreamModel)) {
-    return { reason: "It leads there already." };
+  if (before.managedBy === "file") {
+    const reason = "It comes from the config file. Add the provider to it there.";
+    return { code: "managed_by_file", params: {}, reason };
   }
-  if (before.deployments.length >= deploymentsMax) return { reason: `It has ${deploymentsMax} deployments already.` };
+  if (before.type !== type) {
+    const reason = `There is a model of this name already, of the type ${before.type}.`;
+    return { code: "other_type", params: { type: before.type }, reason };
+  }
+  if (before.deployments.some((each) => each.provider === provider && each.upstreamModel === upstreamModel)) {
+    return { code: "already_there", params: {}, reason: "It leads there already." };
+  }
+  if (before.deployments.length >= deploymentsMax) {
+    const reason = `It has ${deploymentsMax} deployments already.`;
+    return { code: "too_many_deployments", params: { count: deploymentsMax }, reason };
+  }
   const config: ModelConfig = {
     name,
     deployments: [

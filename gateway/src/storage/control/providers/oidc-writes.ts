@@ -1,3 +1,4 @@
+import type { AuditObject } from "@sluice/contract/words";
 import { Failure, Secret } from "#core/index.ts";
 import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
@@ -83,7 +84,7 @@ function rowId(id: string): string {
   return `setting:${prefix}${id}`;
 }
 
-function label(id: string): string {
+function label(id: string): AuditObject {
   return `single sign-on ${id}`;
 }
 

@@ -1,0 +1,198 @@
+/**
+ * What the admin API says in English sentences, by code, so that a program can say it in words of its own; the console does, in
+ * each of its languages. Beside each code stand the params that its sentence leaves open. The sentence stays in the answer:
+ * whoever does not know a code shows that.
+ */
+export const remarkCodes = {
+  /** Why a deployment stands where it does in a plan. One of the circuit is followed by what put it there. */
+  place: {
+    fallback_model: [],
+    account_bound: [],
+    drawn_by_weight: ["count"],
+    affinity: ["count"],
+    full: ["in_flight"],
+    half_open: [],
+    cooling: ["seconds"],
+    breaker_open: ["seconds"],
+    failures_in_a_row: ["count"],
+    failure_share: ["failures", "calls", "seconds"],
+    probe_failed: [],
+    upstream_asked_to_wait: [],
+    told_by_replica: [],
+    deployment_disabled: [],
+    provider_disabled: [],
+    cannot_serve: [],
+    other_account: [],
+    no_weight: [],
+    duplicate: [],
+  },
+  /** What was tried for a call, in which order, and why. `deployment`: an id. */
+  step: {
+    places_not_shown: ["count"],
+    try_first: ["attempt", "deployment"],
+    try_first_unready: ["attempt", "deployment"],
+    try_next: ["attempt", "deployment"],
+    try_same: ["attempt", "deployment", "wait_ms"],
+    try_same_asked: ["attempt", "deployment", "wait_ms"],
+    try_unready: ["attempt", "deployment"],
+    failed: ["deployment", "code", "retry"],
+    stop_nothing_left: [],
+    stop_all_full: [],
+    stop_maybe_charged: [],
+    stop_not_retryable: [],
+    stop_enough_attempts: [],
+    stop_too_many_retries: [],
+  },
+  /** What a test of a provider tries. `type`: of a model. */
+  test: {
+    list_models: [],
+    ask_model: ["type", "model"],
+    look_for_video_task: [],
+    find_in_list: ["model"],
+    choose_model: [],
+  },
+  /** What went wrong in it. */
+  testProblem: {
+    credential: [],
+    credit: [],
+    url: [],
+    private_address: [],
+    forbidden_address: [],
+    name: [],
+    unreachable: [],
+    certificate: [],
+    timeout: [],
+    truncated: [],
+    not_sendable: [],
+    rate_limited: [],
+    overloaded: [],
+    answered: ["status"],
+    not_json: [],
+    no_model_list: [],
+    model_not_listed: ["model"],
+    nothing_to_ask: [],
+    not_made: [],
+  },
+  /** What to do about it. */
+  testAdvice: {
+    check_key: [],
+    no_key_needed: [],
+    write_url: [],
+    allow_private_network: [],
+    use_other_address: [],
+    check_name: [],
+    check_reachability: [],
+    check_certificate: [],
+    top_up: [],
+    try_later_or_allow_time: [],
+    check_connection: [],
+    enter_key_again: [],
+    use_final_address: [],
+    use_address: ["location"],
+    check_permissions: [],
+    name_models_yourself: [],
+    no_such_model: ["model"],
+    wait_or_raise_quota: [],
+    wait_for_provider: [],
+    check_model_type: [],
+    check_base_url_path: [],
+    check_base_url: [],
+    check_model_name: [],
+    name_a_model: [],
+  },
+  /** Why a model was not imported. `type`: of the model that has the name. */
+  importRefusal: {
+    managed_by_file: [],
+    other_type: ["type"],
+    already_there: [],
+    too_many_deployments: ["count"],
+  },
+  /** What a simulated price leaves out. `class`: in the words of a price. */
+  simulation: {
+    nothing_used: [],
+    class_without_price: ["class", "count"],
+    variants_not_told_apart: [],
+    long_context_not_told_apart: [],
+    rounded_at_once: [],
+  },
+} as const;
+
+export type RemarkKind = keyof typeof remarkCodes;
+type Codes<Kind extends RemarkKind> = (typeof remarkCodes)[Kind];
+type ParamsOf<Names> = Names extends readonly string[] ? { readonly [Name in Names[number]]: string | number } : never;
+
+export type RemarkCode<Kind extends RemarkKind> = keyof Codes<Kind> & string;
+
+/** A remark as the gateway makes it: with each param of its code. */
+export type Remark<Kind extends RemarkKind> = {
+  [Code in RemarkCode<Kind>]: { code: Code; params: ParamsOf<Codes<Kind>[Code]> };
+}[RemarkCode<Kind>];
+
+/** What the audit log knows to happen. */
+export const auditActions = [
+  "create",
+  "update",
+  "remove",
+  "set-price",
+  "rotate",
+  "revoke",
+  "cancel",
+  "take-over",
+  "release",
+  "view",
+  "download",
+  "reset-password",
+  "signed-in",
+  "signed-out",
+  "sign-in-refused",
+  "sign-in-locked",
+  "sessions-ended",
+  "user-created",
+  "password-changed",
+  "passkey-added",
+  "passkey-removed",
+  "two-factor-enabled",
+  "two-factor-disabled",
+  "backup-codes-made",
+  "oidc-connected",
+  "oidc-disconnected",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** What the audit log tells of, and the words that an entry's `object` begins with. */
+const auditTargetWords = {
+  admin_token: "admin token",
+  api_key: "key",
+  asset: "asset",
+  asset_group: "asset group",
+  backup: "backup",
+  captured_request: "captured request",
+  deployment: "deployment",
+  group: "group",
+  invitation: "invitation",
+  member: "member",
+  model: "model",
+  notice: "notice",
+  oidc_account: "single sign-on",
+  password_reset: "password reset",
+  provider: "provider",
+  second_factor: "second factor",
+  setting: "setting",
+  user: "user",
+  video_task: "video task",
+  webhook_secret: "webhook secret",
+  workspace: "workspace",
+} as const;
+export type AuditTargetKind = keyof typeof auditTargetWords;
+export const auditTargetKinds = Object.keys(auditTargetWords) as readonly AuditTargetKind[];
+
+/** What an entry of the audit log is about: `key acme/ci`. Every writer of the log is held to it. */
+export type AuditObject = `${(typeof auditTargetWords)[AuditTargetKind]}${"" | ` ${string}`}`;
+
+/** Its kind and name. null: of a kind that is not known. The longest words win: `asset group g` is no asset. */
+export function auditTargetOf(object: string): { readonly kind: AuditTargetKind; readonly name: string } | null {
+  const kind = auditTargetKinds
+    .filter((each) => `${object} `.startsWith(`${auditTargetWords[each]} `))
+    .toSorted((one, other) => auditTargetWords[other].length - auditTargetWords[one].length)[0];
+  return kind === undefined ? null : { kind, name: object.slice(auditTargetWords[kind].length + 1) };
+}
