@@ -16,20 +16,20 @@ export interface ToolRequest {
  */
 export function chooseCalls(
   tools: readonly RequestedTool[],
-  wish: ToolRequest,
+  requested: ToolRequest,
   conversation: Conversation,
 ): Pick<ParsedRequest, "calls" | "callable" | "parallel"> {
-  const { parallel } = wish;
-  if (wish.mode === "none" || conversation.toolResultLast) return { calls: [], callable: [], parallel };
-  const one = pick(tools, wish, conversation.last);
+  const { parallel } = requested;
+  if (requested.mode === "none" || conversation.toolResultLast) return { calls: [], callable: [], parallel };
+  const one = pick(tools, requested, conversation.last);
   const calls = one === undefined ? [] : [one];
   const rest = tools.filter((tool) => tool !== one);
-  return { calls, callable: wish.forced === null ? [...calls, ...rest] : calls, parallel };
+  return { calls, callable: requested.forced === null ? [...calls, ...rest] : calls, parallel };
 }
 
-function pick(tools: readonly RequestedTool[], wish: ToolRequest, prompt: string): RequestedTool | undefined {
-  if (wish.forced !== null) return tools.find((tool) => tool.name === wish.forced);
+function pick(tools: readonly RequestedTool[], requested: ToolRequest, prompt: string): RequestedTool | undefined {
+  if (requested.forced !== null) return tools.find((tool) => tool.name === requested.forced);
   const named = tools.find((tool) => prompt.includes(tool.name));
   if (named !== undefined) return named;
-  return wish.mode === "required" || /\btools?\b/i.test(prompt) ? tools[0] : undefined;
+  return requested.mode === "required" || /\btools?\b/i.test(prompt) ? tools[0] : undefined;
 }

@@ -10,7 +10,7 @@ import { testConfig } from "./test-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-loaded-"));
 const list = join(folder, "modules");
-const tells = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: list };
+const environment = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: list };
 const upstream = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: () => Response.json(reply) });
 const reply = {
   id: "chatcmpl-1",
@@ -22,7 +22,7 @@ const reply = {
 };
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway({ config: testConfig(`http://127.0.0.1:${upstream.port}/v1`), env: tells });
+  gateway = await startGateway({ config: testConfig(`http://127.0.0.1:${upstream.port}/v1`), env: environment });
 });
 afterAll(async () => {
   await gateway?.remove();

@@ -20,8 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** SQLite's own shell, where there is one. */
 const shell = Bun.which("sqlite3");
 const callsMin = 50;
-const kernelTells = existsSync("/proc/locks");
-if (!kernelTells) console.log("not looked at: the locks themselves, because there is no /proc/locks here");
+const kernelListsLocks = existsSync("/proc/locks");
+if (!kernelListsLocks) console.log("not looked at: the locks themselves, because there is no /proc/locks here");
 
 test("another program may read and copy the database in use: nothing written later is lost, even by kill -9", async () => {
   const truthFile = join(folder, "truth.jsonl");
@@ -114,7 +114,7 @@ async function lookIn(gateway: Gateway, rounds: number): Promise<void> {
  * look that finds it proves it, and one that does not is made again.
  */
 async function lockSeen(gateway: Gateway): Promise<void> {
-  if (!kernelTells) return;
+  if (!kernelListsLocks) return;
   const inode = statSync(join(gateway.dataDir, "sluice.db")).ino;
   await until(() =>
     readFileSync("/proc/locks", "utf8")

@@ -29,9 +29,9 @@ beforeAll(async () => {
   for (const { upstreamModel } of matrixUpstreams.filter(({ name }) => name.startsWith("bedrock"))) {
     await setup.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
   }
-  const door = { url: setup.gateway.url, key: keys.main };
-  const latest = latestCallers({ ...door, onExchange: (one) => void taped.push(one) });
-  const callers = matrixCallers(door).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
+  const access = { url: setup.gateway.url, key: keys.main };
+  const latest = latestCallers({ ...access, onExchange: (one) => void taped.push(one) });
+  const callers = matrixCallers(access).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
   results = await runMatrix(setup, callers, cases);
   console.log(`\n${matrixTable(results)}\n`);
 });
@@ -47,8 +47,8 @@ describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
 
 describe("a conversation goes on at any other upstream, in the middle of a tool loop with thoughts", () => {
   test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))("of %s", async (name) => {
-    const door = { url: setup.gateway.url, key: keys.main };
-    const caller = latestCallers(door).find((one) => one.name === name);
+    const access = { url: setup.gateway.url, key: keys.main };
+    const caller = latestCallers(access).find((one) => one.name === name);
     if (caller === undefined) throw new Error(`no caller ${name}`);
     expect(await movedConversations(caller)).toEqual([]);
   });

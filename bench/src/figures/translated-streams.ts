@@ -9,15 +9,15 @@ import { warmStreams, watchStreams } from "../watch-streams.ts";
  * What it costs to carry a stream from one dialect to another: the same paced streams through one Sluice, by callers that
  * speak as their upstream does and by callers that do not, in turn.
  */
-interface Way {
+interface Route {
   readonly name: string;
   readonly caller: Caller;
   readonly model: string;
 }
 
 interface Pairing {
-  readonly native: Way;
-  readonly translated: readonly Way[];
+  readonly native: Route;
+  readonly translated: readonly Route[];
 }
 
 const pairings: readonly Pairing[] = [
@@ -46,45 +46,46 @@ interface Outcome {
 
 export async function translatedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
-  const ways = pairings.flatMap(({ native, translated }) => [native, ...translated]);
-  const taken = new Map<Way, Outcome[]>(ways.map((way) => [way, []]));
+  const routes = pairings.flatMap(({ native, translated }) => [native, ...translated]);
+  const taken = new Map<Route, Outcome[]>(routes.map((route) => [route, []]));
   const sluice = await startSluice(run, run.options.profile ? { profileDirectory: profileDirectory() } : {});
   try {
-    for (const { caller, model } of ways) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
+    for (const { caller, model } of routes) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
     for (let round = 0; round < (quick ? 2 : 3); round++) {
-      for (const way of ways) taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 3_500 }));
+      for (const route of routes)
+        taken.get(route)?.push(await hold(run, sluice, { route, windowMs: quick ? 2_500 : 3_500 }));
     }
   } finally {
     await sluice.stop();
   }
   return pairings.flatMap(({ native, translated }) =>
-    translated.map((way) => figureOf(way, native, (who) => taken.get(who) ?? [])),
+    translated.map((route) => figureOf(route, native, (who) => taken.get(who) ?? [])),
   );
 }
 
-function figureOf(way: Way, native: Way, of: (way: Way) => readonly Outcome[]): Figure {
-  const each = (who: Way, what: keyof Outcome) => of(who).map((outcome) => outcome[what]);
+function figureOf(route: Route, native: Route, of: (route: Route) => readonly Outcome[]): Figure {
+  const each = (who: Route, what: keyof Outcome) => of(who).map((outcome) => outcome[what]);
   return figure(
-    `CPU per translated event (${way.name}), over native ${native.name}`,
-    ratios(each(way, "cpuMicros"), each(native, "cpuMicros")),
+    `CPU per translated event (${route.name}), over native ${native.name}`,
+    ratios(each(route, "cpuMicros"), each(native, "cpuMicros")),
     {
       unit: "×",
       target: { most: 3 },
       note:
-        `native ${middle(each(native, "cpuMicros"))}, translated ${middle(each(way, "cpuMicros"))} µs; ` +
-        `event delay p99 ${middle(each(native, "delayP99Ms"))} and ${middle(each(way, "delayP99Ms"))} ms`,
+        `native ${middle(each(native, "cpuMicros"))}, translated ${middle(each(route, "cpuMicros"))} µs; ` +
+        `event delay p99 ${middle(each(native, "delayP99Ms"))} and ${middle(each(route, "delayP99Ms"))} ms`,
     },
   );
 }
 
 interface Hold {
-  readonly way: Way;
+  readonly route: Route;
   readonly windowMs: number;
 }
 
-async function hold(run: Run, sluice: Sluice, { way, windowMs }: Hold): Promise<Outcome> {
+async function hold(run: Run, sluice: Sluice, { route, windowMs }: Hold): Promise<Outcome> {
   const gapMs = (streams * 1000) / eventsPerSecond;
-  const { caller, model } = way;
+  const { caller, model } = route;
   const load = { streams, bodyBytes, gapMs, openPerSecond, windowMs, caller, model };
   const { result, cpuMs } = await watchStreams(run, sluice, load);
   return { cpuMicros: (cpuMs * 1000) / result.events, delayP99Ms: result.delay.p99 };

@@ -6,13 +6,13 @@ import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
 
 /** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
-export type Door = "all" | "calls" | "console";
+export type ListenerRole = "all" | "calls" | "console";
 
 /** One request as it came in, not yet looked into. */
 export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
   /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
   readonly done: () => void;
-  readonly door: Door;
+  readonly role: ListenerRole;
   /** Why the target could mean two things; null: it cannot. */
   readonly flaw: string | null;
 }
@@ -43,7 +43,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
     if (arrival.flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${arrival.flaw}`);
-    if (!isServed(arrival.door, path, route !== null)) {
+    if (!isServed(arrival.role, path, route !== null)) {
       throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
     }
     if (route === null) {
@@ -115,10 +115,10 @@ export function asksForSocket({ method, headers }: Request): boolean {
 const dataPlane = /^\/v1(beta)?(\/|$)/;
 
 /** Health is asked for at both ports; the warm-up of a connection goes to the address that callers use. */
-function isServed(door: Door, path: string, hasRoute: boolean): boolean {
-  if (door === "all" || path === "/healthz" || path === "/readyz") return true;
-  if (path === "/") return door === "console" || hasRoute;
-  return dataPlane.test(path) === (door === "calls");
+function isServed(role: ListenerRole, path: string, hasRoute: boolean): boolean {
+  if (role === "all" || path === "/healthz" || path === "/readyz") return true;
+  if (path === "/") return role === "console" || hasRoute;
+  return dataPlane.test(path) === (role === "calls");
 }
 
 /** A call within a call has one already, by which its own line is found. */

@@ -36,7 +36,7 @@ export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) =>
       patient: call.patient,
       // The call that carries this one says when it is over.
       done: () => {},
-      door: "all",
+      role: "all",
       flaw: null,
     });
   };

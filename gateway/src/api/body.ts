@@ -6,12 +6,12 @@ import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { encodingOf, unpack } from "./unpack.ts";
 
-type BodyFace = Pick<ApiDependencies, "bodies">;
+type BodyDependencies = Pick<ApiDependencies, "bodies">;
 type BodyExchange = Pick<Exchange, "request" | "bodies">;
 
 /** A JSON body as `readJsonPieces` reads it, put together where it is: for those that are small. */
 export async function readJsonBody(
-  dependencies: BodyFace,
+  dependencies: BodyDependencies,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
@@ -24,7 +24,7 @@ export async function readJsonBody(
  * Failure 400, 408, 413, 415 or 503.
  */
 export async function readJsonPieces(
-  dependencies: BodyFace,
+  dependencies: BodyDependencies,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
@@ -35,7 +35,7 @@ export async function readJsonPieces(
 
 /** The same of a body of any type. */
 export async function readPieces(
-  { bodies: work }: BodyFace,
+  { bodies: work }: BodyDependencies,
   { request, bodies }: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { answerArrival, asksForSocket, type Door } from "./answer-arrival.ts";
+import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
@@ -24,7 +24,7 @@ export interface ApiServerOptions {
   readonly hostname: string;
   readonly port: number;
   /** What is served here; everything by default. */
-  readonly door?: Door;
+  readonly role?: ListenerRole;
   /** Addresses and ranges of proxies that are believed when they say who the caller is. */
   readonly trustedProxies?: readonly string[];
   /** How long a connection may be silent while no call is under way on it. The runtime looks every four seconds. */
@@ -35,7 +35,7 @@ export interface ApiServerOptions {
 export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
   const bodies = new BodyDeadlines(dependencies.clock);
   const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer });
-  const door = options.door ?? "all";
+  const role = options.role ?? "all";
   const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
   const sessions = new SocketSessions();
   const server = Bun.serve<SocketData>({
@@ -48,11 +48,11 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
     routes: shapesOf((request, server, flaw) =>
-      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, door, flaw }),
+      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, role, flaw }),
     ),
     // What no shape fits: an empty part, or more parts than any path of ours.
     fetch: (request, server) =>
-      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, door, flaw: emptyPart }),
+      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, role, flaw: emptyPart }),
     websocket: socketHandlers(sessions),
     error: () => new Response("internal error\n", { status: 500 }),
   });
@@ -70,7 +70,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
 type BunServer = Bun.Server<SocketData>;
 
 interface Entrance {
-  readonly door: Door;
+  readonly role: ListenerRole;
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
   readonly sessions: SocketSessions;
@@ -124,7 +124,7 @@ function answer(
       address ??= entrance.callers.of(server.requestIP(request)?.address ?? "", request.headers);
       return address;
     },
-    door: entrance.door,
+    role: entrance.role,
     flaw: entrance.flaw,
     bodies: entrance.bodies,
     ...(asksForSocket(request) ? { openSocket: opening() } : {}),
@@ -157,7 +157,7 @@ function answer(
           bodies: entrance.bodies,
           patient: () => {},
           done: () => {},
-          door: entrance.door,
+          role: entrance.role,
           flaw: null,
         }),
     };

@@ -32,12 +32,12 @@ export function openListeners(
     const { pending, sockets, leave } = calls;
     return { calls, console: calls, pending, sockets, leave, stop: () => calls.stop(true) };
   }
-  const calls = openPort(apiDependencies, { ...common, hostname: host, port, door: "calls" });
+  const calls = openPort(apiDependencies, { ...common, hostname: host, port, role: "calls" });
   let console: ApiServer;
   try {
     console = openPort(
       apiDependencies,
-      { ...common, hostname: admin.host, port: admin.port, door: "console" },
+      { ...common, hostname: admin.host, port: admin.port, role: "console" },
       "SLUICE_ADMIN",
     );
   } catch (thrown) {

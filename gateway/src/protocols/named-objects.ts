@@ -21,7 +21,7 @@ export interface ObjectNames {
 }
 
 /** Parts of earlier answers that tell where something came from. */
-const tells = /(?:_output|_result|citation|file_path)$/;
+const originPattern = /(?:_output|_result|citation|file_path)$/;
 
 export function objectNames(names: readonly string[], marks: readonly string[]): ObjectNames {
   return { nested: new Set(names), marks: marks.map((mark) => Buffer.from(mark)) };
@@ -44,7 +44,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames): readonly Na
   walkMembers(bytes, names.nested, (name, start, open) => {
     if (++seen > bounds.namedObjectsMax * 10)
       throw wrong(name, `stands more than ${bounds.namedObjectsMax * 10} times`);
-    if (!tells.test(types.at(open) ?? "")) take(found, name, bytes, start);
+    if (!originPattern.test(types.at(open) ?? "")) take(found, name, bytes, start);
   });
   return found;
 }

@@ -13,19 +13,19 @@ const nothing: ToldReasoning = { effort: null, on: null };
 
 /** A wish as a model can be told it. `asked` is its effort, from the budget where it names one. */
 export function tellReasoning(
-  wish: ReasoningRequest | null,
+  requested: ReasoningRequest | null,
   asked: Effort | null,
   traits: ReasoningTraits,
   warn: Warn,
 ): ToldReasoning {
-  if (wish === null || (asked === null && !wish.visible)) return nothing;
+  if (requested === null || (asked === null && !requested.visible)) return nothing;
   if (traits.never === true) {
     if (asked !== null && asked !== "none") warn("this model does not reason: the wish to was left out");
     return nothing;
   }
   if (asked === "none") return switchedOff(traits, warn);
   const on = hasSwitch(traits) && traits.always !== true ? true : null;
-  return { on, effort: asked === null ? null : nearest(asked, wish, traits, warn) };
+  return { on, effort: asked === null ? null : nearest(asked, requested, traits, warn) };
 }
 
 function hasSwitch(traits: ReasoningTraits): boolean {
@@ -43,7 +43,7 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ToldReasoning {
 }
 
 /** The next one that is taken; of two that are as near, the higher. A budget has no name that could be missed. */
-function nearest(asked: Effort, wish: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
+function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
   const taken: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
   if (taken === undefined || taken.includes(asked)) return asked;
   const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(asked));
@@ -53,7 +53,7 @@ function nearest(asked: Effort, wish: ReasoningRequest, traits: ReasoningTraits,
       (best, effort) => (best === null || distance(effort) < distance(best) ? effort : best),
       null,
     );
-  if (wish.effort === null) return found;
+  if (requested.effort === null) return found;
   if (found === null) warn(`the reasoning effort "${asked}" cannot be told to this model and was left out`);
   else warn(`the reasoning effort "${asked}" is not taken by this model: "${found}" was asked for`);
   return found;

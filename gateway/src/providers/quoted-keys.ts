@@ -42,14 +42,14 @@ function withoutMasked(text: string, secret: string): string {
     const tailStart = index + marks.length;
     let end = tailStart;
     while (end < text.length && letter.test(text.charAt(end))) end++;
-    if (!tells(text.slice(start, index), text.slice(tailStart, end), secret)) continue;
+    if (!reveals(text.slice(start, index), text.slice(tailStart, end), secret)) continue;
     out += text.slice(from, start) + redactedText;
     from = end;
   }
   return out + text.slice(from);
 }
 
-function tells(head: string, tail: string, secret: string): boolean {
+function reveals(head: string, tail: string, secret: string): boolean {
   return (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
 }
 

@@ -108,8 +108,8 @@ export class VideoTasks {
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
-  async content(workspaceId: string, id: string, wish: ContentOptions, signal: AbortSignal): Promise<TaskContent> {
-    return taskContent(this.#dependencies, await this.#find(workspaceId, id), wish, signal);
+  async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<TaskContent> {
+    return taskContent(this.#dependencies, await this.#find(workspaceId, id), options, signal);
   }
 
   /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */

@@ -310,7 +310,7 @@ describe("the models of an account", () => {
 describe("an import of models", () => {
   const bring = (ground: CatalogGround, models: readonly object[], provider = "main") =>
     ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
-  const wish = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
+  const requested = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
 
   test("makes models, adds the provider to those that are there, and tells what it did not do", async () => {
     await using ground = await openCatalogGround();
@@ -325,12 +325,12 @@ describe("an import of models", () => {
     );
     await ground.makeModel("there", { deployments: [{ provider: "spare", weight: 7, priority: 3 }] });
     const answer = await bring(ground, [
-      wish("new/model", "up/new:1"),
-      wish("there", "up-there"),
-      wish("there", "up-there"),
-      wish("there", "x", "image"),
-      wish("of-the-file"),
-      wish("embed", "text-embedding-9", "embedding"),
+      requested("new/model", "up/new:1"),
+      requested("there", "up-there"),
+      requested("there", "up-there"),
+      requested("there", "x", "image"),
+      requested("of-the-file"),
+      requested("embed", "text-embedding-9", "embedding"),
     ]);
     expect(answer.body).toMatchObject({
       created: ["new/model", "embed"],
@@ -356,19 +356,19 @@ describe("an import of models", () => {
     await ground.makeProvider("main", { kind: "openai-compatible" });
     await ground.makeProvider("spare");
     await ground.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
-    const told = { ...wish("told"), owned_by: "qwen" };
-    const other = { ...wish("there", "up-there"), owned_by: "qwen" };
-    expect((await bring(ground, [told, wish("untold"), other])).status).toBe(200);
+    const told = { ...requested("told"), owned_by: "qwen" };
+    const other = { ...requested("there", "up-there"), owned_by: "qwen" };
+    expect((await bring(ground, [told, requested("untold"), other])).status).toBe(200);
     const { models } = await ground.controlStore.catalog();
     const owners = ["told", "untold", "there"].map((name) => models.get(name)?.ownedBy);
     expect(owners).toEqual(["qwen", "openai-compatible", "acme"]);
-    expect((await bring(ground, [{ ...wish("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
+    expect((await bring(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
   });
 
   test("gives a model the price that its kind knows, and none to others", async () => {
     await using ground = await openCatalogGround();
     await ground.makeProvider("main", { kind: "openai" });
-    await bring(ground, [wish("mini", "gpt-6-luna"), wish("other", "gpt-other")]);
+    await bring(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
     const price = async (model: string) =>
       (await ground.call("administrator", "models.show", { params: { model } })).body.price;
     expect(await price("mini")).toEqual({
@@ -391,8 +391,8 @@ describe("an import of models", () => {
   test("is refused whole for a provider that is not there or names that cannot be", async () => {
     await using ground = await openCatalogGround();
     await ground.makeProvider("main");
-    expect((await bring(ground, [wish("a")], "nobody")).code).toBe("not_found");
-    expect((await bring(ground, [wish("a b")])).param).toBe("models.0.name");
+    expect((await bring(ground, [requested("a")], "nobody")).code).toBe("not_found");
+    expect((await bring(ground, [requested("a b")])).param).toBe("models.0.name");
     expect((await bring(ground, [])).param).toBe("models");
   });
 });

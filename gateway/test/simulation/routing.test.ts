@@ -5,7 +5,7 @@ import { runTraffic, type TrafficReport, type Upstream } from "./traffic.ts";
 
 const seeds = [1, 2, 3, 4, 5];
 const three = [model("m", [deployment("a"), deployment("b"), deployment("c")])];
-const well = { latencyMs: 20, failure: null };
+const healthy = { latencyMs: 20, failure: null };
 
 const hitsOn = (report: TrafficReport, id: string) => report.hits.filter((hit) => hit.deploymentId === id);
 
@@ -18,7 +18,7 @@ function run(seed: number, models: typeof three, upstream: Upstream, seconds: nu
 
 describe.each(seeds)("routing, seed %i", (seed) => {
   test("one bad deployment of three is taken out within 5 failures, then gets under 1 % of the traffic, and every call is answered", () => {
-    const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unhealthy() } : well);
+    const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unhealthy() } : healthy);
     const { ground, report } = run(seed, three, bad, 120);
     const hits = hitsOn(report, "a");
     const openedMs = ground.changes[0]?.atMs ?? Number.NaN;
@@ -33,7 +33,8 @@ describe.each(seeds)("routing, seed %i", (seed) => {
 
   test("a deployment that is well again has its traffic back within 35 s", () => {
     const healedMs = 5_000;
-    const ill: Upstream = (id, atMs) => (id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unhealthy() } : well);
+    const ill: Upstream = (id, atMs) =>
+      id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unhealthy() } : healthy;
     const { ground, report } = run(seed, three, ill, 60);
     expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
     const later = report.hits.filter(({ atMs }) => atMs > healedMs + 35_000);
@@ -44,7 +45,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
 
   test("the last deployment is never taken out: each call reaches it while it is down, and succeeds once it is up", () => {
     const upMs = 30_000;
-    const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unhealthy() } : well);
+    const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unhealthy() } : healthy);
     const { report } = run(seed, [model("m", [deployment("a")])], down, 60);
     expect(report.hits.length).toBeGreaterThanOrEqual(report.calls);
     expect(report.hits.filter(({ atMs, failed }) => atMs >= upMs && failed)).toEqual([]);
@@ -59,7 +60,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
   });
 
   test("an upstream that says Retry-After is left alone for that long while another one is well", () => {
-    const limited: Upstream = (id) => (id === "a" ? { latencyMs: 5, failure: busy(2_000) } : well);
+    const limited: Upstream = (id) => (id === "a" ? { latencyMs: 5, failure: busy(2_000) } : healthy);
     const { report } = run(seed, three, limited, 30);
     const refusals = hitsOn(report, "a").map(({ atMs }) => atMs);
     const bursts = refusals.filter((atMs, index) => index === 0 || atMs - (refusals[index - 1] ?? 0) > 5);

@@ -12,7 +12,7 @@ import type { AuditLine } from "../console-ground.ts";
  * The same act through every door that has it: the admin API, the command line beside it on the same data directory, and
  * the config file. One object has one set of rules, whoever writes it.
  */
-type Door = "console" | "command line" | "file";
+type Writer = "console" | "command line" | "file";
 
 /** What came of it: null, or the refusal as a person reads it. */
 type Outcome = string | null;
@@ -27,12 +27,12 @@ interface KeyAsked {
 }
 
 /** Makes one key through a door. The file declares what is in the workspace already by the way. */
-async function makeKey(ground: TenantGround, door: Door, key: KeyAsked): Promise<Outcome> {
-  if (door === "console") {
+async function makeKey(ground: TenantGround, writer: Writer, key: KeyAsked): Promise<Outcome> {
+  if (writer === "console") {
     const body = { name: key.name, group: key.group, pass_through: key.passThrough };
     return refusal(await ground.call("administrator", "keys.create", { params: { workspace: key.workspace }, body }));
   }
-  if (door === "command line") {
+  if (writer === "command line") {
     const words = ["key", "create", "--name", key.name, "--workspace", key.workspace];
     if (key.group !== undefined) words.push("--group", key.group);
     if (key.passThrough !== undefined) words.push("--pass-through", key.passThrough.join(","));
@@ -86,7 +86,7 @@ const making: readonly {
   readonly prepare?: (ground: TenantGround) => Promise<void>;
   readonly key: KeyAsked;
   /** By door; a door that is left out lets it pass. */
-  readonly refused: Partial<Record<Door, RegExp>>;
+  readonly refused: Partial<Record<Writer, RegExp>>;
 }[] = [
   { rule: "a name nobody has is free", key: { workspace: "acme", name: "fresh" }, refused: {} },
   {
@@ -142,13 +142,13 @@ const making: readonly {
   },
 ];
 
-describe.each(["console", "command line", "file"] as const)("a new key, by the %s", (door) => {
+describe.each(["console", "command line", "file"] as const)("a new key, by the %s", (writer) => {
   test.each(making)("$rule", async ({ prepare, key, refused }) => {
     await using ground = await openTenantGround();
     await prepare?.(ground);
     const before = await ground.audit();
-    const outcome = await makeKey(ground, door, key);
-    const expected = refused[door];
+    const outcome = await makeKey(ground, writer, key);
+    const expected = refused[writer];
     if (expected === undefined) expect(outcome).toBeNull();
     else {
       expect(outcome ?? "it was let through").toMatch(expected);
@@ -160,7 +160,7 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("admin", { name: "ci" })).body;
     await ground.call("admin", "keys.revoke", { params: { workspace: "acme", key: key.id } });
-    expect(await makeKey(ground, door, { workspace: "acme", name: "ci" })).toBeNull();
+    expect(await makeKey(ground, writer, { workspace: "acme", name: "ci" })).toBeNull();
     const [made, ...others] = await idsOf(ground, "ci");
     expect(others).toEqual([]);
     expect(made).not.toBe(key.id);
@@ -175,11 +175,11 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
   test("its audit row says who made it, where, and all that it became", async () => {
     await using ground = await openTenantGround();
     const last = (await ground.audit()).at(-1)?.seq ?? 0;
-    await makeKey(ground, door, { workspace: "acme", name: "fresh" });
+    await makeKey(ground, writer, { workspace: "acme", name: "fresh" });
     const rows = (await ground.audit(last)).filter(({ object }) => object === "key acme/fresh");
     const actors = { console: "administrator@example.com", "command line": "command line", file: "file sluice.yaml" };
     const [row] = rows;
-    expect(rows).toMatchObject([{ workspace_id: ground.acme.id, actor: actors[door], action: "create" }]);
+    expect(rows).toMatchObject([{ workspace_id: ground.acme.id, actor: actors[writer], action: "create" }]);
     expect(row === undefined ? null : audited(row).after).toMatchObject({
       name: "fresh",
       models: null,
@@ -190,19 +190,19 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
       capture: "none",
       enabled: true,
       revoked_at: null,
-      managed_by: door === "file" ? "file" : "console",
+      managed_by: writer === "file" ? "file" : "console",
     });
   });
 });
 
-describe.each(["console", "command line"] as const)("a key that the file owns, by the %s", (door) => {
+describe.each(["console", "command line"] as const)("a key that the file owns, by the %s", (writer) => {
   test.each(["revoke", "rotate"] as const)("cannot be ended or changed: %s", async (act) => {
     await using ground = await openTenantGround();
     await applied(ground, { workspaces: [filed] });
     const [id = ""] = await idsOf(ground, "ci");
     const before = await ground.audit();
     const outcome =
-      door === "console"
+      writer === "console"
         ? refusal(
             await ground.call("administrator", `keys.${act}`, { params: { workspace: "filed", key: id }, body: {} }),
           )
@@ -217,7 +217,7 @@ describe.each(["console", "command line"] as const)("a key that the file owns, b
     await applied(ground, { workspaces: [{ slug: "filed", keys: [{ name: "later", limits: { rpm: 7 } }] }] });
     const [id = ""] = await idsOf(ground, "later");
     const rotate = async () =>
-      door === "console"
+      writer === "console"
         ? refusal(
             await ground.call("administrator", "keys.rotate", { params: { workspace: "filed", key: id }, body: {} }),
           )
@@ -230,10 +230,11 @@ describe.each(["console", "command line"] as const)("a key that the file owns, b
   });
 });
 
-describe.each(["console", "command line", "file"] as const)("a new workspace, by the %s", (door) => {
+describe.each(["console", "command line", "file"] as const)("a new workspace, by the %s", (writer) => {
   const make = async (ground: TenantGround, slug: string): Promise<Outcome> => {
-    if (door === "console") return refusal(await ground.call("administrator", "workspaces.create", { body: { slug } }));
-    if (door === "command line") return await commandLine(ground, ["workspace", "create", slug]);
+    if (writer === "console")
+      return refusal(await ground.call("administrator", "workspaces.create", { body: { slug } }));
+    if (writer === "command line") return await commandLine(ground, ["workspace", "create", slug]);
     return await applied(ground, { workspaces: [{ slug }] });
   };
 
@@ -245,7 +246,7 @@ describe.each(["console", "command line", "file"] as const)("a new workspace, by
     const rows = await ground.audit(last);
     expect(rows.map(({ actor, action, object, before }) => ({ actor, action, object, before }))).toEqual(
       ["workspace lab", "group lab/default"].map((object) => ({
-        actor: actors[door],
+        actor: actors[writer],
         action: "create",
         object,
         before: null,
@@ -257,7 +258,7 @@ describe.each(["console", "command line", "file"] as const)("a new workspace, by
   test("has a slug to itself; the file takes the workspace over that has it", async () => {
     await using ground = await openTenantGround();
     const outcome = await make(ground, "acme");
-    if (door === "file") expect((await ground.controlStore.workspace(ground.acme.id))?.managed_by).toBe("file");
+    if (writer === "file") expect((await ground.controlStore.workspace(ground.acme.id))?.managed_by).toBe("file");
     else expect(outcome).toBe("There is already a workspace called acme.");
   });
 });

@@ -44,7 +44,7 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
       promptTokens: conversation.words,
       outputMax: countOf(body["max_tokens"]) ?? Number.POSITIVE_INFINITY,
       choices: 1,
-      ...chooseCalls(objectsOf(body["tools"]).flatMap(toolOf), wishOf(body["tool_choice"]), conversation),
+      ...chooseCalls(objectsOf(body["tools"]).flatMap(toolOf), toolRequestOf(body["tool_choice"]), conversation),
       schema: schemaOf(body),
       thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || thinking["type"] === "between_tools",
       image: null,
@@ -77,7 +77,7 @@ function toolOf(tool: JsonObject): readonly RequestedTool[] {
   return [{ kind: "function", name: tool["name"], parameters: tool["input_schema"] ?? { type: "object" } }];
 }
 
-function wishOf(choice: unknown): ToolRequest {
+function toolRequestOf(choice: unknown): ToolRequest {
   const { type, name, disable_parallel_tool_use: alone } = objectOf(choice);
   const mode = type === "none" ? "none" : type === "any" || type === "tool" ? "required" : "auto";
   return { mode, forced: type === "tool" ? stringOf(name) : null, parallel: alone !== true };

@@ -34,7 +34,7 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
     promptTokens: conversation.words,
     outputMax: countOf(objectOf(body["inferenceConfig"])["maxTokens"]) ?? Number.POSITIVE_INFINITY,
     choices: 1,
-    ...chooseCalls(tools, wishOf(body), conversation),
+    ...chooseCalls(tools, toolRequestOf(body), conversation),
     schema: schemaOf(body),
     // Claude and gpt-oss are asked for it in ways of their own.
     thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || typeof effort === "string",
@@ -72,7 +72,7 @@ function toolOf(tool: JsonObject): readonly RequestedTool[] {
   return [{ kind: "function", name: stringOf(spec["name"]), parameters: objectOf(spec["inputSchema"])["json"] }];
 }
 
-function wishOf(body: JsonObject): ToolRequest {
+function toolRequestOf(body: JsonObject): ToolRequest {
   const choice = objectOf(objectOf(body["toolConfig"])["toolChoice"]);
   const forced = isObject(choice["tool"]) ? stringOf(choice["tool"]["name"]) : null;
   return { mode: choice["any"] !== undefined || forced !== null ? "required" : "auto", forced, parallel: true };

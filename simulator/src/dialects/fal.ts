@@ -120,9 +120,9 @@ function queueBody(task: Task): JsonObject {
 }
 
 function webhookBody(task: Task): JsonObject {
-  const well = viewTask(task, Date.now()).state === "succeeded";
+  const succeeded = viewTask(task, Date.now()).state === "succeeded";
   const ids = { request_id: task.id, gateway_request_id: task.id };
-  if (well) return { ...ids, status: "OK", payload: output(task) };
+  if (succeeded) return { ...ids, status: "OK", payload: output(task) };
   return { ...ids, status: "ERROR", error: taskError(task, "content_policy_violation").message };
 }
 

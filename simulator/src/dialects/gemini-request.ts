@@ -51,7 +51,7 @@ export function readGemini(
       promptTokens: conversation.words,
       outputMax: countOf(field(config, "maxOutputTokens")) ?? Number.POSITIVE_INFINITY,
       choices: Math.min(Math.max(1, countOf(field(config, "candidateCount")) ?? 1), bounds.choicesMax),
-      ...chooseCalls(toolsOf(turn), wishOf(turn), conversation),
+      ...chooseCalls(toolsOf(turn), toolRequestOf(turn), conversation),
       schema: schemaOf(config),
       thinks: budget !== 0 && (thoughtsShown || budget !== undefined || field(thinking, "thinkingLevel") !== undefined),
       image: imageOf(config),
@@ -97,7 +97,7 @@ function toolsOf(turn: JsonObject): readonly RequestedTool[] {
   );
 }
 
-function wishOf(turn: JsonObject): ToolRequest {
+function toolRequestOf(turn: JsonObject): ToolRequest {
   const config = objectOf(field(objectOf(field(turn, "toolConfig")), "functionCallingConfig"));
   const mode = stringOf(config["mode"]).toUpperCase();
   const allowed = field(config, "allowedFunctionNames");

@@ -48,7 +48,7 @@ export function readChat(request: SimulatorRequest, deployment: string | null = 
       promptTokens: conversation.words,
       outputMax: countOf(body["max_completion_tokens"], body["max_tokens"]) ?? Number.POSITIVE_INFINITY,
       choices: Math.min(Math.max(1, countOf(body["n"]) ?? 1), bounds.choicesMax),
-      ...chooseCalls(objectsOf(body["tools"]).flatMap(toolOf), wishOf(body), conversation),
+      ...chooseCalls(objectsOf(body["tools"]).flatMap(toolOf), toolRequestOf(body), conversation),
       schema: schemaOf(body["response_format"]),
       thinks: thinksOf(body),
       image: null,
@@ -104,7 +104,7 @@ function toolOf(tool: JsonObject): readonly RequestedTool[] {
   return [{ kind, name: described["name"], parameters }];
 }
 
-function wishOf(body: JsonObject): ToolRequest {
+function toolRequestOf(body: JsonObject): ToolRequest {
   const choice = body["tool_choice"];
   const parallel = body["parallel_tool_calls"] !== false;
   if (isObject(choice)) {

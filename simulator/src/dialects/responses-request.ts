@@ -71,7 +71,7 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
       promptTokens: conversation.words,
       outputMax: countOf(body["max_output_tokens"]) ?? Number.POSITIVE_INFINITY,
       choices: 1,
-      ...chooseCalls(toolsOf(body["tools"]), wishOf(body), conversation),
+      ...chooseCalls(toolsOf(body["tools"]), toolRequestOf(body), conversation),
       schema: schemaOf(body),
       thinks: isSaid(reasoning["effort"]) || isSaid(reasoning["summary"]),
       image: null,
@@ -138,7 +138,7 @@ function toolsOf(tools: unknown, namespace?: string): readonly RequestedTool[] {
   });
 }
 
-function wishOf(body: JsonObject): ToolRequest {
+function toolRequestOf(body: JsonObject): ToolRequest {
   const choice = body["tool_choice"];
   const parallel = body["parallel_tool_calls"] !== false;
   if (isObject(choice)) {

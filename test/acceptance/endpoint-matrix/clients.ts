@@ -5,7 +5,7 @@ import AnthropicPrevious from "anthropic-sdk-previous";
 import * as genaiPrevious from "google-genai-previous";
 import OpenAI from "openai";
 import OpenAIPrevious from "openai-previous";
-import type { Door } from "../matrix/door.ts";
+import type { GatewayAccess } from "../matrix/gateway-access.ts";
 import { createTape, type Tape } from "../matrix/tape.ts";
 
 export type Version = "latest" | "previous";
@@ -34,13 +34,13 @@ class PlainError extends Error {
 }
 
 /** `script` tells the simulator how to answer. */
-export function clientsOf(door: Door, version: Version, script: Script | null = null): Clients {
+export function clientsOf(access: GatewayAccess, version: Version, script: Script | null = null): Clients {
   const tape = createTape();
   const headers: Record<string, string> = script === null ? {} : { "x-sim-script": JSON.stringify(script) };
-  const options = { apiKey: door.key, maxRetries: 0, fetch: tape.fetch, defaultHeaders: headers };
-  const google = { apiKey: door.key, httpOptions: { baseUrl: door.url, fetch: tape.fetch, headers } };
-  const atV1 = { ...options, baseURL: `${door.url}/v1` };
-  const atRoot = { ...options, baseURL: door.url };
+  const options = { apiKey: access.key, maxRetries: 0, fetch: tape.fetch, defaultHeaders: headers };
+  const google = { apiKey: access.key, httpOptions: { baseUrl: access.url, fetch: tape.fetch, headers } };
+  const atV1 = { ...options, baseURL: `${access.url}/v1` };
+  const atRoot = { ...options, baseURL: access.url };
   const latest = version === "latest";
   return {
     // The majors differ in types alone as far as these calls go.
@@ -48,9 +48,9 @@ export function clientsOf(door: Door, version: Version, script: Script | null = 
     anthropic: latest ? new Anthropic(atRoot) : (new AnthropicPrevious(atRoot) as unknown as Anthropic),
     genai: latest ? new GoogleGenAI(google) : (new genaiPrevious.GoogleGenAI(google) as unknown as GoogleGenAI),
     async post(path, body) {
-      const answer = await tape.fetch(door.url + path, {
+      const answer = await tape.fetch(access.url + path, {
         method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${door.key}`, ...headers },
+        headers: { "content-type": "application/json", authorization: `Bearer ${access.key}`, ...headers },
         body: JSON.stringify(body),
       });
       const text = await answer.text();

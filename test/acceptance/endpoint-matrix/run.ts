@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { usageTable } from "@sluice/contract/words";
 import type { TruthRecord } from "@sluice/simulator";
 import { exportLedger, type LedgerRow } from "../ledger-rows.ts";
-import type { Door } from "../matrix/door.ts";
+import type { GatewayAccess } from "../matrix/gateway-access.ts";
 import type { TestSetup } from "../open-setup.ts";
 import { keys } from "../test-config.ts";
 import { clientsOf, errorFrom } from "./clients.ts";
@@ -36,7 +36,7 @@ export async function runCells(
   rows: readonly Row[],
   columns: readonly Column[],
 ): Promise<readonly Cell[]> {
-  const door: Door = { url: setup.gateway.url, key: keys.main };
+  const access: GatewayAccess = { url: setup.gateway.url, key: keys.main };
   const cells = columns.flatMap((column) =>
     rows.map((row): Cell => ({ row, column, served: column.served.has(row.endpoint), checks: 0, faults: [] })),
   );
@@ -45,7 +45,7 @@ export async function runCells(
     const waiting = columns.values();
     const work = async (): Promise<void> => {
       for (const column of waiting) {
-        for (const cell of cells.filter((one) => one.column === column)) await phase(door, cell, booked);
+        for (const cell of cells.filter((one) => one.column === column)) await phase(access, cell, booked);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
@@ -54,12 +54,12 @@ export async function runCells(
   return cells;
 }
 
-async function answered(door: Door, cell: Cell, booked: Booked[]): Promise<void> {
+async function answered(access: GatewayAccess, cell: Cell, booked: Booked[]): Promise<void> {
   const { row, column, served } = cell;
   for (const version of row.versions) {
     for (const call of row.calls.filter(({ fits }) => fits?.(upstreamModel(column, row.endpoint)) ?? true)) {
       const what = `${call.name}, ${version}`;
-      const clients = clientsOf(door, version);
+      const clients = clientsOf(access, version);
       await check(cell, what, async () => {
         const asked = call.run(clients, modelOf(column, row.endpoint), column);
         if (!served && row.estimates !== true) return expectRefused(cell, await thrownBy(asked));
@@ -97,14 +97,14 @@ const failures = [
   [429, 429],
 ] as const;
 
-async function failed(door: Door, cell: Cell, booked: Booked[]): Promise<void> {
+async function failed(access: GatewayAccess, cell: Cell, booked: Booked[]): Promise<void> {
   const { row, column, served } = cell;
   const [call] = row.calls;
   if (!served || call === undefined) return;
   for (const version of row.versions) {
     for (const [status, told] of failures) {
       const what = `upstream ${status}, ${version}`;
-      const clients = clientsOf(door, version, { status, ...(status === 429 ? { retry_after: 900 } : {}) });
+      const clients = clientsOf(access, version, { status, ...(status === 429 ? { retry_after: 900 } : {}) });
       await check(cell, what, async () => {
         const thrown = await thrownBy(call.run(clients, modelOf(column, row.endpoint), column));
         const error = errorFrom(thrown);

@@ -17,7 +17,7 @@ import {
   type UserContent,
 } from "ai";
 import type { Ask, Caller, CallerDialect, Heard, HeardUsage, Said } from "./ask.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 import { createTape, type Tape } from "./tape.ts";
 
 export type AiPackage = "openai" | "openai chat" | "openai-compatible" | "anthropic" | "google";
@@ -27,7 +27,7 @@ type ProviderOptions = NonNullable<GenerateOptions["providerOptions"]>;
 
 interface Dialect {
   readonly dialect: CallerDialect;
-  readonly model: (door: Door, name: string, fetch: typeof globalThis.fetch) => LanguageModel;
+  readonly model: (access: GatewayAccess, name: string, fetch: typeof globalThis.fetch) => LanguageModel;
   /** Said with every call. */
   readonly usual?: ProviderOptions;
   /** Said when thoughts are to be shown. */
@@ -37,7 +37,7 @@ interface Dialect {
 const packages: Readonly<Record<AiPackage, Dialect>> = {
   openai: {
     dialect: "responses",
-    model: (door, name, fetch) => createOpenAI({ ...openAiAddress(door), fetch })(name),
+    model: (access, name, fetch) => createOpenAI({ ...openAiAddress(access), fetch })(name),
     usual: { openai: { store: false } },
     thinks: {
       openai: { store: false, forceReasoning: true, reasoningEffort: "medium", reasoningSummary: "auto" },
@@ -45,13 +45,13 @@ const packages: Readonly<Record<AiPackage, Dialect>> = {
   },
   "openai chat": {
     dialect: "chat",
-    model: (door, name, fetch) => createOpenAI({ ...openAiAddress(door), fetch }).chat(name),
+    model: (access, name, fetch) => createOpenAI({ ...openAiAddress(access), fetch }).chat(name),
     thinks: { openai: { forceReasoning: true, reasoningEffort: "medium" } },
   },
   "openai-compatible": {
     dialect: "chat",
-    model: (door, name, fetch) => {
-      const address = openAiAddress(door);
+    model: (access, name, fetch) => {
+      const address = openAiAddress(access);
       return createOpenAICompatible({
         name: "sluice",
         ...address,
@@ -64,38 +64,38 @@ const packages: Readonly<Record<AiPackage, Dialect>> = {
   },
   anthropic: {
     dialect: "messages",
-    model: (door, name, fetch) => createAnthropic({ ...openAiAddress(door), fetch })(name),
+    model: (access, name, fetch) => createAnthropic({ ...openAiAddress(access), fetch })(name),
     thinks: { anthropic: { thinking: { type: "enabled", budgetTokens: 1_024 } } },
   },
   google: {
     dialect: "generate",
     // A name with a slash is taken for a whole path below the base URL.
-    model: (door, name, fetch) =>
-      createGoogleGenerativeAI({ baseURL: `${door.url}/v1beta`, apiKey: door.key, fetch })(`models/${name}`),
+    model: (access, name, fetch) =>
+      createGoogleGenerativeAI({ baseURL: `${access.url}/v1beta`, apiKey: access.key, fetch })(`models/${name}`),
     thinks: { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } } },
   },
 };
 
-function openAiAddress(door: Door): { readonly baseURL: string; readonly apiKey: string } {
-  return { baseURL: `${door.url}/v1`, apiKey: door.key };
+function openAiAddress(access: GatewayAccess): { readonly baseURL: string; readonly apiKey: string } {
+  return { baseURL: `${access.url}/v1`, apiKey: access.key };
 }
 
 /** Vercel's AI SDK with one of its packages for vendors. */
-export function aiCaller(door: Door, name: AiPackage): Caller {
+export function aiCaller(access: GatewayAccess, name: AiPackage): Caller {
   const { dialect } = packages[name];
   return {
     name: `ai ${name}`,
     dialect,
     errorClass: "AI_APICallError",
     async whole(ask) {
-      const tape = createTape(door.onExchange);
-      const result = await generateText(optionsOf(door, name, tape, ask));
+      const tape = createTape(access.onExchange);
+      const result = await generateText(optionsOf(access, name, tape, ask));
       if (ask.schema !== undefined) await result.output;
       return heardOf(result, tape, []);
     },
     async stream(ask) {
-      const tape = createTape(door.onExchange);
-      const result = streamText({ ...optionsOf(door, name, tape, ask), onError: () => {} });
+      const tape = createTape(access.onExchange);
+      const result = streamText({ ...optionsOf(access, name, tape, ask), onError: () => {} });
       const pieces: string[] = [];
       for await (const part of result.fullStream) {
         if (part.type === "error") throw part.error;
@@ -112,12 +112,12 @@ export function aiCaller(door: Door, name: AiPackage): Caller {
   };
 }
 
-function optionsOf(door: Door, name: AiPackage, tape: Tape, ask: Ask): GenerateOptions {
+function optionsOf(access: GatewayAccess, name: AiPackage, tape: Tape, ask: Ask): GenerateOptions {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;
   const kind = packages[name];
   const providerOptions = thinks === true ? (kind.thinks ?? kind.usual) : kind.usual;
   return {
-    model: kind.model(door, model, tape.fetch as typeof globalThis.fetch),
+    model: kind.model(access, model, tape.fetch as typeof globalThis.fetch),
     maxRetries: 0,
     messages: turns.flatMap(messagesOf),
     ...(system === undefined ? {} : { instructions: system }),

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import OpenAIPrevious from "openai-previous";
 import type { Ask, Caller, Heard, HeardCall, HeardUsage, Said, ToolChoice } from "./ask.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 import { createTape, type Tape } from "./tape.ts";
 
 type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
@@ -9,18 +9,18 @@ type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam;
 type Completion = OpenAI.Chat.ChatCompletion;
 
 /** Chat completions of the official `openai` package, this major version or the one before. */
-export function chatCaller(door: Door, version: "latest" | "previous"): Caller {
-  const client = (tape: Tape): OpenAI => openAiClient(door, version, tape);
+export function chatCaller(access: GatewayAccess, version: "latest" | "previous"): Caller {
+  const client = (tape: Tape): OpenAI => openAiClient(access, version, tape);
   return {
     name: version === "latest" ? "openai chat" : "openai-previous chat",
     dialect: "chat",
     async whole(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const completion = await client(tape).chat.completions.create(paramsOf(ask));
       return heardOf(completion, tape, [], "");
     },
     async stream(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const params = { ...paramsOf(ask), stream: true as const, stream_options: { include_usage: true } };
       const stream = client(tape).chat.completions.stream(params);
       const pieces: string[] = [];
@@ -36,8 +36,8 @@ export function chatCaller(door: Door, version: "latest" | "previous"): Caller {
   };
 }
 
-export function openAiClient(door: Door, version: "latest" | "previous", tape: Tape): OpenAI {
-  const options = { baseURL: `${door.url}/v1`, apiKey: door.key, maxRetries: 0, fetch: tape.fetch };
+export function openAiClient(access: GatewayAccess, version: "latest" | "previous", tape: Tape): OpenAI {
+  const options = { baseURL: `${access.url}/v1`, apiKey: access.key, maxRetries: 0, fetch: tape.fetch };
   if (version === "latest") return new OpenAI(options);
   // The two majors differ in types alone as far as these calls go.
   return new OpenAIPrevious(options) as unknown as OpenAI;

@@ -10,25 +10,25 @@ import {
   type Part,
 } from "@google/genai";
 import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 import { createTape, type Tape } from "./tape.ts";
 
 /** generateContent of the official `@google/genai`, this major version or the one before, with nothing set but the address. */
-export function generateCaller(door: Door, version: "latest" | "previous"): Caller {
+export function generateCaller(access: GatewayAccess, version: "latest" | "previous"): Caller {
   const client = (tape: Tape): GoogleGenAI => {
-    const options = { apiKey: door.key, httpOptions: { baseUrl: door.url, fetch: tape.fetch } };
+    const options = { apiKey: access.key, httpOptions: { baseUrl: access.url, fetch: tape.fetch } };
     return version === "latest" ? new GoogleGenAI(options) : new previous.GoogleGenAI(options);
   };
   return {
     name: version === "latest" ? "google genai" : "google genai previous",
     dialect: "generate",
     async whole(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const response = await client(tape).models.generateContent(paramsOf(ask));
       return heardOf([response], tape);
     },
     async stream(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const stream = await client(tape).models.generateContentStream(paramsOf(ask));
       return heardOf(await Array.fromAsync(stream), tape);
     },

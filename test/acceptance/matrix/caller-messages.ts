@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import AnthropicPrevious from "anthropic-sdk-previous";
 import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 import { createTape, type Tape } from "./tape.ts";
 
 type MessageParams = Anthropic.MessageCreateParamsNonStreaming;
@@ -9,17 +9,17 @@ type Message = Anthropic.Message;
 type Version = "latest" | "previous" | "previous beta";
 
 /** Messages of the official `@anthropic-ai/sdk`, this major version, the one before, or its beta resource. */
-export function messagesCaller(door: Door, version: Version): Caller {
-  const messages = (tape: Tape): Anthropic.Messages => resourceOf(door, version, tape);
+export function messagesCaller(access: GatewayAccess, version: Version): Caller {
+  const messages = (tape: Tape): Anthropic.Messages => resourceOf(access, version, tape);
   return {
     name: { latest: "anthropic", previous: "anthropic-previous", "previous beta": "anthropic-previous beta" }[version],
     dialect: "messages",
     async whole(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       return heardOf(await messages(tape).create(paramsOf(ask)), tape, []);
     },
     async stream(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const stream = messages(tape).stream(paramsOf(ask));
       const pieces: string[] = [];
       for await (const event of stream) {
@@ -28,7 +28,7 @@ export function messagesCaller(door: Door, version: Version): Caller {
       return heardOf(await stream.finalMessage(), tape, pieces);
     },
     async count(ask) {
-      const tape = createTape(door.onExchange);
+      const tape = createTape(access.onExchange);
       const { max_tokens: _max, ...counted } = paramsOf(ask);
       const { input_tokens: tokens } = await messages(tape).countTokens(counted);
       return { tokens, exchange: tape.last() };
@@ -40,8 +40,8 @@ export function messagesCaller(door: Door, version: Version): Caller {
   };
 }
 
-function resourceOf(door: Door, version: Version, tape: Tape): Anthropic.Messages {
-  const options = { baseURL: door.url, apiKey: door.key, maxRetries: 0, fetch: tape.fetch };
+function resourceOf(access: GatewayAccess, version: Version, tape: Tape): Anthropic.Messages {
+  const options = { baseURL: access.url, apiKey: access.key, maxRetries: 0, fetch: tape.fetch };
   if (version === "latest") return new Anthropic(options).messages;
   const client = new AnthropicPrevious(options);
   // The resources differ in types alone as far as these calls go.

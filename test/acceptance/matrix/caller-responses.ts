@@ -1,7 +1,7 @@
 import type OpenAI from "openai";
 import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
 import { openAiClient, openAiErrorOf } from "./caller-chat.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 import { createTape, type Tape } from "./tape.ts";
 
 type ResponseParams = OpenAI.Responses.ResponseCreateParamsNonStreaming;
@@ -9,18 +9,18 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type ModelResponse = OpenAI.Responses.Response;
 
 /** Responses of the official `openai` package: without server state, as agents call it. */
-export function responsesCaller(door: Door, version: "latest" | "previous"): Caller {
+export function responsesCaller(access: GatewayAccess, version: "latest" | "previous"): Caller {
   return {
     name: version === "latest" ? "openai responses" : "openai-previous responses",
     dialect: "responses",
     async whole(ask) {
-      const tape = createTape(door.onExchange);
-      const response = await openAiClient(door, version, tape).responses.create(paramsOf(ask));
+      const tape = createTape(access.onExchange);
+      const response = await openAiClient(access, version, tape).responses.create(paramsOf(ask));
       return heardOf(response, tape, []);
     },
     async stream(ask) {
-      const tape = createTape(door.onExchange);
-      const stream = openAiClient(door, version, tape).responses.stream({ ...paramsOf(ask), stream: true });
+      const tape = createTape(access.onExchange);
+      const stream = openAiClient(access, version, tape).responses.stream({ ...paramsOf(ask), stream: true });
       const pieces: string[] = [];
       let last = -1;
       for await (const event of stream) {

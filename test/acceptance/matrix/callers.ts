@@ -3,29 +3,29 @@ import { chatCaller } from "./caller-chat.ts";
 import { generateCaller } from "./caller-generate.ts";
 import { messagesCaller } from "./caller-messages.ts";
 import { responsesCaller } from "./caller-responses.ts";
-import type { Door } from "./door.ts";
+import type { GatewayAccess } from "./gateway-access.ts";
 
 /** Every SDK that the matrix calls with: the rows. */
-export function matrixCallers(door: Door): readonly Caller[] {
+export function matrixCallers(access: GatewayAccess): readonly Caller[] {
   return [
-    chatCaller(door, "latest"),
-    chatCaller(door, "previous"),
-    responsesCaller(door, "latest"),
-    responsesCaller(door, "previous"),
-    messagesCaller(door, "latest"),
-    messagesCaller(door, "previous"),
-    messagesCaller(door, "previous beta"),
-    generateCaller(door, "latest"),
-    generateCaller(door, "previous"),
+    chatCaller(access, "latest"),
+    chatCaller(access, "previous"),
+    responsesCaller(access, "latest"),
+    responsesCaller(access, "previous"),
+    messagesCaller(access, "latest"),
+    messagesCaller(access, "previous"),
+    messagesCaller(access, "previous beta"),
+    generateCaller(access, "latest"),
+    generateCaller(access, "previous"),
   ];
 }
 
 /** One for each dialect. */
-export function latestCallers(door: Door): readonly Caller[] {
+export function latestCallers(access: GatewayAccess): readonly Caller[] {
   return [
-    chatCaller(door, "latest"),
-    responsesCaller(door, "latest"),
-    messagesCaller(door, "latest"),
-    generateCaller(door, "latest"),
+    chatCaller(access, "latest"),
+    responsesCaller(access, "latest"),
+    messagesCaller(access, "latest"),
+    generateCaller(access, "latest"),
   ];
 }

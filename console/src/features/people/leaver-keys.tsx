@@ -12,21 +12,21 @@ interface LeaverKeysProps {
   readonly onChoice: (choice: LeaverKeys | undefined) => void;
 }
 
-type Way = "revoke" | "disable" | "hand-over";
+type KeyAction = "revoke" | "disable" | "hand-over";
 
 const shownMax = 6;
 
 /** Asks what becomes of the API keys of somebody who leaves, and shows which they are. Nothing when there are none. */
 export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProps) {
-  const [way, setWay] = useState<Way>("revoke");
+  const [action, setAction] = useState<KeyAction>("revoke");
   const [heir, setHeir] = useState<string | null>(null);
   const found = useCall("keys.list", { params: { workspace }, query: { made_by: leaver.id, limit: 200 }, staleMs: 0 });
   const keys = (found.data?.data ?? []).filter((key) => key.state !== "revoked" && key.managed_by === "console");
   const some = keys.length > 0 || (found.data?.next ?? null) !== null;
   useEffect(() => {
     const handed = heir === null ? undefined : { hand_over_to: heir };
-    onChoice(some ? (way === "hand-over" ? handed : way) : undefined);
-  }, [some, way, heir, onChoice]);
+    onChoice(some ? (action === "hand-over" ? handed : action) : undefined);
+  }, [some, action, heir, onChoice]);
   if (!some) return null;
   return (
     <Stack gap="sm">
@@ -39,8 +39,8 @@ export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProp
       </Text>
       <Radio.Group
         label={t("people.keys.label")}
-        value={way}
-        onChange={(value) => setWay(value === "disable" || value === "hand-over" ? value : "revoke")}
+        value={action}
+        onChange={(value) => setAction(value === "disable" || value === "hand-over" ? value : "revoke")}
       >
         <Stack gap="xs" mt={6}>
           <Radio value="revoke" size="sm" label={t("people.keys.revoke")} description={t("people.keys.revokeHelp")} />
@@ -58,7 +58,7 @@ export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProp
           />
         </Stack>
       </Radio.Group>
-      {way === "hand-over" && <Heir leaver={leaver} workspace={workspace} value={heir} onChange={setHeir} />}
+      {action === "hand-over" && <Heir leaver={leaver} workspace={workspace} value={heir} onChange={setHeir} />}
     </Stack>
   );
 }

@@ -68,8 +68,8 @@ describe("a messages request in neutral form", () => {
     [{ thinking: { type: "disabled" } }, { effort: "none", budgetTokens: null, visible: false }],
     [{ output_config: { effort: "max" } }, { effort: "max", budgetTokens: null, visible: false }],
     [{}, null],
-  ])("%j asks for thinking as %j", (more, wish) => {
-    expect(readMore(more as Partial<Body>).turn.reasoning).toEqual(wish as Turn["reasoning"]);
+  ])("%j asks for thinking as %j", (more, requested) => {
+    expect(readMore(more as Partial<Body>).turn.reasoning).toEqual(requested as Turn["reasoning"]);
   });
 
   test("a schema of the answer is read from either field", () => {

@@ -22,17 +22,17 @@ const budgetMin = 1_024;
 export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn): ThinkingPlan {
   const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
   const maxTokens = turn.outputTokensMax ?? usual;
-  const wish = turn.reasoning;
-  if (wish === null) return { maxTokens, thinking: null, effort: null, on: false };
+  const requested = turn.reasoning;
+  if (requested === null) return { maxTokens, thinking: null, effort: null, on: false };
   const adaptive = thinksAdaptively(target.upstreamModel);
-  const off = wish.effort === "none" || wish.budgetTokens === 0;
+  const off = requested.effort === "none" || requested.budgetTokens === 0;
   const traits = target.traits.reasoning ?? {};
-  if (adaptive && traits.always === true) return { maxTokens, ...thinksAlways(wish, off, traits, warn) };
+  if (adaptive && traits.always === true) return { maxTokens, ...thinksAlways(requested, off, traits, warn) };
   if (off || excluded(turn, { adaptive, takesForce: traits.refusesForcedTools !== true }, messages, warn)) {
     return { maxTokens, thinking: { type: traits.least ?? "disabled" }, effort: null, on: false };
   }
-  if (adaptive) return { maxTokens, ...adaptiveThinking(wish, traits, warn) };
-  const wanted = Math.max(budgetMin, wish.budgetTokens ?? thinkingBudgets[wish.effort ?? "medium"]);
+  if (adaptive) return { maxTokens, ...adaptiveThinking(requested, traits, warn) };
+  const wanted = Math.max(budgetMin, requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "medium"]);
   const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
   return {
     maxTokens: fitted.maxTokens,
@@ -43,22 +43,22 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
 }
 
 function adaptiveThinking(
-  wish: ReasoningRequest,
+  requested: ReasoningRequest,
   traits: ReasoningTraits,
   warn: Warn,
 ): Omit<ThinkingPlan, "maxTokens"> {
-  const thinking = { type: "adaptive", display: wish.visible ? "summarized" : "omitted" };
-  return { thinking, effort: tellReasoning(wish, effortOf(wish), traits, warn).effort, on: true };
+  const thinking = { type: "adaptive", display: requested.visible ? "summarized" : "omitted" };
+  return { thinking, effort: tellReasoning(requested, effortOf(requested), traits, warn).effort, on: true };
 }
 
 /** It refuses to be switched off: what comes nearest is the lowest effort. */
 function thinksAlways(
-  wish: ReasoningRequest,
+  requested: ReasoningRequest,
   off: boolean,
   traits: ReasoningTraits,
   warn: Warn,
 ): Omit<ThinkingPlan, "maxTokens"> {
-  if (!off) return adaptiveThinking(wish, traits, warn);
+  if (!off) return adaptiveThinking(requested, traits, warn);
   warn("reasoning cannot be switched off on this model: the lowest effort was asked for");
   return { thinking: { type: "adaptive", display: "omitted" }, effort: "low", on: true };
 }
@@ -126,9 +126,9 @@ function fit(
   return { budget: budgetMin, maxTokens: budgetMin + cap };
 }
 
-function effortOf(wish: ReasoningRequest): Effort | null {
-  if (wish.effort !== null) return wish.effort === "minimal" ? "low" : wish.effort;
-  const budget = wish.budgetTokens;
+function effortOf(requested: ReasoningRequest): Effort | null {
+  if (requested.effort !== null) return requested.effort === "minimal" ? "low" : requested.effort;
+  const budget = requested.budgetTokens;
   if (budget === null) return null;
   if (budget <= thinkingBudgets.low) return "low";
   if (budget <= thinkingBudgets.medium) return "medium";

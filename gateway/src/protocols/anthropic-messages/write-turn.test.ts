@@ -230,7 +230,7 @@ describe("tools", () => {
 });
 
 describe("thinking", () => {
-  const wish = (
+  const requested = (
     effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null,
     budgetTokens: number | null = null,
   ) => ({
@@ -244,7 +244,7 @@ describe("thinking", () => {
     ["high", 16_384],
     ["xhigh", 32_768],
   ] as const)("an effort of %s is a budget of %d tokens below the cap", (effort, budget) => {
-    const { body, warnings } = write(wish(effort));
+    const { body, warnings } = write(requested(effort));
     expect(body.thinking).toEqual({ type: "enabled", budget_tokens: budget });
     expect(body.max_tokens).toBeGreaterThan(budget);
     expect(warnings).toEqual([]);
@@ -256,15 +256,15 @@ describe("thinking", () => {
     [1_100, { max_tokens: 1_100, thinking: { type: "enabled", budget_tokens: 1_024 } }, "budget"],
     [500, { max_tokens: 1_524, thinking: { type: "enabled", budget_tokens: 1_024 } }, "max_tokens"],
   ])("the caller's cap of %d is kept where any thought fits under it", (outputTokensMax, sent, warning) => {
-    const { body, warnings } = write({ ...wish("high"), outputTokensMax });
+    const { body, warnings } = write({ ...requested("high"), outputTokensMax });
     expect(body).toMatchObject(sent);
     if (warning === null) expect(warnings).toEqual([]);
     else expect(warnings.join()).toContain(warning);
   });
 
   test("no effort switches it off", () => {
-    expect(write(wish("none")).body.thinking).toEqual({ type: "disabled" });
-    expect(write(wish(null, 0)).body.thinking).toEqual({ type: "disabled" });
+    expect(write(requested("none")).body.thinking).toEqual({ type: "disabled" });
+    expect(write(requested(null, 0)).body.thinking).toEqual({ type: "disabled" });
   });
 
   test.each([
@@ -279,7 +279,7 @@ describe("thinking", () => {
     ["kimi-k2-thinking", false],
   ])("%s is told an effort rather than a budget: %p", (model, adaptive) => {
     expect(thinksAdaptively(model)).toBe(adaptive);
-    const { body } = write(wish("minimal"), {}, model);
+    const { body } = write(requested("minimal"), {}, model);
     if (!adaptive) expect(body.thinking).toMatchObject({ type: "enabled" });
     else expect(body).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "low" } });
   });
@@ -289,26 +289,28 @@ describe("thinking", () => {
     ["the running loop of tools began without a thought", { tools: [tool], messages: loop([]) }],
     ["the conversation ends with the assistant", { messages: [user(text("Hi")), assistant(text("Well, "))] }],
   ])("is switched off when %s, and it is said", (_, turn) => {
-    const { body, warnings } = write({ ...(turn as Partial<Turn>), ...wish("low") });
+    const { body, warnings } = write({ ...(turn as Partial<Turn>), ...requested("low") });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(JSON.stringify(body.messages)).not.toContain('"signature"');
     expect(warnings.join()).toContain("thinking was switched off");
   });
 
   test("stays on when the loop carries its thought, or an older loop carries none", () => {
-    expect(write({ tools: [tool], messages: loop([thought("sig")]), ...wish("low") }).body).toMatchObject({
+    expect(write({ tools: [tool], messages: loop([thought("sig")]), ...requested("low") }).body).toMatchObject({
       thinking: { type: "enabled" },
       messages: [{}, { content: [{ type: "thinking", thinking: "hm", signature: "sig" }, {}] }, {}],
     });
     const older = [...loop([]), assistant(text("Found.")), user(text("And now?"))];
-    expect(write({ tools: [tool], messages: older, ...wish("low") }).body.thinking).toMatchObject({ type: "enabled" });
+    expect(write({ tools: [tool], messages: older, ...requested("low") }).body.thinking).toMatchObject({
+      type: "enabled",
+    });
   });
 
   test("excludes sampling, which is said unless it asks for what holds anyway", () => {
-    const { body, warnings } = write({ ...wish("low"), temperature: 0.3 });
+    const { body, warnings } = write({ ...requested("low"), temperature: 0.3 });
     expect(body.temperature).toBeUndefined();
     expect(warnings).toHaveLength(1);
-    expect(write({ ...wish("low"), temperature: 1 }).warnings).toEqual([]);
+    expect(write({ ...requested("low"), temperature: 1 }).warnings).toEqual([]);
   });
 
   test("thoughts of another account or vendor go nowhere, not even as text", () => {

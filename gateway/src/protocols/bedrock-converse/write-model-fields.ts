@@ -19,12 +19,12 @@ function writeTopK(topK: number | null, family: ModelFamily, warn: Warn): JsonOb
 }
 
 function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
-  const wish = turn.reasoning;
-  if (wish === null || (wish.effort === null && wish.budgetTokens === null)) return {};
-  if (family === "claude") return writeThinking(wish, turn.outputTokensMax, warn);
-  const effort = chatEffort(wish);
+  const requested = turn.reasoning;
+  if (requested === null || (requested.effort === null && requested.budgetTokens === null)) return {};
+  if (family === "claude") return writeThinking(requested, turn.outputTokensMax, warn);
+  const effort = chatEffort(requested);
   if (family === "gpt-oss" && effort !== null) return { reasoning_effort: gptOssEfforts[effort] };
-  if (wish.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
+  if (requested.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
   return {};
 }
 
@@ -43,8 +43,8 @@ const gptOssEfforts: Readonly<Record<Effort, string>> = {
 const budgetMin = 1_024;
 
 /** The budget must be at least 1024 and leave room below the cap on output. */
-function writeThinking(wish: ReasoningRequest, outputTokensMax: number | null, warn: Warn): JsonObject {
-  const wanted = wish.budgetTokens ?? thinkingBudgets[wish.effort ?? "none"];
+function writeThinking(requested: ReasoningRequest, outputTokensMax: number | null, warn: Warn): JsonObject {
+  const wanted = requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "none"];
   if (wanted === 0) return { thinking: { type: "disabled" } };
   const most = outputTokensMax === null ? wanted : outputTokensMax - 1;
   const budget = Math.max(budgetMin, Math.min(wanted, most));

@@ -127,8 +127,8 @@ describe("tools and settings written for Gemini", () => {
     ["gemini-2.0-flash", { effort: "high" }, undefined, 1],
     ["gemini-2.0-flash", { effort: "none" }, undefined, 0],
     ["gemini-2.5-flash", {}, undefined, 0],
-  ] as const)("%s asked to think %j gets %j", (name, wish, expected, warned) => {
-    const reasoning = { effort: null, budgetTokens: null, visible: false, ...wish };
+  ] as const)("%s asked to think %j gets %j", (name, requested, expected, warned) => {
+    const reasoning = { effort: null, budgetTokens: null, visible: false, ...requested };
     const { body, warnings } = write({ reasoning }, name);
     const config = body["generationConfig"] as { thinkingConfig?: unknown } | undefined;
     expect([config?.thinkingConfig, warnings.length]).toEqual([expected, warned]);

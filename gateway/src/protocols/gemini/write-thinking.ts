@@ -7,15 +7,15 @@ import { generationOf } from "./model-generation.ts";
  * The wish to think as a thinkingConfig; null when nothing is to be said. A level and a budget together are refused by
  * the vendor: models from Gemini 3 on get a level for an effort, all others a budget.
  */
-export function writeThinking(wish: ReasoningRequest | null, model: string, warn: Warn): JsonObject | null {
-  if (wish === null) return null;
+export function writeThinking(requested: ReasoningRequest | null, model: string, warn: Warn): JsonObject | null {
+  if (requested === null) return null;
   const generation = generationOf(model);
   if (generation !== null && generation < thinkingSince) {
-    if (wish.effort !== "none") warn("thinking is not understood by this model and was left out");
+    if (requested.effort !== "none") warn("thinking is not understood by this model and was left out");
     return null;
   }
-  const amount = amountOf(wish, model, generation, warn);
-  const visible = wish.visible && amount["thinkingBudget"] !== 0;
+  const amount = amountOf(requested, model, generation, warn);
+  const visible = requested.visible && amount["thinkingBudget"] !== 0;
   const config = { ...amount, ...(visible ? { includeThoughts: true } : {}) };
   return Object.keys(config).length === 0 ? null : config;
 }
@@ -46,13 +46,13 @@ const levels: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-function amountOf(wish: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
-  if (generation !== null && generation >= levelsSince && wish.effort !== null) {
-    return { thinkingLevel: levelOf(wish.effort, model, warn) };
+function amountOf(requested: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
+  if (generation !== null && generation >= levelsSince && requested.effort !== null) {
+    return { thinkingLevel: levelOf(requested.effort, model, warn) };
   }
-  const budget = wish.budgetTokens ?? (wish.effort === null ? null : budgets[wish.effort]);
+  const budget = requested.budgetTokens ?? (requested.effort === null ? null : budgets[requested.effort]);
   if (budget === null) return {};
-  return { thinkingBudget: generation === thinkingSince ? within(budget, wish, model, warn) : budget };
+  return { thinkingBudget: generation === thinkingSince ? within(budget, requested, model, warn) : budget };
 }
 
 function levelOf(effort: Effort, model: string, warn: Warn): string {
@@ -63,14 +63,15 @@ function levelOf(effort: Effort, model: string, warn: Warn): string {
 }
 
 /** Gemini 2.5 refuses budgets outside its ranges. Source: Gemini API docs, "Thinking", table of budgets. */
-function within(budget: number, wish: ReasoningRequest, model: string, warn: Warn): number {
+function within(budget: number, requested: ReasoningRequest, model: string, warn: Warn): number {
   const pro = model.includes("-pro");
   const most = pro ? 32_768 : 24_576;
   const least = pro ? 128 : model.includes("-lite") ? 512 : 1;
   if (budget === 0 && !pro) return 0;
-  if (budget < least && (wish.effort === "none" || budget === 0)) {
+  if (budget < least && (requested.effort === "none" || budget === 0)) {
     warn("thinking cannot be switched off on this model; the lowest budget was asked for");
   }
-  if (budget > most && wish.budgetTokens !== null) warn(`the thinking budget was lowered to ${most}, the model's most`);
+  if (budget > most && requested.budgetTokens !== null)
+    warn(`the thinking budget was lowered to ${most}, the model's most`);
   return Math.min(most, Math.max(least, budget));
 }

@@ -192,11 +192,11 @@ describe("settings of a chat request", () => {
   });
 
   test("how much to think is read from reasoning_effort, or from the thinking object of several vendors", () => {
-    const wish = (request: object): Turn["reasoning"] => read(request).turn.reasoning;
-    expect(wish({ reasoning_effort: "low" })).toEqual({ effort: "low", budgetTokens: null, visible: false });
-    expect(wish({ thinking: { type: "disabled" } })).toMatchObject({ effort: "none" });
-    expect(wish({ thinking: { type: "enabled", budget_tokens: 2_000 } })).toMatchObject({ budgetTokens: 2_000 });
-    expect(wish({})).toBeNull();
+    const requested = (request: object): Turn["reasoning"] => read(request).turn.reasoning;
+    expect(requested({ reasoning_effort: "low" })).toEqual({ effort: "low", budgetTokens: null, visible: false });
+    expect(requested({ thinking: { type: "disabled" } })).toMatchObject({ effort: "none" });
+    expect(requested({ thinking: { type: "enabled", budget_tokens: 2_000 } })).toMatchObject({ budgetTokens: 2_000 });
+    expect(requested({})).toBeNull();
   });
 
   test("what has no neutral place is named once, what is harmless not at all", () => {

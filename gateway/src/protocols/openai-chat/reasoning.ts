@@ -20,9 +20,9 @@ export function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest
 }
 
 /** The effort to ask an upstream for; null leaves it to the model. */
-export function chatEffort(wish: ReasoningRequest | null): Effort | null {
-  if (wish === null) return null;
-  return wish.effort ?? (wish.budgetTokens === null ? null : effortOfBudget(wish.budgetTokens));
+export function chatEffort(requested: ReasoningRequest | null): Effort | null {
+  if (requested === null) return null;
+  return requested.effort ?? (requested.budgetTokens === null ? null : effortOfBudget(requested.budgetTokens));
 }
 
 const efforts: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] satisfies Effort[];

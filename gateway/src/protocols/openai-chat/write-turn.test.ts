@@ -85,8 +85,8 @@ describe("a turn for a chat upstream", () => {
     [{ effort: null, budgetTokens: 31_999 }, "high"],
     [{ effort: null, budgetTokens: 32_768 }, "xhigh"],
     [{ effort: null, budgetTokens: null }, undefined],
-  ] as const)("a wish to think of %j is asked for as %p", (wish, expected) => {
-    expect(write({ reasoning: { ...wish, visible: true } }).body["reasoning_effort"]).toBe(expected as string);
+  ] as const)("reasoning of %j is asked for as %p", (requested, expected) => {
+    expect(write({ reasoning: { ...requested, visible: true } }).body["reasoning_effort"]).toBe(expected as string);
   });
 
   test("where schemas are not understood, JSON is asked for and the schema is said in words", () => {

@@ -127,7 +127,7 @@ describe("a turn written as a Responses request", () => {
     [{ effort: null, budgetTokens: 10_000, visible: false }, { effort: "medium" }],
     [{ effort: null, budgetTokens: 60_000, visible: false }, { effort: "xhigh" }],
     [{ effort: null, budgetTokens: null, visible: true }, { summary: "auto" }],
-  ] as const)("the wish %j becomes %j", (reasoning, expected) => {
+  ] as const)("reasoning asked for as %j becomes %j", (reasoning, expected) => {
     const { body } = write({ messages: [user(text("hi"))], reasoning });
     expect(body.reasoning).toEqual(expected);
     expect(body.include !== undefined).toBe(!("effort" in expected && expected.effort === "none"));

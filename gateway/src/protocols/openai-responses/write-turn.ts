@@ -97,14 +97,17 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-function writeReasoning(wish: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
-  const asked = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
-  const told = tellReasoning(wish, asked, reasoning, warn);
+function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
+  const asked = requested.effort ?? (requested.budgetTokens === null ? null : effortOf(requested.budgetTokens));
+  const told = tellReasoning(requested, asked, reasoning, warn);
   // In this dialect the effort is the only switch; the least of some vendors is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
   const effort = told.on === false ? off : told.effort;
-  if (reasoning.never === true || (effort === null && !wish.visible)) return null;
-  return { ...(effort === null ? {} : { effort }), ...(wish.visible && effort !== "none" ? { summary: "auto" } : {}) };
+  if (reasoning.never === true || (effort === null && !requested.visible)) return null;
+  return {
+    ...(effort === null ? {} : { effort }),
+    ...(requested.visible && effort !== "none" ? { summary: "auto" } : {}),
+  };
 }
 
 function effortOf(budgetTokens: number): Effort {

@@ -36,7 +36,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     }
   });
 
-  test("refuse a seed that would be ignored, and take a negative one as a wish for chance", () => {
+  test("refuse a seed that would be ignored, and take a negative one as any", () => {
     const negative = textOfBody(create({ seed: -1 }).body);
     expect(/"seed":(?!-1\b)/.test(negative)).toBe(false);
     if (takesSeed) expect(textOfBody(create({ seed: 4242 }).body)).toContain("4242");

@@ -19,26 +19,26 @@ export interface TaskContent {
 export async function taskContent(
   dependencies: TaskDependencies,
   task: Task,
-  wish: ContentOptions,
+  options: ContentOptions,
   signal: AbortSignal,
 ): Promise<TaskContent> {
   const { output } = task;
   if (output === null)
     throw notThere(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
   // Only videos are copied.
-  if (wish.still !== null || output.blobHash === null || dependencies.blobs === null) {
-    return fromVendor(dependencies, task, wish, signal);
+  if (options.still !== null || output.blobHash === null || dependencies.blobs === null) {
+    return fromVendor(dependencies, task, options, signal);
   }
   let accountFault: unknown = null;
   try {
-    const copied = await fromBlob(dependencies.blobs, output, wish.range);
+    const copied = await fromBlob(dependencies.blobs, output, options.range);
     if (copied !== null) return copied;
   } catch (thrown) {
     accountFault = thrown;
     dependencies.observer.log("warn", "The copy of a result could not be read.", { task: task.id, error: thrown });
   }
   try {
-    return await fromVendor(dependencies, task, wish, signal);
+    return await fromVendor(dependencies, task, options, signal);
   } catch (thrown) {
     // A dead link is no news where there is a copy: the caller should ask again.
     throw accountFault ?? thrown;
@@ -66,10 +66,10 @@ async function fromBlob(blobs: BlobStore, output: TaskOutput, rangeHeader: strin
 async function fromVendor(
   dependencies: TaskDependencies,
   task: Task,
-  wish: ContentOptions,
+  options: ContentOptions,
   signal: AbortSignal,
 ): Promise<TaskContent> {
-  const answer = await openResult(dependencies, task, wish, signal).catch((thrown: unknown) => {
+  const answer = await openResult(dependencies, task, options, signal).catch((thrown: unknown) => {
     throw deadLink(task, asFailure(thrown), dependencies.clock.now());
   });
   const { status } = answer;
@@ -84,7 +84,7 @@ async function fromVendor(
     const value = answer.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  headers["content-type"] ??= wish.still === null ? usualType : "application/octet-stream";
+  headers["content-type"] ??= options.still === null ? usualType : "application/octet-stream";
   if (status !== 416) return { status, headers, body: streamOf(answer.body) };
   answer.body.cancel();
   delete headers["content-length"];

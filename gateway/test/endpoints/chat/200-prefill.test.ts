@@ -74,7 +74,7 @@ describe.each(callers.map((caller) => [caller[0], caller] as const))(
   },
 );
 
-test("thinking stays on where the beginning has become a wish", async () => {
+test("thinking stays on where the beginning has become a request", async () => {
   const [caller] = callers;
   const served = { kind: "anthropic", model: "claude-opus-4-6" };
   const { body, warnings } = await tell(served, caller, { reasoning_effort: "high" });

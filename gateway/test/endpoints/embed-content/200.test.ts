@@ -56,8 +56,12 @@ test.each(["openai", "vertex", "vertex-single", "vertex-content", "titan", "cohe
 );
 
 test("several texts, their titles and what they are for reach Google Cloud in its words", async () => {
-  const wish = { taskType: "RETRIEVAL_DOCUMENT", autoTruncate: false, outputDimensionality: 4 };
-  const requests = ["one", "two"].map((text) => ({ ...wish, title: `On ${text}`, content: { parts: [{ text }] } }));
+  const requested = { taskType: "RETRIEVAL_DOCUMENT", autoTruncate: false, outputDimensionality: 4 };
+  const requests = ["one", "two"].map((text) => ({
+    ...requested,
+    title: `On ${text}`,
+    content: { parts: [{ text }] },
+  }));
   const response = await call("vertex", "batchEmbedContents", { requests });
   expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, null]);
   expect(JSON.parse(arrived().body)).toEqual({

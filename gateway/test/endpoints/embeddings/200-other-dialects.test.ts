@@ -89,8 +89,8 @@ test("one text may stand alone, and what it is for is said in the upstream's wor
     ["cohere", { input_type: "search_query" }],
     ["vertex", { instances: [{ content: "hi", task_type: "RETRIEVAL_QUERY" }] }],
   ] as const) {
-    for (const wish of [{ input_type: "search_query" }, { task_type: "RETRIEVAL_QUERY" }]) {
-      const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input: "hi", ...wish });
+    for (const requested of [{ input_type: "search_query" }, { task_type: "RETRIEVAL_QUERY" }]) {
+      const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input: "hi", ...requested });
       expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, null]);
       expect(arrived().body).toMatchObject(said);
     }

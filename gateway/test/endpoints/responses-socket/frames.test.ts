@@ -117,7 +117,7 @@ test("a frame that is too large is told so, and the socket goes on", async () =>
   socket.close();
 });
 
-test("a wish to steer is answered as OpenAI answers where nothing can be steered, with its input", async () => {
+test("a request to steer is answered as OpenAI answers where nothing can be steered, with its input", async () => {
   const socket = await openSocket(gateway);
   const input = [{ role: "user", content: "and \u20ac" }];
   for (const [frame, code] of [

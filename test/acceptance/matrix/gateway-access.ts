@@ -1,7 +1,7 @@
 import type { Taped } from "./ask.ts";
 
 /** Where the callers of the matrix knock. */
-export interface Door {
+export interface GatewayAccess {
   /** The gateway's address, without a path. */
   readonly url: string;
   readonly key: string;
