@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { ensurePostgres, startPostgres } from "./postgres.mjs";
+import { ensureRedis } from "./redis.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
 import { openTestRun } from "./test-run.mjs";
 import { bundleThreads } from "./thread-bundles.mjs";
@@ -34,6 +35,7 @@ await checks([
   ["dead code", bun, [knip, "--no-progress"]],
 ]);
 count("threads of the tests", await bundleThreads(run));
+ensureRedis();
 // Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
 await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {

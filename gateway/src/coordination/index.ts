@@ -1,6 +1,6 @@
 /**
- * coordination: state that calls share, behind the ports `Counter` and `HealthBoard`. Here it lives in the memory of one
- * process; a shared store joins behind the same ports, under the same conformance suite.
+ * coordination: state that calls share, behind the ports `Counter` and `HealthBoard`. It lives in the memory of one process;
+ * limits of several processes are counted in a Redis (`redis/`), behind the same port and under the same conformance suite.
  *
  * A *tally* is one counted thing (a window, a gauge, a budget); a *share* is what one reservation took of one tally; a
  * *reservation* is the shares of one call, all taken or none.
@@ -11,3 +11,4 @@
  */
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
+export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";

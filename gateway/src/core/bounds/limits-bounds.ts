@@ -27,6 +27,24 @@ export const limitsBounds = {
   /** The waits before a settlement is told again that a shared counter did not take: the first, doubled each time; so often. */
   settleRetryMs: 250,
   settleRetriesMax: 6,
+  /** How long a shared counter may take to be connected, and to answer one question. */
+  redisConnectMs: 5_000,
+  redisAnswerMs: 1_000,
+  /** The waits until one that is away is asked again: the first, doubled each time up to the last. */
+  redisRetryMs: 100,
+  redisRetryMsMax: 2_000,
+  /** It is told at most so often that one does not answer. */
+  redisTellMs: 10_000,
+  /** What a process holds there lapses when the process has not renewed it for so long, and how often it does. */
+  redisLeaseMs: 30_000,
+  redisRenewMs: 5_000,
+  /** How long one process may take to tell an empty one what the ledger knows; how often the others look meanwhile. */
+  redisSeedMs: 30_000,
+  redisSeedLookMs: 100,
+  /** Reservations that are told anew in one step. */
+  redisRestoreMax: 100,
+  /** Endings and costs that wait for one that is away. */
+  redisOutboxMax: 100_000,
   /** The wall clock is taken to have been set when it moves this much otherwise than time passes … */
   clockJumpMs: 5_000,
   /** … and is believed again when it stays so for this long. */

@@ -1,0 +1,266 @@
+/**
+ * What runs inside Redis, one script for each operation, so that nothing comes between a check and a taking.
+ *
+ * KEYS[1] holds the name of the current epoch. Every other key begins with `{tag}:<epoch>:`, where `{tag}` is KEYS[1]'s own
+ * hash tag, so that all keys of a script lie in one slot of a cluster. ARGV[1] is the epoch that the caller believes in: with
+ * another one nothing is done and the answer is -1. ARGV[2] is a time in milliseconds for tests; left empty it is the server's.
+ *
+ * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, and a field for each part), `g:` a
+ * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
+ * `<start>:s`, `:h`, `:k` spent, held, known), `t:` costs that a budget was told lately, `r:` a reservation, `o:` the
+ * reservations of an owner, `owners` until when each owner's reservations hold.
+ */
+export const prelude = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end
+local base = string.match(KEYS[1], '^{.-}') .. ':' .. ARGV[1] .. ':'
+local time = redis.call('TIME')
+local us = tonumber(time[1]) * 1000000 + tonumber(time[2])
+if ARGV[2] ~= '' then us = math.floor(tonumber(ARGV[2]) * 1000) end
+local ms = math.floor(us / 1000)
+local keepMs, idleMs, toldMs, periodsMax = 604800000, 3600000, 120000, 4
+local parts = 60
+local inf = math.huge
+local function str(n) return string.format('%.0f', n) end
+
+-- Windows: the running part and the 60 before it are counted, as in window.ts.
+local function openWindow(key, windowMs)
+  local w = {kind = 'w', k = base .. 'w:' .. key, part = windowMs / parts, windowMs = windowMs, add = {}, drop = {}, held = {}}
+  local now = math.floor(ms / w.part)
+  local f = redis.call('HMGET', w.k, 'n', 'o', 's')
+  if not f[1] then
+    w.n, w.o, w.s = now, now, 0
+    return w
+  end
+  w.n, w.o, w.s = tonumber(f[1]), tonumber(f[2]), tonumber(f[3])
+  if now < w.n - 1 then
+    -- The server's clock was set back. All that is counted counts as of now, which frees nothing early.
+    redis.call('DEL', w.k)
+    redis.call('HSET', w.k, 'n', str(now), 'o', str(now), 's', str(w.s), str(now), str(w.s))
+    redis.call('PEXPIRE', w.k, str(windowMs * 3))
+    w.n, w.o = now, now
+    return w
+  end
+  if now <= w.n then return w end
+  local gone = math.min(now - parts - 1, w.n)
+  if w.s > 0 and w.o <= gone then
+    for p = w.o, gone do w.drop[#w.drop + 1] = str(p) end
+    for _, v in ipairs(redis.call('HMGET', w.k, unpack(w.drop))) do w.s = w.s - (tonumber(v or 0) or 0) end
+    w.o = gone + 1
+  end
+  if w.s == 0 then w.o = now end
+  w.n = now
+  return w
+end
+local function partOf(w, p)
+  if w.held[p] == nil then
+    if not w.looked then
+      w.looked = true
+      w.held[p] = tonumber(redis.call('HGET', w.k, str(p)) or 0) or 0
+    else
+      local names = {}
+      for q = p, w.n do names[#names + 1] = str(q) end
+      for i, v in ipairs(redis.call('HMGET', w.k, unpack(names))) do w.held[p + i - 1] = tonumber(v or 0) or 0 end
+    end
+  end
+  return w.held[p] + (w.add[p] or 0)
+end
+local function windowAdd(w, p, amount)
+  p = math.min(p, w.n)
+  if amount == 0 or p < w.n - parts then return end
+  w.add[p] = (w.add[p] or 0) + amount
+  w.s = w.s + amount
+  if p < w.o then w.o = p end
+  w.changed = true
+end
+local function windowFree(w, amount)
+  if w.s == 0 then return 0 end
+  local left, last = 0, w.o
+  for p = w.o, w.n do
+    if left >= amount then break end
+    local v = partOf(w, p)
+    if v == 0 then
+      if left == 0 then w.o = p + 1 end
+    else
+      left = left + v
+      last = p
+    end
+  end
+  return math.max(0, math.ceil((last + parts + 1) * w.part - ms))
+end
+local function writeWindow(w)
+  if not w.changed then return end
+  if #w.drop > 0 then redis.call('HDEL', w.k, unpack(w.drop)) end
+  if w.s == 0 then
+    redis.call('DEL', w.k)
+    return
+  end
+  for p, amount in pairs(w.add) do redis.call('HINCRBY', w.k, str(p), str(amount)) end
+  redis.call('HSET', w.k, 'n', str(w.n), 'o', str(w.o), 's', str(w.s))
+  redis.call('PEXPIRE', w.k, str(math.max(1, w.windowMs * 3)))
+end
+
+-- Gauges.
+local function openGauge(key)
+  local g = {kind = 'g', k = base .. 'g:' .. key, add = 0}
+  g.used = tonumber(redis.call('GET', g.k) or 0) or 0
+  return g
+end
+local function writeGauge(g)
+  if g.add == 0 then return end
+  if g.used <= 0 then redis.call('DEL', g.k)
+  else redis.call('SET', g.k, str(g.used), 'PX', str(keepMs)) end
+end
+
+-- Budgets. A period is a table {s, h, k}; nil when it is not counted.
+local function openBudget(key)
+  local b = {kind = 'b', k = base .. 'b:' .. key, periods = {}, list = {}}
+  local f = redis.call('HMGET', b.k, 'c', 'q', 'p', 'a')
+  b.c, b.q, b.exists, b.a = tonumber(f[1] or inf), tonumber(f[2] or 0), f[3] ~= false, f[4]
+  if f[3] then for start in string.gmatch(f[3], '[^,]+') do b.list[#b.list + 1] = start end end
+  return b
+end
+local function addPeriod(b, start, known)
+  local p = {s = 0, h = 0, k = known, changed = true}
+  b.periods[start] = p
+  table.insert(b.list, 1, start)
+  b.exists, b.changed = true, true
+  while #b.list > periodsMax do
+    local oldest = nil
+    for i = 2, #b.list do
+      local held = b.periods[b.list[i]] and b.periods[b.list[i]].h or tonumber(redis.call('HGET', b.k, b.list[i] .. ':h') or 0)
+      if held == 0 and (oldest == nil or tonumber(b.list[i]) < tonumber(b.list[oldest])) then oldest = i end
+    end
+    if oldest == nil then break end
+    local gone = table.remove(b.list, oldest)
+    b.periods[gone] = nil
+    b.gone = b.gone or {}
+    b.gone[#b.gone + 1] = gone
+    if b.c ~= inf then b.c = math.max(b.c, tonumber(gone) + 1) end
+  end
+  return p
+end
+local function periodOf(b, start)
+  if b.periods[start] then return b.periods[start] end
+  for _, known in ipairs(b.list) do
+    if known == start then
+      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k')
+      b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1'}
+      return b.periods[start]
+    end
+  end
+  if tonumber(start) >= b.c then return addPeriod(b, start, true) end
+  return nil
+end
+local function writeBudget(b)
+  if not b.changed then return end
+  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k') end
+  local f, held = {'p', table.concat(b.list, ','), 'q', str(b.q)}, false
+  if b.c ~= inf then f[#f + 1] = 'c' f[#f + 1] = str(b.c) end
+  if b.a then f[#f + 1] = 'a' f[#f + 1] = b.a end
+  for start, p in pairs(b.periods) do
+    if p.changed then
+      f[#f + 1] = start .. ':s' f[#f + 1] = str(p.s)
+      f[#f + 1] = start .. ':h' f[#f + 1] = str(p.h)
+      f[#f + 1] = start .. ':k' f[#f + 1] = p.k and '1' or '0'
+    end
+    if p.h > 0 then held = true end
+  end
+  redis.call('HSET', b.k, unpack(f))
+  for _, start in ipairs(b.list) do
+    if held then break end
+    held = not b.periods[start] and (tonumber(redis.call('HGET', b.k, start .. ':h') or 0) or 0) > 0
+  end
+  -- What the ledger knows may be forgotten when nobody has used it for a while.
+  redis.call('PEXPIRE', b.k, str((held or b.a ~= '1') and keepMs or idleMs))
+end
+
+local opened, order = {}, {}
+local function forget() opened, order = {}, {} end
+local function open(kind, key, windowMs)
+  local name = kind .. key
+  if opened[name] then return opened[name] end
+  local it
+  if kind == 'w' then it = openWindow(key, windowMs) elseif kind == 'g' then it = openGauge(key) else it = openBudget(key) end
+  opened[name] = it
+  order[#order + 1] = it
+  return it
+end
+local function write()
+  for _, it in ipairs(order) do
+    if it.kind == 'w' then writeWindow(it) elseif it.kind == 'g' then writeGauge(it) else writeBudget(it) end
+  end
+  forget()
+end
+
+-- A claim is {kind, key, limit, amount, least, windowMs, periodStart}; its state {used, freeInMs, held}.
+local function readClaims(from)
+  local claims = {}
+  for i = from, #ARGV, 7 do
+    claims[#claims + 1] = {kind = ARGV[i], key = ARGV[i + 1], limit = tonumber(ARGV[i + 2]), amount = tonumber(ARGV[i + 3]),
+      least = tonumber(ARGV[i + 4]), windowMs = tonumber(ARGV[i + 5]), start = ARGV[i + 6]}
+  end
+  return claims
+end
+local function stateOf(c)
+  local it = open(c.kind, c.key, c.windowMs)
+  if c.kind == 'w' then
+    local missing = it.s + c.amount - c.limit
+    return {str(it.s), str(windowFree(it, missing > 0 and missing or 1)), '0'}
+  elseif c.kind == 'g' then return {str(it.used), '0', '0'} end
+  local p = periodOf(it, c.start)
+  if p == nil then return {'0', '0', '0'} end
+  return {str(p.s + p.h), '0', str(p.h)}
+end
+
+-- What reservations end with. actuals: a list of strings; an empty one leaves a window as it was reserved.
+local function endOne(id, actuals)
+  local packed = redis.call('GET', base .. 'r:' .. id)
+  if not packed then return 0 end
+  local r = cmsgpack.unpack(packed)
+  for i, c in ipairs(r.claims) do
+    local it = open(c.kind, c.key, c.windowMs)
+    if c.kind == 'w' then
+      local actual = tonumber(actuals[i] or '')
+      if actual then windowAdd(it, math.floor(r.at / it.part), actual - c.amount) end
+    elseif c.kind == 'g' then
+      it.used = math.max(0, it.used - c.amount)
+      it.add = it.add - c.amount
+    else
+      local p = periodOf(it, c.start)
+      if p then
+        p.h, p.changed, it.changed = math.max(0, p.h - c.amount), true, true
+      end
+    end
+  end
+  write()
+  redis.call('DEL', base .. 'r:' .. id)
+  redis.call('SREM', base .. 'o:' .. r.owner, id)
+  return 1
+end
+local function keep(id, r)
+  redis.call('SET', base .. 'r:' .. id, cmsgpack.pack(r), 'PX', str(keepMs))
+  redis.call('SADD', base .. 'o:' .. r.owner, id)
+end
+-- Frees what owners hold that have not renewed their lease; at most so many reservations. Returns how many.
+local function lapse(most)
+  local count = 0
+  while count < most do
+    local late = redis.call('ZRANGEBYSCORE', base .. 'owners', '-inf', '(' .. str(ms), 'LIMIT', 0, 1)[1]
+    if not late then return count end
+    local ids = redis.call('SRANDMEMBER', base .. 'o:' .. late, most - count)
+    if #ids == 0 then
+      redis.call('ZREM', base .. 'owners', late)
+      redis.call('DEL', base .. 'o:' .. late)
+    end
+    for _, id in ipairs(ids) do
+      if endOne(id, {}) == 0 then redis.call('SREM', base .. 'o:' .. late, id) end
+      count = count + 1
+    end
+  end
+  return count
+end
+local function isAlive(owner)
+  local untilMs = redis.call('ZSCORE', base .. 'owners', owner)
+  return untilMs ~= false and tonumber(untilMs) >= ms
+end
+`;

@@ -1,0 +1,280 @@
+import { createHash } from "node:crypto";
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { RedisCounterOptions } from "./options.ts";
+import { openRedisLink, type RedisLink, reasonOf } from "./redis-link.ts";
+import { type SharedReservation, seedArgs } from "./reservation.ts";
+import { type ScriptName, scripts } from "./scripts.ts";
+
+export interface MembershipParts {
+  /** What this process has reserved and not ended. */
+  live(): ReadonlyMap<string, SharedReservation>;
+  /** The counter is there, and has all that this process holds. */
+  joined(): void;
+}
+
+/** The oldest Redis whose scripts and commands are known to do. */
+const versionMin = 7;
+
+/**
+ * The part that one process has in a shared counter: its connection, the epoch it counts in, and the lease on what it holds.
+ *
+ * An *epoch* is one life of the counter's data: it begins under a lock with what the ledger knows, and ends when the data is
+ * lost, or may be. A process that finds another epoch, or its own lease lapsed, tells the counter all that it holds anew, and
+ * only then counts again. Meanwhile it is not up.
+ */
+export class Membership {
+  readonly owner: string;
+  readonly #options: RedisCounterOptions;
+  readonly #clock: Clock;
+  readonly #parts: MembershipParts;
+  readonly #keys: { readonly epoch: string; readonly lock: string };
+  #link: RedisLink | null = null;
+  #epoch = "";
+  #state: "joining" | "up" | "down" = "joining";
+  #joining: Promise<void> | null = null;
+  #wake: () => void = () => {};
+  #stopTick: () => void = () => {};
+  #closed = false;
+  #toldMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RedisCounterOptions, parts: MembershipParts) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#parts = parts;
+    this.owner = options.ids.next("own_");
+    const tag = `{${options.namespace ?? "sluice"}}`;
+    this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding` };
+  }
+
+  get isUp(): boolean {
+    return this.#state === "up";
+  }
+
+  /** Rejects with one clear line when there is no such server, or none that can be used. */
+  async open(): Promise<void> {
+    const late = new AbortController();
+    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
+    this.#link = await openRedisLink(this.#options.url, () => this.#wake(), late.signal).finally(stop);
+    try {
+      await this.#enter();
+    } catch (thrown) {
+      this.close();
+      throw new Error(`Redis cannot be used: ${reasonOf(thrown)}`);
+    }
+    this.#state = "up";
+    this.#tickLater();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stopTick();
+    this.#wake();
+    this.#link?.close();
+  }
+
+  /** One question. Waits within its bound for a counter that is just being joined; rejects at once while it is down. */
+  async ask(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+    if (this.#state === "joining") await this.#bounded(this.#joining ?? Promise.resolve());
+    if (this.#state !== "up") throw new Error("The shared counter does not answer.");
+    const answer = await this.#asked(script, args);
+    if (!isStale(answer)) return answer;
+    this.#rejoin("joining");
+    await this.#bounded(this.#joining ?? Promise.resolve());
+    const again = await this.#asked(script, args);
+    if (isStale(again)) throw new Error("The shared counter was lost twice in a row.");
+    return again;
+  }
+
+  /** The same for what is sent again by whoever asks: a stale answer is handed on. */
+  async tell(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+    const answer = await this.#asked(script, args);
+    if (isStale(answer)) this.#rejoin("joining");
+    return answer;
+  }
+
+  async #asked(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+    try {
+      return await this.#run(script, [this.#keys.epoch], this.#epoch, args);
+    } catch (thrown) {
+      this.#lost(thrown);
+      throw thrown;
+    }
+  }
+
+  #lost(thrown: unknown): void {
+    if (this.#state === "down" || this.#closed) return;
+    const atMs = this.#clock.monotonic();
+    if (atMs - this.#toldMs >= bounds.redisTellMs) {
+      this.#toldMs = atMs;
+      this.#options.observer.log(
+        "warn",
+        "The shared counter of limits does not answer; each limit does what its `fail` says.",
+        {
+          reason: reasonOf(thrown),
+        },
+      );
+    }
+    this.#rejoin("down");
+  }
+
+  #rejoin(state: "joining" | "down"): void {
+    if (this.#closed) return;
+    this.#state = state;
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = null;
+    });
+  }
+
+  /** Tries until the counter is there again. */
+  async #join(): Promise<void> {
+    for (
+      let waitMs: number = bounds.redisRetryMs;
+      !this.#closed;
+      waitMs = Math.min(waitMs * 2, bounds.redisRetryMsMax)
+    ) {
+      try {
+        await this.#enter();
+        if (this.#state === "down")
+          this.#options.observer.log("info", "The shared counter of limits answers again.", {});
+        this.#state = "up";
+        this.#parts.joined();
+        return;
+      } catch (thrown) {
+        this.#lost(thrown);
+        await this.#pause(waitMs);
+      }
+    }
+  }
+
+  /** Finds the epoch, or begins one, and tells it what this process holds. */
+  async #enter(): Promise<void> {
+    const { epoch, lock } = this.#keys;
+    for (;;) {
+      const name = this.#options.ids.next("ep_");
+      const [found, current, version] = await this.#exec("enter", [epoch, lock], [name, String(bounds.redisSeedMs)]);
+      if (Number.parseInt(String(version), 10) < versionMin) {
+        throw new Error(`it is version ${version}, and ${versionMin} or later is needed.`);
+      }
+      if (found === "ready") {
+        await this.#enterEpoch(String(current));
+        return;
+      }
+      if (found === "seed") await this.#begin(String(current));
+      else await this.#pause(bounds.redisSeedLookMs);
+      if (this.#closed) throw new Error("it is closed.");
+    }
+  }
+
+  async #enterEpoch(epoch: string): Promise<void> {
+    this.#epoch = epoch;
+    const keys = [this.#keys.epoch];
+    const [alive] = await this.#run("renew", keys, epoch, [this.owner, String(bounds.redisLeaseMs)]);
+    if (alive === -1) throw new Error("its epoch ended at once.");
+    const live = [...this.#parts.live().values()];
+    for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
+      const nowMs = this.#clock.monotonic();
+      const batch = live.slice(from, from + bounds.redisRestoreMax).filter(({ ended }) => !ended);
+      const [missing] = await this.#run("restore", keys, epoch, [
+        this.owner,
+        ...batch.flatMap((reservation) => reservation.restoreArgs(nowMs)),
+      ]);
+      if (missing === -1) throw new Error("its epoch ended at once.");
+    }
+  }
+
+  /** The lock's own key stands in for the epoch's until all is seeded, so that nobody else counts in it. */
+  async #begin(epoch: string): Promise<void> {
+    const { lock } = this.#keys;
+    const locks = [this.#keys.epoch, lock];
+    try {
+      await this.#options.seed?.({
+        seed: async (key, amount, at, windowMs) => {
+          const args = seedArgs(key, amount, this.#clock.now() - at, windowMs);
+          const [done] = await this.#run("seed", [lock], epoch, args);
+          if (done !== 1) throw new Error("its seeding took too long.");
+        },
+      });
+      await this.#exec("publish", locks, [epoch]);
+    } catch (thrown) {
+      await this.#exec("abandon", locks, [epoch]);
+      throw thrown;
+    }
+  }
+
+  #tickLater(): void {
+    this.#stopTick = this.#clock.after(bounds.redisRenewMs, () => void this.#tick());
+  }
+
+  /** Renews the lease, and sees what nobody was asked about: that the server is another one now. */
+  async #tick(): Promise<void> {
+    if (this.#closed) return;
+    this.#tickLater();
+    if (this.#state !== "up") return;
+    try {
+      const { epoch, lock } = this.#keys;
+      const [found, current] = await this.#exec("enter", [epoch, lock], ["", ""]);
+      if (found === "ready" && current === this.#epoch) {
+        const answer = await this.#run("renew", [epoch], this.#epoch, [this.owner, String(bounds.redisLeaseMs)]);
+        if (!isStale(answer)) return;
+      }
+      if (this.#state === "up") this.#rejoin("joining");
+    } catch (thrown) {
+      this.#lost(thrown);
+    }
+  }
+
+  #run(
+    script: ScriptName,
+    keys: readonly string[],
+    epoch: string,
+    args: readonly string[],
+  ): Promise<readonly unknown[]> {
+    const nowMs = this.#options.nowMs?.();
+    return this.#exec(script, keys, [epoch, nowMs === undefined ? "" : String(nowMs), ...args]);
+  }
+
+  async #exec(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]> {
+    const link = this.#link;
+    if (link === null || this.#closed) throw new Error("it is closed.");
+    const key = keys[0] ?? "";
+    const rest = [String(keys.length), ...keys, ...args];
+    const answer = await this.#bounded(
+      link.send(key, ["EVALSHA", digests[script], ...rest]).catch((thrown: unknown) => {
+        if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
+        return link.send(key, ["EVAL", scripts[script], ...rest]);
+      }),
+    );
+    if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
+    return answer;
+  }
+
+  #bounded<T>(work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const stop = this.#clock.after(bounds.redisAnswerMs, () => reject(new Error("it does not answer in time.")));
+    work.then(resolve, reject).finally(stop);
+    return promise;
+  }
+
+  /** Ends early when a connection is there, and when all is closed. */
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = this.#clock.after(ms, resolve);
+    this.#wake = () => {
+      stop();
+      resolve();
+    };
+    return promise;
+  }
+}
+
+/** -1: of another epoch. -2: the lease on what this process holds has lapsed. */
+function isStale(answer: readonly unknown[]): boolean {
+  return answer[0] === -1 || answer[0] === -2;
+}
+
+const digests = Object.freeze(
+  Object.fromEntries(
+    Object.entries(scripts).map(([name, text]) => [name, createHash("sha1").update(text).digest("hex")]),
+  ),
+) as Readonly<Record<ScriptName, string>>;

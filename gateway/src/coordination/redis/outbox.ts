@@ -1,0 +1,55 @@
+import { bounds } from "#core/index.ts";
+import type { ScriptName } from "./scripts.ts";
+
+interface Letter {
+  readonly script: ScriptName;
+  readonly args: readonly string[];
+  readonly resolve: (answer: readonly unknown[]) => void;
+}
+
+/**
+ * What has to be told to the counter and must not be lost with a connection: endings and costs. They are sent at once, side
+ * by side, in their order; what is not answered is sent again, in the same order, when the counter is there again. Each may
+ * be told twice without harm.
+ */
+export class Outbox {
+  readonly #letters = new Set<Letter>();
+  readonly #send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>;
+
+  constructor(send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>) {
+    this.#send = send;
+  }
+
+  get size(): number {
+    return this.#letters.size;
+  }
+
+  /** Resolves to the answer, however late that comes. Rejects when too much waits already. */
+  tell(script: ScriptName, args: readonly string[], isUp: boolean): Promise<readonly unknown[]> {
+    if (this.#letters.size >= bounds.redisOutboxMax) {
+      return Promise.reject(new Error("Too much waits to be told to the shared counter."));
+    }
+    const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
+    const letter = { script, args, resolve };
+    this.#letters.add(letter);
+    if (isUp) void this.#post(letter);
+    return promise;
+  }
+
+  /** Sends all that waits. */
+  flush(): void {
+    for (const letter of this.#letters) void this.#post(letter);
+  }
+
+  async #post(letter: Letter): Promise<void> {
+    try {
+      const answer = await this.#send(letter.script, letter.args);
+      // It was of another epoch, or its connection broke: it is sent again when the counter is there again.
+      if (answer[0] === -1 || answer[0] === -2) return;
+      this.#letters.delete(letter);
+      letter.resolve(answer);
+    } catch {
+      // Whoever sends has told of it.
+    }
+  }
+}

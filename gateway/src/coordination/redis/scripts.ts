@@ -1,0 +1,304 @@
+import { prelude } from "./lua-prelude.ts";
+
+const script = (body: string): string => `${prelude}\n${body}`;
+
+/** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held}, or {-2}: the owner has lapsed. */
+const reserve = script(`
+local id, owner, claims = ARGV[3], ARGV[4], readClaims(5)
+if not isAlive(owner) then return {-2} end
+lapse(4)
+local there = redis.call('GET', base .. 'r:' .. id)
+if there then
+  -- Asked for again: the answer was lost, or another process has taken it over.
+  local r = cmsgpack.unpack(there)
+  if r.owner ~= owner then
+    redis.call('SREM', base .. 'o:' .. r.owner, id)
+    r.owner = owner
+    keep(id, r)
+  end
+  local answer = {1, r.held == inf and 'inf' or str(r.held)}
+  for _, c in ipairs(claims) do for _, v in ipairs(stateOf(c)) do answer[#answer + 1] = v end end
+  return answer
+end
+-- All claims or none: nothing is written before all of them fit. moneyMax: what a budget is asked for at most.
+local function take(moneyMax)
+  local held, states = inf, {}
+  for i, c in ipairs(claims) do
+    local it = open(c.kind, c.key, c.windowMs)
+    local amount = c.amount
+    if c.kind == 'w' then
+      if not (it.s + amount <= c.limit) then return i, 'limit' end
+      windowAdd(it, it.n, amount)
+      states[i] = {str(it.s), str(windowFree(it, 1)), '0'}
+    elseif c.kind == 'g' then
+      if not (it.used + amount <= c.limit) then return i, 'limit' end
+      it.used, it.add = it.used + amount, it.add + amount
+      states[i] = {str(it.used), '0', '0'}
+    else
+      amount = math.min(amount, moneyMax)
+      local p = periodOf(it, c.start)
+      local unchecked = c.limit == inf and amount == amount
+      if p == nil and unchecked then p = addPeriod(it, c.start, false) end
+      if p == nil then return i, 'unknown' end
+      if not unchecked and not p.k then return i, 'unknown' end
+      local used = p.s + p.h
+      if not unchecked and (used >= c.limit or not (used + amount <= c.limit)) then return i, 'limit' end
+      p.h, p.changed, it.changed, held = p.h + amount, true, true, amount
+      states[i] = {str(p.s + p.h), '0', str(p.h)}
+    end
+    c.taken = amount
+  end
+  return nil, nil, held, states
+end
+local function room()
+  local left = inf
+  for _, c in ipairs(claims) do
+    if c.kind == 'b' and c.limit ~= inf then
+      local p = periodOf(open(c.kind, c.key, 0), c.start)
+      left = math.min(left, (p and p.k) and c.limit - p.s - p.h or 0)
+    end
+  end
+  return left
+end
+local function attempt()
+  local refused, why, held, states = take(inf)
+  if refused and why == 'limit' and claims[refused].least < claims[refused].amount then
+    forget()
+    local left = room()
+    if left > 0 and left >= claims[refused].least then refused, why, held, states = take(left) end
+  end
+  return refused, why, held, states
+end
+local refused, why, held, states = attempt()
+if refused then
+  forget()
+  -- Before anybody is refused, what dead owners still hold is freed.
+  if lapse(1000) > 0 then
+    refused, why, held, states = attempt()
+    if refused then forget() end
+  end
+end
+if refused then
+  local state = stateOf(claims[refused])
+  return {0, refused - 1, why, state[1], state[2], state[3]}
+end
+write()
+local kept = {}
+for i, c in ipairs(claims) do
+  kept[i] = {kind = c.kind, key = c.key, amount = c.taken, limit = c.limit, windowMs = c.windowMs, start = c.start}
+end
+keep(id, {owner = owner, held = held, at = ms, claims = kept})
+local answer = {1, held == inf and 'inf' or str(held)}
+for _, s in ipairs(states) do for _, v in ipairs(s) do answer[#answer + 1] = v end end
+return answer
+`);
+
+/** ARGV: owner, then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
+const restore = script(`
+local owner, i, missing = ARGV[3], 4, 0
+while i <= #ARGV do
+  local id, at, count = ARGV[i], ms - tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  i = i + 3
+  local r = {owner = owner, held = inf, at = at, claims = {}}
+  local there = redis.call('GET', base .. 'r:' .. id)
+  if there then
+    local before = cmsgpack.unpack(there)
+    if before.owner ~= owner then redis.call('SREM', base .. 'o:' .. before.owner, id) end
+    before.owner = owner
+    keep(id, before)
+  end
+  for n = 1, count do
+    if not there then
+      local c = {kind = ARGV[i], key = ARGV[i + 1], limit = tonumber(ARGV[i + 2]), amount = tonumber(ARGV[i + 3]),
+        windowMs = tonumber(ARGV[i + 5]), start = ARGV[i + 6]}
+      local it = open(c.kind, c.key, c.windowMs)
+      if c.kind == 'w' then windowAdd(it, math.floor(at / it.part), c.amount)
+      elseif c.kind == 'g' then it.used, it.add = it.used + c.amount, it.add + c.amount
+      else
+        local p = periodOf(it, c.start) or addPeriod(it, c.start, false)
+        p.h, p.changed, it.changed, r.held = p.h + c.amount, true, true, c.amount
+      end
+      r.claims[n] = c
+    end
+    i = i + 7
+  end
+  if not there then
+    write()
+    keep(id, r)
+    missing = missing + 1
+  end
+end
+return {missing}
+`);
+
+/** ARGV: id, what became of each claim. Answers {1}, or {0} when it has ended before. */
+const settle = script(`
+local actuals = {}
+for i = 4, #ARGV do actuals[#actuals + 1] = ARGV[i] end
+return {endOne(ARGV[3], actuals)}
+`);
+
+/** ARGV: id, amount, least. Answers {how much more is held}. */
+const topUp = script(`
+local id, room, least = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local packed = redis.call('GET', base .. 'r:' .. id)
+if not packed then return {'0'} end
+local r = cmsgpack.unpack(packed)
+for _, c in ipairs(r.claims) do
+  if c.kind == 'b' then
+    local p = periodOf(open('b', c.key, 0), c.start)
+    room = math.min(room, p and c.limit - p.s - p.h or 0)
+  end
+end
+if not (room > 0 and room >= least) then return {'0'} end
+for _, c in ipairs(r.claims) do
+  if c.kind == 'b' then
+    local b = open('b', c.key, 0)
+    local p = periodOf(b, c.start)
+    p.h, p.changed, b.changed, c.amount = p.h + room, true, true, c.amount + room
+  end
+end
+r.held = r.held + room
+write()
+keep(id, r)
+return {str(room)}
+`);
+
+/** ARGV: a claim. Answers {used, freeInMs, held}. */
+const peek = script(`
+lapse(100)
+return stateOf(readClaims(3)[1])
+`);
+
+/** ARGV: key, period, owner, whether it is read now. Answers {1} when its earlier spending is known, else {0}. */
+const begin = script(`
+local key, start, owner, anew = ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
+local b = open('b', key, 0)
+local p = periodOf(b, start) or addPeriod(b, start, false)
+b.changed = true
+if not p.k then
+  if anew then p.s, p.changed = 0, true end
+  -- From where on what is told is not in the reading of this owner.
+  local mark = base .. 'm:' .. key .. ':' .. start .. ':' .. owner
+  if anew then redis.call('SET', mark, str(b.q), 'PX', str(idleMs))
+  else redis.call('SET', mark, str(b.q), 'PX', str(idleMs), 'NX') end
+end
+local known = p.k
+write()
+return {known and 1 or 0}
+`);
+
+/** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
+const known = script(`
+local key, start, owner = ARGV[3], ARGV[4], ARGV[5]
+local b = open('b', key, 0)
+local p = periodOf(b, start)
+if p == nil or p.k then return {0} end
+local mark = redis.call('GET', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
+if not mark then return {0} end
+local log = base .. 't:' .. key
+local inReading = {}
+for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
+local spent = tonumber(ARGV[6])
+for _, told in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
+  local of, attempt, cost = string.match(told, '^(%S+) (%S+) (%S+)$')
+  if of == start and not inReading[attempt] then spent = spent + tonumber(cost) end
+end
+-- What the reading holds and nobody has told of yet counts as told.
+for attempt, cost in pairs(inReading) do
+  b.q = math.max(us, b.q + 1)
+  redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost)
+end
+redis.call('PEXPIRE', log, str(keepMs))
+p.s, p.k, p.changed, b.changed, b.a = spent, true, true, true, ARGV[8]
+b.c = math.min(b.c, tonumber(ARGV[7]))
+redis.call('DEL', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
+write()
+return {1}
+`);
+
+/** ARGV: key, period, attempt, amount. Answers {1}, or {0} when the budget is not counted. */
+const spend = script(`
+local key, start = ARGV[3], ARGV[4]
+local b = open('b', key, 0)
+if not b.exists then return {0} end
+local p = periodOf(b, start)
+local log = base .. 't:' .. key
+b.q = math.max(us, b.q + 1)
+if redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. ARGV[5] .. ' ' .. ARGV[6]) == 1 and p then
+  p.s, p.changed = p.s + tonumber(ARGV[6]), true
+end
+redis.call('ZREMRANGEBYSCORE', log, '-inf', str(us - toldMs * 1000))
+redis.call('PEXPIRE', log, str(keepMs))
+b.changed = true
+write()
+return {1}
+`);
+
+/** ARGV: key, amount, age in milliseconds, window in milliseconds. */
+const seed = script(`
+local w = open('w', ARGV[3], tonumber(ARGV[6]))
+windowAdd(w, math.floor((ms - tonumber(ARGV[5])) / w.part), tonumber(ARGV[4]))
+write()
+return {1}
+`);
+
+/** ARGV: owner, lease in milliseconds. Answers {1}, or {-2} when it had lapsed and must restore what it holds. */
+const renew = script(`
+local alive = isAlive(ARGV[3])
+redis.call('ZADD', base .. 'owners', str(ms + tonumber(ARGV[4])), ARGV[3])
+redis.call('PEXPIRE', base .. 'owners', str(keepMs))
+redis.call('PEXPIRE', base .. 'o:' .. ARGV[3], str(keepMs))
+lapse(1000)
+return {alive and 1 or -2}
+`);
+
+/**
+ * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds that its seeding may take; left empty, none is begun.
+ * An epoch ends with its server's run: what a restart or a failover may have lost is not guessed. Answers {"ready", epoch,
+ * version, policy}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
+ */
+const enter = `
+local info = redis.call('INFO', 'server')
+local run = string.match(info, 'run_id:(%w+)') or ''
+local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(info, 'redis_version:([%d.]+)') or ''
+local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
+local epoch = redis.call('GET', KEYS[1])
+if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy} end
+if ARGV[2] == '' then return {'wait', '', version, policy} end
+local next = string.sub(run, 1, 12) .. '-' .. ARGV[1]
+if redis.call('SET', KEYS[2], next, 'NX', 'PX', ARGV[2]) then return {'seed', next, version, policy} end
+return {'wait', '', version, policy}
+`;
+
+/** KEYS: epoch, lock. ARGV: the new epoch. Answers {1}, or {0} when its seeding took too long and another one seeds. */
+const publish = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
+redis.call('SET', KEYS[1], ARGV[1])
+redis.call('DEL', KEYS[2])
+return {1}
+`;
+
+/** KEYS: epoch, lock. ARGV: the new epoch, whose seeding failed: somebody else may seed at once. */
+const abandon = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+return {1}
+`;
+
+export const scripts = Object.freeze({
+  reserve,
+  restore,
+  settle,
+  topUp,
+  peek,
+  begin,
+  known,
+  spend,
+  seed,
+  renew,
+  enter,
+  publish,
+  abandon,
+});
+
+export type ScriptName = keyof typeof scripts;

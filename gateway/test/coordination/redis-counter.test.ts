@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import type { Claim, Counter } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis } from "../../../test/redis-server.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-suite.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let ground: RedisGround;
+  beforeEach(async () => {
+    ground = await RedisGround.open();
+  });
+  afterEach(() => ground.close());
+
+  const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
+
+  test("200 callers on three processes get exactly the 1,000 that a limit allows, for every kind of limit", async () => {
+    const counters = await Promise.all([0, 1, 2].map(() => ground.counter()));
+    await meet(counters[0] as Counter, "k");
+    for (const claim of [windowClaim("k", 1_000), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)]) {
+      const caller = async (index: number) => {
+        let admitted = 0;
+        for (let call = 0; call < 8; call++) {
+          if ((await counters[index % 3]?.reserve([claim]))?.granted === true) admitted++;
+        }
+        return admitted;
+      };
+      const admitted = await Promise.all(Array.from({ length: 200 }, (_, index) => caller(index)));
+      expect(admitted.reduce((sum, each) => sum + each, 0)).toBe(1_000);
+      expect(await usedOf(counters[1] as Counter, claim)).toBe(1_000);
+    }
+  });
+
+  test("it gives the same answers as counting in memory: what is granted, used, left, and when it frees", async () => {
+    const claim = fc.oneof(
+      fc
+        .record({ key: fc.constantFrom("a", "b"), amount: fc.integer({ min: 0, max: 30 }) })
+        .map(({ key, amount }) => windowClaim(key, 50, amount)),
+      fc.constantFrom("a", "b").map((key) => gaugeClaim(key, 3)),
+      fc
+        .record({ amount: fc.integer({ min: 0, max: 60 }), least: fc.integer({ min: 0, max: 60 }) })
+        .map(({ amount, least }) => ({ ...budgetClaim("a", 200, amount), least: Math.min(least, amount) })),
+    );
+    const step = fc.record({
+      claims: fc.array(claim, { minLength: 1, maxLength: 4 }),
+      afterMs: fc.integer({ min: 0, max: 9_000 }),
+      ends: fc.option(fc.record({ which: fc.nat(20), actual: fc.integer({ min: 0, max: 40 }) })),
+      more: fc.option(fc.integer({ min: 1, max: 50 })),
+    });
+    let run = 0;
+    const clock = new FakeClock();
+    const shared = await ground.counter({ nowMs: () => clock.monotonic() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        // Its own keys for each run; time goes on, as a server's does.
+        const name = ++run;
+        const own = (claims: readonly Claim[]) => claims.map((each) => ({ ...each, key: `${name}:${each.key}` }));
+        clock.advance(200_000);
+        const memory = createMemoryCounter({ clock });
+        for (const counter of [memory, shared]) await meet(counter, `${name}:a`);
+        const open: (readonly [object, object])[] = [];
+        for (const { claims, afterMs, ends, more } of steps) {
+          clock.advance(afterMs);
+          const a = memory.reserve(own(claims));
+          const b = await shared.reserve(own(claims));
+          const shown = (answer: typeof b) =>
+            answer.granted
+              ? [answer.held, answer.states.map(({ used, freeInMs, limit }) => [used, freeInMs, limit])]
+              : [answer.index, answer.reason, answer.state];
+          expect(shown(b)).toEqual(shown(a));
+          if (a.granted && b.granted) open.push([a.ticket, b.ticket]);
+          const last = open.at(-1);
+          if (more !== null && last !== undefined) {
+            expect(await shared.topUp(last[1], more, 5)).toBe(await memory.topUp(last[0], more, 5));
+          }
+          const [ended] = ends === null ? [] : open.splice(ends.which % Math.max(1, open.length), 1);
+          if (ended === undefined || ends === null) continue;
+          const actual = claims.map(() => ends.actual);
+          memory.settle(ended[0], actual);
+          await shared.settle(ended[1], actual);
+          for (const each of own(claims)) expect(await shared.peek(each)).toEqual(memory.peek(each));
+        }
+        for (const [a, b] of open) {
+          memory.settle(a, []);
+          await shared.settle(b, []);
+        }
+      }),
+      { numRuns: 60, seed: 5 },
+    );
+    expect(shared.outstanding).toBe(0);
+  });
+
+  test("the same id again is the same reservation, in whichever process, and ends once for all of them", async () => {
+    const [one, other] = [await ground.counter(), await ground.counter()];
+    await meet(one, "b");
+    const claims = [gaugeClaim("g", 5), windowClaim("w", 10, 4), budgetClaim("b", 100, 60)];
+    const first = await granted(one, claims, "vt_1");
+    const again = await granted(other, claims, "vt_1");
+    expect(again.held).toBe(60);
+    expect(await Promise.all(claims.map((claim) => usedOf(one, claim)))).toEqual([1, 4, 60]);
+    await one.settle(first.ticket, [0, 9, 0]);
+    await other.settle(again.ticket, [0, 9, 0]);
+    await one.settle(first.ticket, [0, 9, 0]);
+    expect(await Promise.all(claims.map((claim) => usedOf(one, claim)))).toEqual([0, 9, 0]);
+  });
+
+  test("what a dead process held is free when its lease is over, and what a living one holds is not", async () => {
+    const clock = new FakeClock();
+    const nowMs = () => clock.now();
+    const [dead, alive] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    await meet(alive, "b");
+    const claims = [gaugeClaim("g", 2), budgetClaim("b", 100, 50)];
+    await granted(dead, claims);
+    await granted(alive, claims);
+    dead.close();
+    clock.advance(bounds.redisLeaseMs - 1);
+    expect(await alive.reserve(claims)).toMatchObject({ granted: false });
+    clock.advance(2);
+    // The living one's own lease is over too: it has not renewed it in this clock's time. It comes back with what it holds.
+    await granted(alive, claims);
+    expect(await alive.reserve(claims)).toMatchObject({ granted: false });
+    expect(await Promise.all(claims.map((claim) => usedOf(alive, claim)))).toEqual([2, 100]);
+  });
+
+  test("no clock of a caller matters: one that is hours off gets nothing more", async () => {
+    const off = (ms: number) => ({
+      ...systemClock,
+      now: () => Date.now() + ms,
+      monotonic: () => systemClock.monotonic() + ms,
+    });
+    const counters = [
+      await ground.counter(),
+      await ground.counter({ clock: off(7_200_000) }),
+      await ground.counter({ clock: off(-7_200_000) }),
+    ];
+    const answers = await Promise.all(
+      counters.flatMap((counter) => [0, 1, 2].map(() => counter.reserve([windowClaim("w", 4)]))),
+    );
+    expect(answers.filter((answer) => answer.granted)).toHaveLength(4);
+    const [early] = await Promise.all(counters.map((counter) => counter.peek(windowClaim("w", 4))));
+    expect(early?.freeInMs).toBeGreaterThan(0);
+  });
+
+  test("a server's clock that is set back frees nothing early and locks nobody out for longer than a window", async () => {
+    const clock = new FakeClock();
+    const counter = await ground.counter({ nowMs: () => clock.now() });
+    await granted(counter, [windowClaim("w", 3, 3)]);
+    clock.jump(-3_600_000);
+    expect(await counter.reserve([windowClaim("w", 3)])).toMatchObject({ granted: false });
+    const { freeInMs } = await counter.peek(windowClaim("w", 3));
+    expect(freeInMs).toBeLessThanOrEqual(61_000);
+    clock.advance(freeInMs);
+    await granted(counter, [windowClaim("w", 3, 3)]);
+  });
+
+  test("two processes that read the same budget at once count every cost once, whoever is first", async () => {
+    const [one, other] = [await ground.counter(), await ground.counter()];
+    const spend = (counter: Counter, attemptId: string, amount: number) => counter.spend("b", 0, { attemptId, amount });
+    const reading = (amount: number, ...recent: (readonly [string, number])[]) => ({
+      amount,
+      recent: recent.map(([attemptId, cost]) => ({ attemptId, amount: cost })),
+      cleanFrom: Number.POSITIVE_INFINITY,
+      again: true,
+    });
+    await one.begin("b", 0);
+    await spend(other, "att_0", 1);
+    await one.begin("b", 0, true);
+    await spend(other, "att_1", 10);
+    await other.begin("b", 0);
+    await other.begin("b", 0, true);
+    await spend(one, "att_2", 100);
+    await spend(one, "att_2", 100);
+    // The first reading was made before att_2 was stored, and holds att_0, att_1, and att_3, which nobody has told of yet.
+    await one.known("b", 0, reading(1_011, ["att_1", 10], ["att_3", 1_000]));
+    await other.known("b", 0, reading(1_111, ["att_2", 100], ["att_3", 1_000]));
+    await spend(one, "att_3", 1_000);
+    expect(await usedOf(other, budgetClaim("b", 1, 0))).toBe(1_111);
+  });
+
+  test("all keys of a script lie in one slot: a cluster takes every operation", async () => {
+    const cluster = await RedisGround.open("--cluster-enabled", "yes");
+    try {
+      await cluster.type("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+      await cluster.ready();
+      const counter = await cluster.counter(
+        { seed: async (seeded) => seeded.seed("w", 2, systemClock.now(), 60_000) },
+        `${cluster.server.url}?cluster=true`,
+      );
+      await meet(counter, "b", 5);
+      const claims = [windowClaim("w", 10, 3), gaugeClaim("g", 2), budgetClaim("b", 100, 20)];
+      const { ticket } = await granted(counter, claims);
+      expect(await counter.topUp(ticket, 10, 1)).toBe(10);
+      await counter.spend("b", 0, { attemptId: "att_1", amount: 7 });
+      expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([5, 1, 42]);
+      await counter.settle(ticket, [4, 0, 0]);
+      expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([6, 0, 12]);
+      await cluster.type("FLUSHALL");
+      expect(await usedOf(counter, windowClaim("w", 10))).toBe(2);
+    } finally {
+      await cluster.close();
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { createClient, type RedisClientType } from "@redis/client";
+import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
+import type { Claim, Clock, Counter, Reserved } from "#ports/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { RedisServer } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+
+interface Options {
+  readonly clock?: Clock;
+  readonly nowMs?: () => number;
+  readonly seed?: (counter: Pick<Counter, "seed">) => Promise<void>;
+}
+
+/** One server, as many processes' counters as a test opens, and a hand at the server itself. */
+export class RedisGround {
+  readonly server: RedisServer;
+  readonly told: string[] = [];
+  readonly #counters: RedisCounter[] = [];
+  #hand: RedisClientType | null = null;
+
+  private constructor(server: RedisServer) {
+    this.server = server;
+  }
+
+  static async open(...args: string[]): Promise<RedisGround> {
+    return new RedisGround(await RedisServer.start(...args));
+  }
+
+  async counter(options: Options = {}, url = this.server.url): Promise<RedisCounter> {
+    const counter = await createRedisCounter({
+      url,
+      clock: systemClock,
+      ids: createIds(systemClock),
+      observer: { log: (level, message) => void this.told.push(`${level}: ${message}`) },
+      ...options,
+    });
+    this.#counters.push(counter);
+    return counter;
+  }
+
+  /** What an operator would type. */
+  async type(...words: string[]): Promise<unknown> {
+    if (this.#hand === null) {
+      this.#hand = createClient({ url: this.server.url });
+      this.#hand.on("error", () => {});
+      await this.#hand.connect();
+    }
+    return this.#hand.sendCommand(words);
+  }
+
+  /** Waits until a cluster serves all its slots. */
+  async ready(): Promise<void> {
+    await until(async () => String(await this.type("CLUSTER", "INFO")).includes("cluster_state:ok"));
+  }
+
+  async close(): Promise<void> {
+    for (const counter of this.#counters) counter.close();
+    this.#hand?.destroy();
+    await this.server.stop();
+  }
+}
+
+export async function granted(counter: Counter, claims: readonly Claim[], id?: string): Promise<Reserved> {
+  const answer = await counter.reserve(claims, id);
+  if (!answer.granted) throw new Error(`claim ${answer.index} was refused (${answer.reason}) at ${answer.state.used}`);
+  return answer;
+}
+
+export async function meet(counter: Counter, key: string, amount = 0): Promise<void> {
+  await counter.begin(key, 0);
+  await counter.known(key, 0, { amount, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true });
+}

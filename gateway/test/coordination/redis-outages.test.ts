@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Claim, Counter } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-suite.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let ground: RedisGround;
+  beforeEach(async () => {
+    ground = await RedisGround.open();
+  });
+  afterEach(() => ground.close());
+
+  const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
+  const open = (claim: Claim): Claim => ({ ...claim, fail: "open" });
+
+  test("connections that are cut in the middle of calls lose no ending and no cost, and none counts twice", async () => {
+    const first = await ground.counter();
+    const counters = [first, await ground.counter()];
+    await meet(first, "b");
+    let spent = 0;
+    let call = 0;
+    const caller = async (counter: Counter) => {
+      for (let turn = 0; turn < 60; turn++) {
+        const attemptId = `att_${++call}`;
+        const answer = await counter.reserve(
+          [open(gaugeClaim("g", 1_000)), open(budgetClaim("b", 1e9, 10))],
+          `req_${call}`,
+        );
+        if (!answer.granted) throw new Error(answer.reason);
+        spent += 3;
+        // As a call does it: the cost is told, then the ending, and neither is waited for.
+        void counter.spend("b", 0, { attemptId, amount: 3 });
+        void counter.settle(answer.ticket, [0, 0]);
+      }
+    };
+    let over = false;
+    const cutting = (async () => {
+      let cuts = 0;
+      for (; !over || cuts < 5; cuts++) await ground.type("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      return cuts;
+    })();
+    await Promise.all(counters.flatMap((counter) => Array.from({ length: 10 }, () => caller(counter))));
+    over = true;
+    expect(await cutting).toBeGreaterThanOrEqual(5);
+    await until(() => counters.every((counter) => counter.isUp && counter.untold === 0));
+    expect(await first.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: spent, held: 0 });
+    expect(await usedOf(first, gaugeClaim("g", 1))).toBe(0);
+    expect(counters.map(({ outstanding }) => outstanding)).toEqual([0, 0]);
+  });
+
+  test("while the server stands still each limit does what it says, and what was let through is counted when it goes on", async () => {
+    const counter = await ground.counter();
+    await meet(counter, "b");
+    const before = await granted(counter, [gaugeClaim("g", 2)]);
+    ground.server.pause();
+    const [closed, alsoClosed] = await Promise.all([
+      counter.reserve([open(gaugeClaim("g", 2)), budgetClaim("b", 100, 40)]),
+      counter.reserve([gaugeClaim("g", 2)]),
+    ]);
+    expect(closed).toMatchObject({ granted: false, index: 1, reason: "unreachable" });
+    expect(alsoClosed).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
+    expect(counter.isUp).toBe(false);
+    const through = await granted(counter, [open(gaugeClaim("g", 2))]);
+    const task = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 30)], "vt_1");
+    await granted(counter, [open(windowClaim("w", 2))]);
+    expect(await counter.begin("b", 0)).toBe("unreachable");
+    expect(ground.told.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    ground.server.resume();
+    await until(() => counter.isUp && counter.untold === 0);
+    expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(2);
+    expect(await usedOf(counter, windowClaim("w", 2))).toBe(1);
+    expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 30, held: 30 });
+    expect(await counter.reserve([gaugeClaim("g", 2)])).toMatchObject({ granted: false, reason: "limit" });
+    for (const { ticket } of [before, through, task]) await counter.settle(ticket, [0]);
+    expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(0);
+  });
+
+  test("endings during an outage are told when it is over", async () => {
+    const counter = await ground.counter();
+    const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
+    ground.server.pause();
+    const ended = counter.settle(ticket, [0]);
+    await until(() => !counter.isUp || counter.untold === 0 || counter.outstanding === 0);
+    ground.server.resume();
+    await ended;
+    await until(() => counter.isUp);
+    await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
+  test("a server that is emptied is told anew by every process what it holds; one of them tells what the ledger knows; budgets are read again", async () => {
+    let seeded = 0;
+    const seed = async (counter: Pick<Counter, "seed">) => {
+      seeded++;
+      await counter.seed("w", 7, systemClock.now(), 60_000);
+    };
+    const [one, two, three] = await Promise.all([
+      ground.counter({ seed }),
+      ground.counter({ seed }),
+      ground.counter({ seed }),
+    ]);
+    const counters = [one, two, three];
+    expect(seeded).toBe(1);
+    await meet(one, "b", 20);
+    const claims = [gaugeClaim("g", 10), budgetClaim("b", 1_000, 50)];
+    const held = await Promise.all(counters.map((counter) => granted(counter, claims)));
+    expect(await one.topUp(held[0]?.ticket as object, 25, 1)).toBe(25);
+    await ground.type("FLUSHALL");
+    expect(await one.reserve(claims)).toMatchObject({ granted: false, index: 1, reason: "unknown" });
+    expect(seeded).toBe(2);
+    // Each process finds it with its next question, or with its next renewal.
+    for (const counter of counters) expect(await usedOf(counter, windowClaim("w", 100))).toBe(7);
+    expect(await usedOf(one, gaugeClaim("g", 10))).toBe(3);
+    await meet(one, "b", 20);
+    expect(await one.peek(budgetClaim("b", 1_000, 0))).toMatchObject({ used: 20 + 175, held: 175 });
+    await Promise.all(counters.map((counter, index) => counter.settle(held[index]?.ticket as object, [0, 0])));
+    expect(await usedOf(one, gaugeClaim("g", 10))).toBe(0);
+    expect(await one.peek(budgetClaim("b", 1_000, 0))).toMatchObject({ used: 20, held: 0 });
+    expect(seeded).toBe(2);
+  });
+
+  test("a server that dies and comes back empty counts again, without a restart of ours", async () => {
+    const counter = await ground.counter();
+    const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
+    await ground.server.end();
+    await until(async () => (await counter.reserve([gaugeClaim("g", 1)])).granted === false && !counter.isUp);
+    await ground.server.run();
+    await until(() => counter.isUp);
+    expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
+    await counter.settle(ticket, [0]);
+    await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
+  test("scripts that the server has forgotten are sent again", async () => {
+    const counter = await ground.counter();
+    await ground.type("SCRIPT", "FLUSH");
+    await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
+  test("a counter whose seeding fails is not used, and the next process may seed it at once", async () => {
+    const broken = ground.counter({ seed: () => Promise.reject(new Error("no ledger")) });
+    await expect(broken).rejects.toThrow("no ledger");
+    const counter = await ground.counter({
+      seed: (seeded) => seeded.seed("w", 1, systemClock.now(), 60_000) as Promise<void>,
+    });
+    expect(await usedOf(counter, windowClaim("w", 5))).toBe(1);
+  });
+
+  test("what is wrong with an address or a server is told in one line, and never with the password", async () => {
+    await ground.type(
+      "ACL",
+      "SETUSER",
+      "gateway",
+      "on",
+      ">secret-1",
+      "~{sluice}:*",
+      "+@read",
+      "+@write",
+      "+@scripting",
+      "+info",
+      "+time",
+      "+ping",
+      "+hello",
+      "+client",
+    );
+    await ground.type("ACL", "SETUSER", "weak", "on", ">secret-1", "~*", "+ping", "+hello", "+client");
+    const at = `127.0.0.1:${ground.server.port}`;
+    const failures: readonly (readonly [string, string])[] = [
+      ["http://secret-1@host", "begins with redis:// or rediss://"],
+      [`redis://:secret-1@${at}/first`, "database's number"],
+      [`redis://:secret-1@${at}?retries=3`, 'no parameter "retries"'],
+      [`redis://gateway:secret-1x@${at}`, "the user or password is wrong"],
+      [`redis://weak:secret-1@${at}`, "its user may not do what is needed"],
+      ["redis://:secret-1@127.0.0.1:1", "nothing listens there"],
+    ];
+    for (const [url, words] of failures) {
+      const told = await ground.counter({}, url).catch((error: Error) => error.message);
+      expect(told).toContain(words);
+      expect(told).not.toContain("secret-1");
+      expect(String(told).split("\n")).toHaveLength(1);
+    }
+    const counter = await ground.counter({}, `redis://gateway:secret-1@${at}`);
+    await meet(counter, "b");
+    const { ticket } = await granted(counter, [windowClaim("w", 5), gaugeClaim("g", 1), budgetClaim("b", 9, 1)]);
+    await counter.settle(ticket, [1, 0, 0]);
+  });
+});

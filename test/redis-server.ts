@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { until } from "./until.ts";
+
+/** The program that serves; null where the machine has none. */
+const redisProgram: string | null = findProgram(["redis-server", "valkey-server"]);
+
+/** Why tests that need a server are skipped; null when they are not. */
+export const noRedis: string | null =
+  redisProgram === null ? "no redis-server or valkey-server is installed on this machine" : null;
+
+/** A server of a test's own on a free port of loopback, which keeps nothing on disk but in its temporary folder. */
+export class RedisServer {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #args: readonly string[];
+  #process: ChildProcess | null = null;
+
+  private constructor(port: number, args: readonly string[]) {
+    this.port = port;
+    this.#args = args;
+    this.#folder = mkdtempSync(join(tmpdir(), "sluice-redis-"));
+  }
+
+  /** `args`: further settings, as on its command line. To be stopped. */
+  static async start(...args: string[]): Promise<RedisServer> {
+    // Another program may take the port between its choice and its use.
+    for (let turn = 0; turn < 5; turn++) {
+      const server = new RedisServer(await freePort(), args);
+      if (await server.run()) return server;
+      await server.stop();
+    }
+    throw new Error("the Redis server did not start");
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again after `end`, on its port and with what it has stored. False when it ends at once. */
+  async run(): Promise<boolean> {
+    if (redisProgram === null) throw new Error(noRedis ?? "");
+    const settings = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
+    const quiet = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "server.log"];
+    const child = spawn(redisProgram, [...settings, ...quiet, ...this.#args], { stdio: "ignore" });
+    this.#process = child;
+    let ended = false;
+    child.on("close", () => (ended = true));
+    child.on("error", () => (ended = true));
+    await until(async () => ended || (await listens(this.port)));
+    return !ended;
+  }
+
+  /** It stands still: it takes what it is sent, and answers when it goes on. */
+  pause(): void {
+    this.#process?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process?.kill("SIGCONT");
+  }
+
+  /** It dies without a word. */
+  async end(): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.on("close", resolve));
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function findProgram(names: readonly string[]): string | null {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return places.find(isProgram) ?? null;
+}
+
+function isProgram(place: string): boolean {
+  try {
+    accessSync(place, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(address !== null && typeof address === "object" ? address.port : 0);
+    });
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function listens(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
