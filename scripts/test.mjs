@@ -14,6 +14,7 @@ const quick = process.argv.includes("--quick");
 const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 ensurePostgres();
+ensureRedis();
 // One server for all of them; each process of the tests has databases of its own there.
 const postgres = await startPostgres();
 if (postgres.url === null) console.log(`The tests on PostgreSQL are skipped: ${postgres.why}.`);
@@ -35,7 +36,6 @@ await checks([
   ["dead code", bun, [knip, "--no-progress"]],
 ]);
 count("threads of the tests", await bundleThreads(run));
-ensureRedis();
 // Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
 await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
