@@ -70,7 +70,7 @@ function initialise(programs, user) {
     );
     if (made.status === 0) break;
     rmSync(data, { recursive: true, force: true });
-    if (locale !== order) throw new Error(`initdb failed: ${(made.stderr ?? "").trim().split("\n").at(-1)}`);
+    if (locale !== order) throw new Error(`initdb failed: ${made.error?.message ?? lastLine(made.stderr)}`);
   }
   // The server's own user needs no password; every other role does.
   writeFileSync(
@@ -87,6 +87,10 @@ function initialise(programs, user) {
     writeFileSync(join(data, name), pem, { mode: 0o600 });
     if (user.uid !== undefined) chownSync(join(data, name), user.uid, user.gid);
   }
+}
+
+function lastLine(text) {
+  return text.trim().split("\n").at(-1);
 }
 
 async function serves(programs, user, port) {

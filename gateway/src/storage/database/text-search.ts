@@ -9,8 +9,9 @@ export function beginsWith(column: Expression<string | null>, start: string): Ex
   return sql<SqlBool>`substr(${column}, 1, ${[...start].length}) = ${start}`;
 }
 
+/** Upper and lower case alike. */
 export function endsWith(column: Expression<string | null>, end: string): Expression<SqlBool> {
-  return sql<SqlBool>`${column} like ${`%${escaped(end)}`} escape '\\'`;
+  return sql<SqlBool>`lower(${column}) like ${`%${escaped(end.toLowerCase())}`} escape '\\'`;
 }
 
 function escaped(text: string): string {
