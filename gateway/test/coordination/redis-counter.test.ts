@@ -2,11 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
+import { createAdmission } from "#limits/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-suite.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
 describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
@@ -179,6 +182,25 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     await other.known("b", 0, reading(1_111, ["att_2", 100], ["att_3", 1_000]));
     await spend(one, "att_3", 1_000);
     expect(await usedOf(other, budgetClaim("b", 1, 0))).toBe(1_111);
+  });
+
+  test("a budget that one process has met hears of the costs of calls that another one admitted", async () => {
+    const clock = systemClock;
+    const counters = [await ground.counter(), await ground.counter()] as const;
+    const [one, other] = counters.map((counter) => createAdmission({ counter, clock }));
+    if (one === undefined || other === undefined) throw new Error("not made");
+    const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "total" } } });
+    const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
+    (await one.admit(principal, money(10), "req_1")).release();
+    const permit = await other.admit(principal, money(60), "req_2");
+    const cost = { attemptId: "att_2", at: clock.now(), workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
+    other.settled({ ...cost, costNanoUsd: 55 });
+    permit.settle({ tokens: 0 });
+    await until(() => counters.every(({ untold }) => untold === 0));
+    const [used] = await one.limitUsage(principal);
+    expect(Math.round((used?.used ?? 0) * 1e9)).toBe(55);
+    await expect((async () => one.admit(principal, money(46), "req_3"))()).rejects.toThrow("budget");
+    await one.admit(principal, money(45), "req_4");
   });
 
   test("all keys of a script lie in one slot: a cluster takes every operation", async () => {

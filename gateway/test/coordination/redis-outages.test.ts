@@ -174,6 +174,9 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
       [`redis://gateway:secret-1x@${at}`, "the user or password is wrong"],
       [`redis://weak:secret-1@${at}`, "its user may not do what is needed"],
       ["redis://:secret-1@127.0.0.1:1", "nothing listens there"],
+      ["rediss://:secret-1@127.0.0.1:1", "nothing listens there"],
+      ["redis://:secret-1@127.0.0.1:1?cluster=true", "nodes are unavailable"],
+      ["redis://:secret-1@127.0.0.1:1?sentinel=main", "sentinels are available"],
     ];
     for (const [url, words] of failures) {
       const told = await ground.counter({}, url).catch((error: Error) => error.message);
