@@ -218,6 +218,10 @@ function windowTests(made: Made): void {
     await counter.seed("k", 2, clock.now() - 1_000, 60_000);
     await counter.seed("k", 9, clock.now() - 62_000, 60_000);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(5);
+    // The oldest part that counts, and the one before it.
+    await counter.seed("edge", 4, clock.now() - 60_000, 60_000);
+    await counter.seed("edge", 9, clock.now() - 60_500, 60_000);
+    expect(await usedOf(counter, windowClaim("edge", 10))).toBe(4);
     clock.advance(11_500);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(2);
   });

@@ -133,6 +133,22 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
+  test("a server that comes back with what it had stored is told anew all the same, for it may have lost the last of it", async () => {
+    const stored = await RedisGround.open("--appendonly", "yes", "--appendfsync", "always");
+    try {
+      let seeded = 0;
+      const counter = await stored.counter({ seed: async () => void seeded++ });
+      await granted(counter, [gaugeClaim("g", 2)]);
+      await stored.server.end();
+      await stored.server.run();
+      await until(async () => (await counter.reserve([gaugeClaim("g", 2)])).granted);
+      expect(seeded).toBe(2);
+      expect(await counter.reserve([gaugeClaim("g", 2)])).toMatchObject({ granted: false, reason: "limit" });
+    } finally {
+      await stored.close();
+    }
+  });
+
   test("scripts that the server has forgotten are sent again", async () => {
     const counter = await ground.counter();
     await ground.type("SCRIPT", "FLUSH");
