@@ -1,6 +1,6 @@
 /**
- * Every error code a caller can meet, with its HTTP status and what to do about it. The gateway's own table decides
- * the status; a test over there keeps the two equal.
+ * Every error code a caller can meet, with its HTTP status and what to do about it. The gateway makes its failures of this
+ * table: a new code is a row here.
  */
 export interface ErrorCodeRow {
   readonly status: number;

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { errorCodes } from "@sluice/contract";
-import { failureTable } from "#core/index.ts";
 import { createSetup } from "#identity/index.ts";
 import type { Observer, StaticFile } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -214,10 +212,4 @@ test("after ten tries in fifteen minutes an address must wait, others need not",
   expect(await codeOf(await setUp(wrong, {}, "192.0.2.9"))).toBe("403 forbidden");
   clock.advance(15 * 60_000);
   expect((await setUp(good)).status).toBe(201);
-});
-
-test("the error codes of the API reference are those of the gateway, with the same status", () => {
-  const described = Object.entries(errorCodes).map(([code, row]) => [code, row.status]);
-  const used = Object.entries(failureTable).map(([code, row]) => [code, row.status]);
-  expect(Object.fromEntries(described)).toEqual(Object.fromEntries(used));
 });

@@ -1,6 +1,8 @@
+import { type ErrorCode, errorCodes } from "@sluice/contract/words";
+
 /**
- * The one failure of the gateway and the one table that gives each code its status.
- * Source: CONTRACT §3. `type` is OpenAI's error type, `anthropicType` Anthropic's.
+ * The one failure of the gateway. Which codes there are, and each one's status, stands in the contract; here a status has the
+ * types by which OpenAI's and Anthropic's clients know it. Source: CONTRACT §3.
  */
 interface FailureRow {
   readonly status: number;
@@ -8,58 +10,33 @@ interface FailureRow {
   readonly anthropicType: string;
 }
 
-const row = (status: number, type: string, anthropicType: string): FailureRow => ({ status, type, anthropicType });
+type FailureStatus = (typeof errorCodes)[ErrorCode]["status"];
 
-const badRequest = row(400, "invalid_request_error", "invalid_request_error");
-const unauthenticated = row(401, "authentication_error", "authentication_error");
-const notFound = row(404, "invalid_request_error", "not_found_error");
-const upstream = row(502, "upstream_error", "api_error");
-const unavailable = row(503, "service_unavailable_error", "overloaded_error");
+const typesOf: Readonly<Record<FailureStatus, Omit<FailureRow, "status">>> = {
+  400: { type: "invalid_request_error", anthropicType: "invalid_request_error" },
+  401: { type: "authentication_error", anthropicType: "authentication_error" },
+  402: { type: "insufficient_quota", anthropicType: "billing_error" },
+  403: { type: "permission_error", anthropicType: "permission_error" },
+  404: { type: "invalid_request_error", anthropicType: "not_found_error" },
+  405: { type: "invalid_request_error", anthropicType: "invalid_request_error" },
+  408: { type: "invalid_request_error", anthropicType: "timeout_error" },
+  409: { type: "invalid_request_error", anthropicType: "invalid_request_error" },
+  413: { type: "invalid_request_error", anthropicType: "request_too_large" },
+  415: { type: "invalid_request_error", anthropicType: "invalid_request_error" },
+  426: { type: "invalid_request_error", anthropicType: "invalid_request_error" },
+  429: { type: "rate_limit_error", anthropicType: "rate_limit_error" },
+  499: { type: "client_closed", anthropicType: "api_error" },
+  500: { type: "server_error", anthropicType: "api_error" },
+  502: { type: "upstream_error", anthropicType: "api_error" },
+  503: { type: "service_unavailable_error", anthropicType: "overloaded_error" },
+  504: { type: "timeout_error", anthropicType: "timeout_error" },
+};
 
-export const failureTable = {
-  invalid_json: badRequest,
-  invalid_request: badRequest,
-  missing_required_parameter: badRequest,
-  missing_version_header: badRequest,
-  unsupported_by_model: badRequest,
-  invalid_api_key: unauthenticated,
-  expired_api_key: unauthenticated,
-  disabled_api_key: unauthenticated,
-  conflicting_credentials: unauthenticated,
-  not_signed_in: unauthenticated,
-  sign_in_refused: unauthenticated,
-  budget_exceeded: row(402, "insufficient_quota", "billing_error"),
-  ip_not_allowed: row(403, "permission_error", "permission_error"),
-  confirm_sign_in: row(403, "permission_error", "permission_error"),
-  forbidden: row(403, "permission_error", "permission_error"),
-  model_not_found: notFound,
-  task_not_found: notFound,
-  asset_not_found: notFound,
-  asset_group_not_found: notFound,
-  not_found: notFound,
-  method_not_allowed: row(405, "invalid_request_error", "invalid_request_error"),
-  request_timeout: row(408, "invalid_request_error", "timeout_error"),
-  idempotency_conflict: row(409, "invalid_request_error", "invalid_request_error"),
-  managed_by_file: row(409, "invalid_request_error", "invalid_request_error"),
-  conflict: row(409, "invalid_request_error", "invalid_request_error"),
-  request_too_large: row(413, "invalid_request_error", "request_too_large"),
-  unsupported_media_type: row(415, "invalid_request_error", "invalid_request_error"),
-  websocket_unavailable: row(426, "invalid_request_error", "invalid_request_error"),
-  rate_limit_exceeded: row(429, "rate_limit_error", "rate_limit_error"),
-  client_closed: row(499, "client_closed", "api_error"),
-  internal_error: row(500, "server_error", "api_error"),
-  upstream_error: upstream,
-  upstream_unreachable: upstream,
-  upstream_truncated: upstream,
-  no_deployment_available: unavailable,
-  draining: unavailable,
-  ledger_unavailable: unavailable,
-  storage_unavailable: unavailable,
-  overloaded: unavailable,
-  upstream_timeout: row(504, "timeout_error", "timeout_error"),
-} as const satisfies Record<string, FailureRow>;
+export const failureTable = Object.fromEntries(
+  Object.entries(errorCodes).map(([code, { status }]) => [code, { status, ...typesOf[status] }]),
+) as Readonly<Record<ErrorCode, FailureRow>>;
 
-export type FailureCode = keyof typeof failureTable;
+export type FailureCode = ErrorCode;
 
 /**
  * Whoever understood the answer decides: `never` ends the call, `same` may try the same deployment again,
