@@ -10,6 +10,7 @@ export * from "./console/paths.ts";
 export * from "./console/remark-codes.ts";
 export * from "./console/roles.ts";
 export * from "./console/states.ts";
+export * from "./console/stored-remarks.ts";
 export * from "./error-codes.ts";
 export * from "./form-fields.ts";
 export * from "./ledger-table.ts";

@@ -20,6 +20,9 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: typeof z
   testAdvice: ({ providers }) => providers.test.advice,
   importRefusal: ({ providers }) => providers.result.reason,
   simulation: ({ models: words }) => words.simulation.remark,
+  taskEvent: ({ tasks }) => tasks.history.note,
+  callback: ({ tasks }) => tasks.callbacks.problem,
+  alert: ({ limits }) => limits.alert.problem,
 };
 
 const without = (names: readonly string[]): Codes => Object.fromEntries(names.map((name) => [name, []]));

@@ -14,6 +14,7 @@ export * from "./routes.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
+export * from "./stored-remarks.ts";
 export * from "./usage.ts";
 export type { LeaverKeys, Person } from "./words.ts";
 export * from "./workspaces.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { taskStates } from "./states.ts";
 import { at, count, id, nothing, pageOf, pageQuery, usd } from "./words.ts";
@@ -33,7 +34,14 @@ export const taskDetailSchema = consoleTaskSchema.extend({
     .record(z.string(), z.unknown())
     .describe("The caller's own body; what was large inline material in it stands as a note of its size."),
   request_whole: z.boolean().describe("Whether the body can be sent again: large inline material is not kept."),
-  events: z.array(z.object({ at, status: z.string(), detail: z.string().nullable() })),
+  events: z.array(
+    z.object({
+      at,
+      status: z.string(),
+      detail: z.string().nullable(),
+      note: remarkSchema("taskEvent").nullable().describe("`detail` by code; null: there is none, or it has no code."),
+    }),
+  ),
   deliveries: z.array(
     z.object({
       url: z.string(),
@@ -42,6 +50,9 @@ export const taskDetailSchema = consoleTaskSchema.extend({
       next_at: at.nullable(),
       last_status: z.int().nullable(),
       last_error: z.string().nullable(),
+      fault: remarkSchema("callback")
+        .nullable()
+        .describe("`last_error` by code; null: there is none, or it has no code."),
     }),
   ),
 });

@@ -115,6 +115,26 @@ export const remarkCodes = {
     long_context_not_told_apart: [],
     rounded_at_once: [],
   },
+  /** What a step of a video task's history tells beside its state. `provider`: an id; `model`: the upstream's name. */
+  taskEvent: {
+    sent: ["provider", "model"],
+    accepted: [],
+    found_in_list: [],
+  },
+  /** Why a message to a caller's address did not arrive. */
+  callback: {
+    answered: ["status"],
+    unreachable: [],
+    timeout: [],
+  },
+  /** Why an alert was not sent. */
+  alert: {
+    answered: ["status"],
+    unreachable: [],
+    timeout: [],
+    no_mail_server: [],
+    switched_off: [],
+  },
 } as const;
 
 export type RemarkKind = keyof typeof remarkCodes;

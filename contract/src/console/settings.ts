@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { settingsSchema } from "../config.ts";
+import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
 import { at, count, id, label, ms, nothing, pageOf, pageQuery } from "./words.ts";
@@ -83,13 +84,14 @@ const noticeFields = {
   channel,
   enabled: z.boolean(),
 };
+const fault = remarkSchema("alert").nullable().describe("`problem` by code; null: there is none, or it has no code.");
 export const noticeSchema = z.object({
   id,
   ...noticeFields,
   channel: channel.meta({ needs: "admin" }).describe("An address for messages often opens by itself, like a secret."),
   created_at: at,
   last: z
-    .object({ at, budget: z.string(), percent: z.int(), ok: z.boolean(), problem: z.string().nullable() })
+    .object({ at, budget: z.string(), percent: z.int(), ok: z.boolean(), problem: z.string().nullable(), fault })
     .nullable(),
 });
 export type Notice = z.infer<typeof noticeSchema>;
@@ -193,6 +195,6 @@ export const settingsRoutes = {
     path: "/api/workspaces/{workspace}/notices/{notice}/test",
     summary: "Send a test of an alert",
     needs: "admin",
-    answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), ms }),
+    answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), fault, ms }),
   }),
 } as const;

@@ -6,6 +6,7 @@ import {
   type ConsoleTask,
   consoleRoutes,
   type RouteId,
+  type TaskDetail,
   taskContentPath,
   urlOf,
 } from "@sluice/contract";
@@ -122,7 +123,10 @@ test("a task is listed with the names around it, and shown with its body and its
   expect(detail.request).toMatchObject({ model: "clip-test", ratio: "16:9" });
   expect(detail.request_whole).toBe(true);
   expect(detail.events[0]).toMatchObject({ status: "accepted" });
-  expect(detail.events.at(-1)).toMatchObject({ status: "succeeded" });
+  expect(detail.events.at(-1)).toMatchObject({ status: "succeeded", note: null });
+  const notes = detail.events.map(({ note }: TaskDetail["events"][number]) => note);
+  expect(notes).toContainEqual({ code: "sent", params: { provider: expect.any(String), model: expect.any(String) } });
+  expect(notes).toContainEqual({ code: "accepted", params: {} });
   expect(detail.deliveries).toEqual([]);
 });
 

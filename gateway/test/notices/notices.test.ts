@@ -64,6 +64,7 @@ test("a message that is not taken is tried again with growing waits, then given 
   expect((await ground.store.find(id))?.last).toMatchObject({
     ok: false,
     problem: "The address answered 500.",
+    fault: { code: "answered", params: { status: 500 } },
     percent: 50,
   });
   ground.answer(200);

@@ -6,6 +6,7 @@ import type { Column } from "../../components/data-table.tsx";
 import { When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/limits.ts";
+import { alertProblemWords } from "./alert-problem-words.ts";
 import { AlertScope } from "./alert-scope.tsx";
 import { formatPercent } from "./percent-chips.tsx";
 import { SendTest } from "./send-test.tsx";
@@ -83,7 +84,9 @@ function LastSent({ alert: { last } }: { readonly alert: Notice }) {
           tags={{ when: () => <When at={last.at} /> }}
         />
       </span>
-      {last.problem !== null && <small className="break alert-problem">{last.problem}</small>}
+      {last.problem !== null && (
+        <small className="break alert-problem">{alertProblemWords(last.fault, last.problem)}</small>
+      )}
     </span>
   );
 }

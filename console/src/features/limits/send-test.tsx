@@ -7,6 +7,7 @@ import { formatMs } from "../../client/format.ts";
 import { Modal } from "../../components/modal.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/limits.ts";
+import { alertProblemWords } from "./alert-problem-words.ts";
 
 interface SendTestProps {
   readonly workspace: string;
@@ -69,7 +70,7 @@ function Outcome({ send }: { readonly send: Act<"notices.test"> }) {
   }
   return (
     <Alert color="red" variant="light" icon={<IconX size={16} />} title={t("limits.test.failed")}>
-      {send.data.problem}
+      {alertProblemWords(send.data.fault, send.data.problem ?? "")}
     </Alert>
   );
 }

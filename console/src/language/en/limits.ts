@@ -89,6 +89,13 @@ export const limits = {
     never: "never",
     sent: "Sent",
     failed: "Failed",
+    problem: {
+      answered: "The address answered {status}.",
+      unreachable: "The address could not be reached, or is not public.",
+      timeout: "The address did not answer in time.",
+      no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
+      switched_off: "The alert was turned off.",
+    },
     lastAt: "{percent}, <when></when>",
     removed: "Alert removed.",
     editTitle: "Edit {name}",

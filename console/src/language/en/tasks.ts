@@ -39,6 +39,11 @@ export const tasks = {
     url: "URL",
     attempts: "Attempts",
     lastResponse: "Last response",
+    problem: {
+      answered: "HTTP {status}",
+      unreachable: "The address could not be reached, or is not public.",
+      timeout: "The address did not answer in time.",
+    },
     when: "Delivered or next attempt",
   },
   request: {
@@ -105,6 +110,11 @@ export const tasks = {
     title: "History",
     for: "for {stayedMs}",
     none: "No events recorded.",
+    note: {
+      sent: "sent to {provider} ({model})",
+      accepted: "accepted by the provider",
+      found_in_list: "found in the provider’s list",
+    },
   },
   frame: {
     unavailable: "This browser does not allow reading the frame.",

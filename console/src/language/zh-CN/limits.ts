@@ -90,6 +90,13 @@ export const limits: Translation<typeof english> = {
     never: "从未",
     sent: "已发送",
     failed: "失败",
+    problem: {
+      answered: "该地址返回 {status}。",
+      unreachable: "无法连接该地址，或其不是公网地址。",
+      timeout: "该地址响应超时。",
+      no_mail_server: "未配置邮件服务器：请设置 SLUICE_SMTP_URL。",
+      switched_off: "告警已停用。",
+    },
     lastAt: "{percent}，<when></when>",
     removed: "告警已移除。",
     editTitle: "编辑 {name}",

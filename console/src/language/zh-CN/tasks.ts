@@ -41,6 +41,11 @@ export const tasks: Translation<typeof english> = {
     url: "URL",
     attempts: "尝试次数",
     lastResponse: "最近响应",
+    problem: {
+      answered: "HTTP {status}",
+      unreachable: "无法连接该地址，或其不是公网地址。",
+      timeout: "该地址响应超时。",
+    },
     when: "送达或下次尝试",
   },
   request: {
@@ -107,6 +112,11 @@ export const tasks: Translation<typeof english> = {
     title: "历史",
     for: "持续 {stayedMs}",
     none: "没有记录事件。",
+    note: {
+      sent: "已发送至 {provider}（{model}）",
+      accepted: "提供商已接受",
+      found_in_list: "在提供商的列表中找到",
+    },
   },
   frame: {
     unavailable: "当前浏览器不允许读取画面。",

@@ -1,4 +1,4 @@
-import type { NoticeChannel } from "@sluice/contract";
+import { type NoticeChannel, storedSentence } from "@sluice/contract";
 import { asFailure, bounds } from "#core/index.ts";
 import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
@@ -38,7 +38,9 @@ export class NoticeSender {
   }
 
   async #mail(to: readonly string[], message: NoticeMessage): Promise<string | null> {
-    if (this.#options.mailer === null) return "No mail server is configured: set SLUICE_SMTP_URL.";
+    if (this.#options.mailer === null) {
+      return storedSentence("alert", { code: "no_mail_server", params: {} });
+    }
     await this.#options.mailer.send({ to, subject: subjectOf(message), text: `${sentenceOf(message)}\n` });
     return null;
   }
@@ -66,7 +68,8 @@ export class NoticeSender {
       signal,
     );
     answer.body.cancel();
-    return answer.status >= 200 && answer.status < 300 ? null : `The address answered ${answer.status}.`;
+    const { status } = answer;
+    return status >= 200 && status < 300 ? null : storedSentence("alert", { code: "answered", params: { status } });
   }
 }
 

@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract";
 import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, DueNotice, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
@@ -84,7 +85,12 @@ export class NoticeWatch {
     const { store, sender, catalog, clock, observer } = this.#options;
     const tries = due.tries + 1;
     if (notice === undefined || !notice.enabled) {
-      await store.tried(due, { tries, dueAt: null, sentAt: null, problem: "The notice was switched off." });
+      await store.tried(due, {
+        tries,
+        dueAt: null,
+        sentAt: null,
+        problem: storedSentence("alert", { code: "switched_off", params: {} }),
+      });
       return;
     }
     const workspaceSlug = catalog().workspaces.get(notice.workspaceId)?.slug ?? notice.workspaceId;

@@ -1,4 +1,4 @@
-import type { ConsoleAsset, ConsoleTask, TaskDetail } from "@sluice/contract";
+import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
 import { type Asset, type AssetGroup, type Catalog, shownState, type Task, type TaskEvent } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
 import { requestShown, taskCost } from "#tasks/index.ts";
@@ -56,7 +56,12 @@ export function taskDetail(
     request_id: task.requestId,
     request,
     request_whole: whole,
-    events: events.map(({ at, state, detail }) => ({ at, status: state, detail: detail === "" ? null : detail })),
+    events: events.map(({ at, state, detail }) => ({
+      at,
+      status: state,
+      detail: detail === "" ? null : detail,
+      note: storedRemark("taskEvent", detail),
+    })),
     deliveries: deliveries.map((delivery) => ({
       url: delivery.url,
       tries: delivery.tries,
@@ -64,6 +69,7 @@ export function taskDetail(
       next_at: delivery.deliveredAt === null ? delivery.dueAt : null,
       last_status: delivery.lastStatus,
       last_error: delivery.lastError,
+      fault: storedRemark("callback", delivery.lastError),
     })),
   };
 }

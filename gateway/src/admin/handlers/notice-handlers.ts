@@ -1,4 +1,4 @@
-import type { BodyOf } from "@sluice/contract";
+import { type BodyOf, storedRemark } from "@sluice/contract";
 import { bounds, type Catalog, Failure, type Workspace } from "#core/index.ts";
 import type { Clock, ControlStore, NoticeFields, NoticeStore, StoredNotice } from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
@@ -58,7 +58,12 @@ export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handler
         test: true,
       };
       const problem = await dependencies.noticeSender.send(notice.channel, message, signal);
-      return { ok: problem === null, problem, ms: dependencies.clock.monotonic() - began };
+      return {
+        ok: problem === null,
+        problem,
+        fault: storedRemark("alert", problem),
+        ms: dependencies.clock.monotonic() - began,
+      };
     },
   };
 }

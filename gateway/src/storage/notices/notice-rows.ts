@@ -1,4 +1,5 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
+import { storedRemark } from "@sluice/contract/words";
 import type { DueNotice, NoticeFields, StoredNotice, Vault } from "#ports/index.ts";
 import type { AuditedObject } from "../changes/audited-rows.ts";
 import type { Row } from "../database/schema.ts";
@@ -83,7 +84,8 @@ function channelOf(vault: Vault, id: string, sealed: string): NoticeChannel {
 
 function lastOf(row: ToldRow): Notice["last"] {
   const { percent, label, problem } = row;
-  return { at: row.sent_at ?? row.at, budget: label, percent, ok: row.sent_at !== null, problem };
+  const fault = storedRemark("alert", problem);
+  return { at: row.sent_at ?? row.at, budget: label, percent, ok: row.sent_at !== null, problem, fault };
 }
 
 function scopeOf(text: string | null): Notice["scope"] {

@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
 import { isGood } from "#provider-client/index.ts";
@@ -102,7 +103,9 @@ export class Deliveries {
         ownSignal(),
       );
       answer.body.cancel();
-      return { status: answer.status, error: isGood(answer.status) ? null : `The host answered ${answer.status}.` };
+      const { status } = answer;
+      const error = isGood(status) ? null : storedSentence("callback", { code: "answered", params: { status } });
+      return { status, error };
     } catch (thrown) {
       return { status: null, error: webhookProblem(thrown).slice(0, bounds.deliveryErrorCharactersMax) };
     }

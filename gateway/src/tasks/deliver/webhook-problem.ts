@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract/words";
 import { asFailure } from "#core/index.ts";
 
 /**
@@ -6,5 +7,6 @@ import { asFailure } from "#core/index.ts";
  */
 export function webhookProblem(thrown: unknown): string {
   const { code, message } = asFailure(thrown);
-  return code === "upstream_unreachable" ? "The address could not be reached, or is not a public one." : message;
+  if (code === "upstream_unreachable") return storedSentence("callback", { code: "unreachable", params: {} });
+  return code === "upstream_timeout" ? storedSentence("callback", { code: "timeout", params: {} }) : message;
 }

@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
@@ -46,7 +47,8 @@ async function adopt(
   if (!(await claimUpstreamId(store, pass, upstreamId))) return false;
   const now = clock.now();
   const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
-  await pass.leave({ state: "queued", dueAt, detail: "found in the upstream's list" });
+  const detail = storedSentence("taskEvent", { code: "found_in_list", params: {} });
+  await pass.leave({ state: "queued", dueAt, detail });
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { pollDelayMs } from "../poll/poll-delay.ts";
@@ -19,7 +20,7 @@ export async function keepAccepted(dependencies: TaskDependencies, pass: TaskPas
       // A task that was taken for lost may have been found in the list meanwhile, as another one that asks for the same.
       if (late && !(await claimUpstreamId(dependencies.store, pass, upstreamId))) return;
       const dueAt = clock.now() + pollDelayMs({ ...pass.task, state: "queued" }, clock.now(), chance.unit());
-      if (await pass.leave({ state: "queued", upstreamId, dueAt, detail: "accepted by the upstream" })) return;
+      if (await pass.leave({ state: "queued", upstreamId, dueAt, detail: accepted })) return;
       const standing = await pass.insist();
       if (standing === "settled") break;
       late = true;
@@ -40,3 +41,5 @@ export async function keepAccepted(dependencies: TaskDependencies, pass: TaskPas
 
 const pauseMs = 500;
 const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
+
+const accepted = storedSentence("taskEvent", { code: "accepted", params: {} });

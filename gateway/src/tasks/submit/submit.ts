@@ -1,3 +1,4 @@
+import { storedSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model } from "#core/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
@@ -157,7 +158,10 @@ async function attempt(
     upstreamModel: deployment.upstreamModel,
     submittedAt: now,
     dueAt: now + bounds.taskSubmitLeaseMs,
-    detail: `sent to ${deployment.provider.id} as ${deployment.upstreamModel}`,
+    detail: storedSentence("taskEvent", {
+      code: "sent",
+      params: { provider: deployment.provider.id, model: deployment.upstreamModel },
+    }),
   };
   let result: CreateResult;
   try {

@@ -5,6 +5,10 @@ import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/tasks.ts";
+import { tasks } from "../../../language/en/tasks.ts";
+import { remarks } from "../../../language/remark.ts";
+
+const problemWords = remarks(t, "tasks.callbacks.problem", tasks.callbacks.problem);
 
 type Delivery = TaskDetail["deliveries"][number];
 
@@ -47,8 +51,9 @@ const columns: readonly Column<Delivery>[] = [
     id: "last",
     header: t("tasks.callbacks.lastResponse"),
     cell: (delivery) => {
-      const said = [delivery.last_status, delivery.last_error].filter((each) => each !== null);
-      return said.length === 0 ? <Nothing /> : <span className="break">{said.join(": ")}</span>;
+      const { last_status: status, last_error: error, fault } = delivery;
+      if (error !== null) return <span className="break">{problemWords(fault, error)}</span>;
+      return status === null ? <Nothing /> : <span>{problemWords({ code: "answered", params: { status } }, "")}</span>;
     },
   },
   {

@@ -3,9 +3,9 @@ import { stepsOf } from "./steps.ts";
 
 test("states stand in the order in which they came, each with how long it lasted", () => {
   const steps = stepsOf([
-    { at: 5_000, status: "succeeded", detail: null },
-    { at: 1_000, status: "accepted", detail: null },
-    { at: 2_000, status: "a new word", detail: "x" },
+    { at: 5_000, status: "succeeded", detail: null, note: null },
+    { at: 1_000, status: "accepted", detail: null, note: null },
+    { at: 2_000, status: "a new word", detail: "x", note: null },
   ]);
   expect(steps.map(({ words, stayedMs }) => [words, stayedMs])).toEqual([
     ["Accepted, cost reserved", 1_000],

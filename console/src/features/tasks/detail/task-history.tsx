@@ -4,7 +4,11 @@ import { formatDuration, formatMoment } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
 import { toneOf } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/tasks.ts";
+import { tasks } from "../../../language/en/tasks.ts";
+import { remarks } from "../../../language/remark.ts";
 import { stepsOf } from "./steps.ts";
+
+const noteWords = remarks(t, "tasks.history.note", tasks.history.note);
 
 /** The states it went through, and how long it stayed in each. */
 export function TaskHistory({ task }: { readonly task: TaskDetail }) {
@@ -21,7 +25,7 @@ export function TaskHistory({ task }: { readonly task: TaskDetail }) {
             </div>
             <div className="history-quiet">
               {[
-                step.detail,
+                step.detail === null ? null : noteWords(step.note, step.detail),
                 step.stayedMs === null ? null : t("tasks.history.for", { stayedMs: formatDuration(step.stayedMs) }),
               ]
                 .filter((each) => each !== null)
