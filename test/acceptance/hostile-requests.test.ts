@@ -95,8 +95,11 @@ test("after all of them it holds no body any more, and serves as before", async 
     return /\nsluice_request_body_bytes 0\n/.test(text) ? text : null;
   });
   expect(metrics).toMatch(/\nsluice_reservations_open 0\n/);
-  expect((await small("claude")).status).toBe(200);
-  expect((await watch()).resident_bytes).toBeLessThan(growthBytesMax);
+  // The collector comes with calls, and later on a machine that has other work.
+  await until(async () => {
+    expect((await small("claude")).status).toBe(200);
+    return (await watch()).resident_bytes < growthBytesMax;
+  });
   expect(gateway.output()).not.toContain('"level":"error"');
 });
 
