@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { openApiDocument } from "@sluice/contract";
 import type { JsonSchema, Operation, PathItem, Reference } from "../../contract/src/openapi/types.ts";
 import { notOffered } from "../src/api/endpoints/videos.ts";
@@ -25,6 +26,18 @@ const described: readonly Described[] = Object.entries<PathItem>(document.paths)
       operation,
     })),
   );
+
+test("the whole document is OpenAPI 3.1, every reference of it leads somewhere, and a broken one is found", async () => {
+  // Its own copy: the validator writes into what it is given.
+  const read = () => JSON.parse(JSON.stringify(document)) as { info: { title?: string } };
+  const validator = new Validator();
+  expect(await validator.validate(read())).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
+  expect(validator.resolveRefs()).toBeDefined();
+  const broken = read();
+  delete broken.info.title;
+  expect((await new Validator().validate(broken)).valid).toBe(false);
+});
 
 describe("the description and the table of routes", () => {
   test("whatever is described has a route", () => {
