@@ -43,7 +43,7 @@ async function loaded(pid: number): Promise<readonly string[]> {
 /** What a call on an ordinary upstream needs nothing of. The config file needs the schema library, and nobody else at a start. */
 const late = [
   /\/simulator\/src\//,
-  /\/contract\/src\/console\/(?!areas|languages|paths|roles|states)/,
+  /\/contract\/src\/console\/(?!areas|languages|paths|remark-codes|roles|states|stored-remarks)/,
   /\/contract\/src\/openapi/,
   /\/gateway\/src\/admin\/handlers\/(?!key-names)/,
   /\/node_modules\/(?:@?better-auth|better-call|hono|nodemailer|@opentelemetry|@smithy\/signature-v4|@aws-crypto)\//,

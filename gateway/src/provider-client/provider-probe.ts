@@ -91,7 +91,7 @@ export class ProviderProbe {
     return await this.#send(kind, draft, { ...small, model: model.upstreamModel, signal });
   }
 
-  /** Asks after a video task that is not there; well when the account is let in. null: the kind makes no videos. */
+  /** Asks after a video task that is not there; fine when the account is let in. null: the kind makes no videos. */
   async askForTask(
     provider: Provider,
     kind: ProviderKind,
@@ -107,7 +107,7 @@ export class ProviderProbe {
       // Some vendors refuse a key inside a 200.
       read: (answer) => void kind.video?.readState(answer, provider),
     });
-    return probe.admitted ? { ...probe, ...well } : probe;
+    return probe.admitted ? { ...probe, ...noProblem } : probe;
   }
 
   async #send(kind: ProviderKind, draft: OutboundDraft, asked: Asked): Promise<Probe> {
@@ -164,7 +164,7 @@ export class ProviderProbe {
     const body = sound ? "a sound" : parsed(bytes);
     const hidden = good && body !== null ? hiddenRefusal(answer, asked) : null;
     if (good && body !== null && hidden === null) {
-      return { ...facts, ...well, body, admitted: true };
+      return { ...facts, ...noProblem, body, admitted: true };
     }
     const failure = hidden ?? (good ? notJson : kind.classify(answer));
     const theirs = upstreamMessage(body, provider);
@@ -203,7 +203,7 @@ function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
   }
 }
 
-const well = { problem: null, fault: null, said: null, advice: null, remedy: null };
+const noProblem = { problem: null, fault: null, said: null, advice: null, remedy: null };
 const notJson = new Failure("upstream_error", "The answer is not JSON.");
 const noList = {
   problem: "The answer is JSON, but no list of models.",

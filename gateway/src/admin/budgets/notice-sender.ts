@@ -1,4 +1,5 @@
-import { type NoticeChannel, storedSentence } from "@sluice/contract";
+import type { NoticeChannel } from "@sluice/contract";
+import { storedSentence } from "@sluice/contract/words";
 import { asFailure, bounds } from "#core/index.ts";
 import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";

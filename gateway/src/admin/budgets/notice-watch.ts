@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract";
+import { storedSentence } from "@sluice/contract/words";
 import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, DueNotice, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
