@@ -24,6 +24,8 @@ const quietBrowser = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  // There is none on the machines of the tests, and one that is played by software costs more than drawing without.
+  "--disable-gpu",
   // Pages of one context live in one process, which has read the console's programs already.
   "--process-per-site",
   // A microphone that gives a tone; a page gets it only where a test allows it.

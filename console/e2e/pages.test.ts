@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { zhCN } from "../src/language/zh-CN/index.ts";
 import { barriers, barriersOfColour } from "./barriers.ts";
+import { englishOn, saidByGateway } from "./english-on-pages.ts";
 import { allPages, followTo, type PageToSee, settled, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
@@ -33,6 +35,18 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     for (const { name, path } of pages) {
       await followTo(page, path);
       const here = [...(await barriersInBoth(page)), ...(await tooWide(page))];
+      if (here.length > 0) found[name] = here;
+    }
+    expect(found).toEqual({});
+  });
+
+  test("in Chinese shows no English, and never scrolls sideways", async () => {
+    const page = await furnished.ada.page(browser, { viewport: desk, locale: "zh-CN" });
+    const said = await saidByGateway(furnished);
+    const found: Record<string, readonly string[]> = {};
+    for (const { name, path } of pages) {
+      await followTo(page, path, zhCN.shell.missing.title);
+      const here = [...(await englishOn(page, said)), ...(await tooWide(page))];
       if (here.length > 0) found[name] = here;
     }
     expect(found).toEqual({});

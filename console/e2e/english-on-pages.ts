@@ -1,46 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { en } from "../src/language/en/index.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
-import { allPages, followTo, settled } from "./furnished/all-pages.ts";
-import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import type { FurnishedGateway } from "./furnished/furnished-gateway.ts";
 
-const widths = [360, 768, 1_440];
-
-describe.skipIf(noBrowser !== null)("every page of the console in Chinese", () => {
-  let browser: OpenedBrowser;
-  let furnished: FurnishedGateway;
-
-  beforeAll(async () => {
-    furnished = await furnishGateway();
-    browser = await openBrowser(furnished.gateway.url);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await furnished?.stop();
-  });
-
-  test("shows no English text of the catalogue, and fits into windows of any width", async () => {
-    const page = await furnished.ada.page(browser, { locale: "zh-CN" });
-    const found: Record<string, readonly string[]> = {};
-    const said = await coded(furnished);
-    for (const { name, path } of allPages(furnished)) {
-      await followTo(page, path, zhCN.shell.missing.title);
-      const english = (await page.evaluate<string[]>(shownTexts)).filter(
-        (text) => isEnglish(text) || isSaid(text, said),
-      );
-      const wide = await tooWide(page);
-      if (english.length + wide.length > 0) found[name] = [...new Set(english), ...wide];
-    }
-    expect(found).toEqual({});
-    expect(browser.faults).toEqual([]);
-  });
-});
+/** What stands in English on a page whose language is Chinese: texts of the catalogue, and of `said`. */
+export async function englishOn(page: Page, said: ReadonlySet<string>): Promise<readonly string[]> {
+  const shown = await page.evaluate<string[]>(shownTexts);
+  return [...new Set(shown.filter((text) => isEnglish(text) || isSaid(text, said)))];
+}
 
 /** What the gateway says with a code beside it; the names in it are somebody's own. */
-async function coded({ ada, requestId, taskId }: FurnishedGateway): Promise<ReadonlySet<string>> {
+export async function saidByGateway({ ada, requestId, taskId }: FurnishedGateway): Promise<ReadonlySet<string>> {
   const workspace = "acme";
   const { explanation } = await ada.call("requests.show", { params: { workspace, request: requestId } });
   const task = await ada.call("tasks.show", { params: { workspace, task: taskId } });
@@ -56,18 +27,6 @@ async function coded({ ada, requestId, taskId }: FurnishedGateway): Promise<Read
   expect(audit.data.length).toBeGreaterThan(0);
   return new Set(sentences.filter((each) => each !== null));
 }
-
-async function tooWide(page: Page): Promise<readonly string[]> {
-  const wide: string[] = [];
-  for (const width of widths) {
-    await page.setViewportSize({ width, height: 800 });
-    wide.push(...(await settled(() => page.evaluate<string[]>(tooWideIn))));
-  }
-  return wide;
-}
-
-const tooWideIn = `document.documentElement.scrollWidth > innerWidth
-  ? [document.documentElement.scrollWidth - innerWidth + " px wider than a window of " + innerWidth] : []`;
 
 /** What can be read, and what is told to those who hear the page. */
 const shownTexts = `[...document.querySelectorAll("body *")].flatMap((element) => [
