@@ -12,17 +12,24 @@ export function ensureProgram({ names, debian, title, tests }) {
     return;
   }
   console.error(`Installing ${title} for ${tests} …`);
-  // In this run level no service that comes with a package is started.
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  const apt = (...words) =>
-    spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env, timeout: 300_000 });
-  if (apt("install", "-y", "--no-install-recommends", debian).status === 0) return;
-  apt("update");
-  if (apt("install", "-y", "--no-install-recommends", debian).status === 0) return;
+  if (installPackage(debian)) return;
   console.error(`${title} could not be installed (see above); ${tests} will be skipped.`);
 }
 
-function onPath(name) {
+/** Installs a package of Debian's; whether that went well. */
+export function installPackage(name) {
+  // In this run level no service that comes with a package is started.
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  const apt = (...words) =>
+    spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env, timeout: 300_000 }).status === 0;
+  const install = () => apt("install", "-y", "--no-install-recommends", name);
+  if (install()) return true;
+  apt("update");
+  return install();
+}
+
+/** Whether a program of this name is found. */
+export function onPath(name) {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, name), constants.X_OK);

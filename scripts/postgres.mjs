@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPackage, onPath } from "./debian-program.mjs";
 
 /** The oldest that the gateway works with. */
 export const postgresVersionMin = 15;
@@ -11,7 +12,7 @@ export const postgresVersionMin = 15;
 export function ensurePostgres() {
   if (postgresPrograms() !== null) return;
   console.error("Installing PostgreSQL for the tests …");
-  if (process.getuid?.() === 0 && onPath("apt-get")) installPackage();
+  if (process.getuid?.() === 0 && onPath("apt-get")) installServer();
   if (postgresPrograms() === null) fetchPrograms();
   if (postgresPrograms() !== null) return;
   console.error(
@@ -19,19 +20,13 @@ export function ensurePostgres() {
   );
 }
 
-function installPackage() {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...words) =>
-    spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env, timeout: 300_000 });
+function installServer() {
   // The package would make a server of this machine and start it; the tests have their own.
   if (!existsSync("/etc/postgresql")) {
     mkdirSync(machineSettings, { recursive: true });
     writeFileSync(join(machineSettings, "sluice-tests.conf"), "create_main_cluster = false\n");
   }
-  const install = () => apt("install", "-y", "--no-install-recommends", "postgresql").status === 0;
-  if (install()) return;
-  apt("update");
-  install();
+  installPackage("postgresql");
 }
 
 const machineSettings = "/etc/postgresql-common/createcluster.d";
@@ -110,8 +105,4 @@ function isProgram(folder, name) {
   } catch {
     return false;
   }
-}
-
-function onPath(name) {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => isProgram(folder, name));
 }

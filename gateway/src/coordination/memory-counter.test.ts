@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { budgetClaim, gaugeClaim, windowClaim } from "../../test/conformance/counter-suite.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../../test/conformance/counter-claims.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { createMemoryCounter, type MemoryCounter } from "./memory-counter.ts";
 

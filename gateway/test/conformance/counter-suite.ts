@@ -2,28 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AttemptCost, Claim, Counter, Refused, Reserved, Spending } from "#ports/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "./counter-claims.ts";
 
 /** Makes an empty counter whose time is `clock`, or runs beside it. */
 export type CounterFactory = (clock: FakeClock) => Counter | Promise<Counter>;
-
-export const windowClaim = (key: string, limit: number, amount = 1): Claim => ({
-  kind: "window",
-  key,
-  limit,
-  amount,
-  least: amount,
-  windowMs: 60_000,
-  periodStart: 0,
-  fail: "closed",
-});
-
-export const gaugeClaim = (key: string, limit: number): Claim => ({ ...windowClaim(key, limit), kind: "gauge" });
-
-export const budgetClaim = (key: string, limit: number, amount: number, periodStart = 0): Claim => ({
-  ...windowClaim(key, limit, amount),
-  kind: "budget",
-  periodStart,
-});
 
 /** What every implementation of the port `Counter` guarantees. */
 export function counterSuite(name: string, create: CounterFactory): void {

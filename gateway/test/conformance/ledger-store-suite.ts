@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { costOf, type LedgerEntry, noUsage } from "#core/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
+import { ledgerUsageTests } from "./ledger-usage-tests.ts";
 import {
   acmeConfig,
   ledgerEntry,
@@ -17,7 +18,7 @@ export function ledgerStoreSuite(name: string, make: StoreGroundFactory): void {
     insertTests(make);
     pageTests(make);
     sumTests(make);
-    usageTests(make);
+    ledgerUsageTests(make);
     checkTests(make);
     pruneTests(make);
   });
@@ -193,60 +194,6 @@ function sumTests(make: StoreGroundFactory): void {
     expect(await ground.ledgerStore.recent(since, since)).toEqual([
       { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", at: newYear, requests: 1, tokens: 150 },
     ]);
-  });
-}
-
-function usageTests(make: StoreGroundFactory): void {
-  test("usage is the sum over the matching entries, for any span of time", async () => {
-    await using ground = await make();
-    const entries = Array.from({ length: 120 }, (_, n) =>
-      ledgerEntry(`u${n}`, {
-        at: newYear + n * 217_777,
-        model: `m${n % 3}`,
-        keyId: `key_${n % 2}`,
-        retryIndex: n % 4 === 0 ? 1 : 0,
-        outcome: n % 5 === 0 ? "failed" : "succeeded",
-        usage: { ...noUsage, inputUncached: n, cacheWrite1h: 2, audioInput: 1, output: 3 * n, imageOutput: 4 },
-        costNanoUsd: 1_000 + n,
-      }),
-    );
-    await ground.ledgerStore.insert(entries);
-    const moment = fc.option(fc.integer({ min: newYear - hour, max: newYear + 9 * hour }), { nil: null });
-    const filter = fc.record({ from: moment, to: moment, key: fc.boolean(), failed: fc.boolean() });
-    await fc.assert(
-      fc.asyncProperty(filter, async ({ from, to, key, failed }) => {
-        const asked: LedgerFilter = {
-          ...(from === null ? {} : { from }),
-          ...(to === null ? {} : { to }),
-          ...(key ? { keyId: "key_1" } : {}),
-          ...(failed ? { outcome: "failed" } : {}),
-        };
-        const matching = entries.filter(
-          (e) =>
-            e.at >= (from ?? 0) &&
-            e.at < (to ?? Number.POSITIVE_INFINITY) &&
-            (!key || e.keyId === "key_1") &&
-            (!failed || e.outcome === "failed"),
-        );
-        expect([...(await ground.ledgerStore.usage(asked))]).toEqual(summed(matching));
-      }),
-      { numRuns: 60 },
-    );
-  });
-}
-
-function summed(entries: readonly LedgerEntry[]) {
-  const models = [...new Set(entries.map((e) => e.model))].toSorted();
-  return models.map((model) => {
-    const own = entries.filter((e) => e.model === model);
-    const sum = (value: (e: LedgerEntry) => number) => own.reduce((all, e) => all + value(e), 0);
-    return {
-      model,
-      requests: sum((e) => (e.retryIndex === 0 ? 1 : 0)),
-      inputTokens: sum((e) => e.usage.inputUncached + e.usage.cacheWrite1h + e.usage.audioInput),
-      outputTokens: sum((e) => e.usage.output + e.usage.imageOutput),
-      costNanoUsd: sum((e) => e.costNanoUsd),
-    };
   });
 }
 

@@ -7,7 +7,7 @@ import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-suite.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";

@@ -6,6 +6,7 @@ import { priceReader } from "../database/price-rows.ts";
 import { reportAnswers } from "./report-answers.ts";
 import { Deadline } from "./report-desk.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
+import { reportQuestions } from "./report-questions.ts";
 
 export interface PostgresReportStoreOptions {
   /** Migrated, and for this store alone: its reading connections are the questions that are answered at once. */
@@ -44,16 +45,7 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
     };
   const entryCount = ask("entryCount");
   return {
-    requests: ask("requests"),
-    attempts: ask("attempts"),
-    usage: ask("usage"),
-    keys: ask("keys"),
-    audit: ask("audit"),
-    modelUsage: ask("modelUsage"),
-    deploymentUse: ask("deploymentUse"),
-    dailySpend: ask("dailySpend"),
-    spending: ask("spending"),
-    keyUsage: ask("keyUsage"),
+    ...reportQuestions(ask),
     facts: async () => ({ entries: await entryCount(), sizeBytes: await sizeOf(database) }),
     async backup() {
       throw new Failure("invalid_request", "This database is on a PostgreSQL server: back it up there, with pg_dump.");

@@ -3,6 +3,7 @@ import type { Clock, Observer, ReportStore } from "#ports/index.ts";
 import { backupOf, databaseSize, removeLeftovers } from "./report-backup.ts";
 import { late } from "./report-desk.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
+import { reportQuestions } from "./report-questions.ts";
 import { draining, ReportThread } from "./report-thread.ts";
 
 export interface ReportStoreOptions {
@@ -21,16 +22,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
     (...asked: ReportAsk<Kind>): Promise<ReportAnswer<Kind>> =>
       pool.ask(kind, asked);
   return {
-    requests: ask("requests"),
-    attempts: ask("attempts"),
-    usage: ask("usage"),
-    keys: ask("keys"),
-    audit: ask("audit"),
-    modelUsage: ask("modelUsage"),
-    deploymentUse: ask("deploymentUse"),
-    dailySpend: ask("dailySpend"),
-    spending: ask("spending"),
-    keyUsage: ask("keyUsage"),
+    ...reportQuestions(ask),
     facts: async () => ({
       entries: await pool.ask("entryCount", []),
       sizeBytes: await databaseSize(options.databasePath),

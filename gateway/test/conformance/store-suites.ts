@@ -1,0 +1,35 @@
+import { createChangeFeed, createControlStore, createLedgerStore, type Database, openVault } from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { catalogStoreSuite } from "./catalog-store-suite.ts";
+import { changeFeedSuite } from "./change-feed-suite.ts";
+import { controlStoreSuite } from "./control-store-suite.ts";
+import { ledgerStoreSuite } from "./ledger-store-suite.ts";
+import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
+import { storedKeysSuite } from "./stored-keys-suite.ts";
+import { tenantStoreSuite } from "./tenant-store-suite.ts";
+
+/** The stores on a migrated database. `dataDir`: where the vault keeps its key. */
+export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreGround {
+  const clock = new FakeClock(newYear);
+  const vault = openVault({ masterKey: null, dataDir });
+  return {
+    database,
+    vault,
+    clock,
+    controlStore: createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults }),
+    ledgerStore: createLedgerStore(database),
+    changeFeed: createChangeFeed({ database, clock, observer: silentObserver }),
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** Every suite of these stores, for one kind of database. */
+export function storeSuites(name: string, make: StoreGroundFactory): void {
+  controlStoreSuite(name, make);
+  storedKeysSuite(name, make);
+  catalogStoreSuite(name, make);
+  tenantStoreSuite(name, make);
+  ledgerStoreSuite(name, make);
+  changeFeedSuite(name, make);
+}
