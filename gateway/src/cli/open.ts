@@ -1,10 +1,19 @@
-import { type Environment, type ProviderVariables, readEnvironment, type Variables } from "#config/index.ts";
+import {
+  type Environment,
+  type ProviderVariables,
+  readEnvironment,
+  secretNames,
+  type Variables,
+  withFiles,
+} from "#config/index.ts";
 import type { Control } from "#main.ts";
 import type { AuditSource } from "#ports/index.ts";
 
-/** The environment with the keys of every kind of provider that is found by a variable. */
+/** The environment with the keys of every kind of provider that is found by a variable. Secrets may be in files. */
 export async function environmentOf(variables: Variables): Promise<Environment> {
-  return readEnvironment(variables, await providerVariables());
+  const ofVendors = await providerVariables();
+  const names = [...secretNames, ...ofVendors.map(({ envKey }) => envKey)];
+  return readEnvironment(await withFiles(variables, names), ofVendors);
 }
 
 /** Opens the data directory for one command, beside a running gateway or without one, and closes it again. */

@@ -2,6 +2,7 @@ import { bounds, isAddressRange, type Secret } from "#core/index.ts";
 import type { LogLevel } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
+import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
 
 type LogFormat = "pretty" | "json";
@@ -276,7 +277,7 @@ function readProviderKeys(
 
 /** Only near misses are told: other SLUICE_ names may well be read by the config file. */
 function unknownVariables(variables: Variables): string[] {
-  const known = new Set<string>(knownNames);
+  const known = new Set<string>([...knownNames, ...secretNames.map((name) => `${name}_FILE`)]);
   const warnings: string[] = [];
   for (const name of Object.keys(variables).sort()) {
     if (!name.startsWith("SLUICE_") || known.has(name)) continue;

@@ -20,6 +20,8 @@ export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";
+export { secretNames } from "./secret-names.ts";
 export { redactedSource } from "./shown-source.ts";
+export { withFiles } from "./variable-files.ts";
 export type { ConfigWatch } from "./watch-config-file.ts";
 export { watchConfigFile } from "./watch-config-file.ts";

@@ -3,8 +3,10 @@ import { createReadStream } from "node:fs";
 import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
 import { ConfigInvalid } from "./config-invalid.ts";
+import { EnvironmentInvalid } from "./environment.ts";
 import type { Variables } from "./expand-variables.ts";
 import type { ConfigCheck } from "./parse-config.ts";
+import { withFiles } from "./variable-files.ts";
 
 export type { ConfigCheck } from "./parse-config.ts";
 
@@ -26,13 +28,26 @@ export async function loadConfigFile(
 ): Promise<LoadedConfig> {
   const bytes = await readBytes(file);
   const text = decode(bytes, file);
+  const all = await withNamedFiles(text, file, variables);
   // The parser and the schema are loaded with the first file: most commands, and a gateway without one, need neither.
   const { parseConfig } = await import("./parse-config.ts");
   return {
     file,
-    config: parseConfig(text, file, variables, checks),
+    config: parseConfig(text, file, all, checks),
     digest: createHash("sha256").update(bytes).digest("hex"),
   };
+}
+
+/** `${NAME}` may also be what the file holds that `NAME_FILE` names. It is read again with every reading of the config file. */
+async function withNamedFiles(text: string, file: string, variables: Variables): Promise<Variables> {
+  const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? "");
+  try {
+    return await withFiles(variables, names);
+  } catch (thrown) {
+    if (thrown instanceof EnvironmentInvalid)
+      throw wholeFile(file, `names a variable whose file fails: ${thrown.message}`);
+    throw thrown;
+  }
 }
 
 const readMs = 10_000;

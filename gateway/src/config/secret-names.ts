@@ -1,0 +1,10 @@
+/** Variables that hold a secret, or an address that may hold one. Keys of vendors are beside them. */
+export const secretNames = [
+  "SLUICE_DATABASE_URL",
+  "SLUICE_REDIS_URL",
+  "SLUICE_MASTER_KEY",
+  "SLUICE_ADMIN_PASSWORD",
+  "SLUICE_SMTP_URL",
+  "SLUICE_S3_ACCESS_KEY_ID",
+  "SLUICE_S3_SECRET_ACCESS_KEY",
+] as const;

@@ -1,0 +1,63 @@
+import { createReadStream } from "node:fs";
+import { EnvironmentInvalid } from "./environment.ts";
+import type { Variables } from "./expand-variables.ts";
+
+/**
+ * The variables, and for each of `names` that is not set what the file holds that `<name>_FILE` names: orchestrators hand
+ * secrets over as files. One line end behind the value is not part of it. Throws EnvironmentInvalid, never with a value.
+ */
+export async function withFiles(variables: Variables, names: Iterable<string>): Promise<Variables> {
+  const read: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const name of new Set(names)) {
+    const path = (own(variables, `${name}_FILE`) ?? "").trim();
+    if (path === "") continue;
+    if ((own(variables, name) ?? "") !== "") {
+      problems.push(`${name}_FILE and ${name} are both set; leave one out`);
+      continue;
+    }
+    try {
+      read[name] = await contentOf(path);
+    } catch (thrown) {
+      problems.push(`${name}_FILE: ${path} ${flaw(thrown)}`);
+    }
+  }
+  if (problems.length > 0) throw new EnvironmentInvalid(problems);
+  return Object.keys(read).length === 0 ? variables : Object.freeze({ ...variables, ...read });
+}
+
+const secretBytesMax = 64 * 1024;
+const readMs = 10_000;
+
+/** Bounded in size and time, whatever the path turns out to be. */
+async function contentOf(path: string): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of createReadStream(path, { signal: AbortSignal.timeout(readMs) })) {
+    size += (piece as Buffer).length;
+    if (size > secretBytesMax) throw new TooLarge();
+    pieces.push(piece as Buffer);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)).replace(/\r?\n$/, "");
+}
+
+class TooLarge extends Error {}
+
+function flaw(thrown: unknown): string {
+  if (thrown instanceof TooLarge) return `is larger than ${secretBytesMax / 1024} KiB`;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return flaws[code] ?? `cannot be read (${code === "" ? "unknown cause" : code})`;
+}
+
+const flaws: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be read by this user",
+  EPERM: "may not be read by this user",
+  EISDIR: "is a directory",
+  ABORT_ERR: `was not read within ${readMs / 1_000} s`,
+  ERR_ENCODING_INVALID_ENCODED_DATA: "is not UTF-8 text",
+};
+
+function own(variables: Variables, name: string): string | undefined {
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
