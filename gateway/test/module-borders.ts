@@ -81,6 +81,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   tasks: ["ledger"],
   assets: [],
   notices: ["changes", "vault"],
+  leases: [],
   explain: [],
   spool: [],
   blobs: [],

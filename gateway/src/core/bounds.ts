@@ -1,5 +1,6 @@
 import { assetsBounds } from "./bounds/assets-bounds.ts";
 import { consoleBounds } from "./bounds/console-bounds.ts";
+import { leasesBounds } from "./bounds/leases-bounds.ts";
 import { ledgerBounds } from "./bounds/ledger-bounds.ts";
 import { limitsBounds } from "./bounds/limits-bounds.ts";
 import { requestsBounds } from "./bounds/requests-bounds.ts";
@@ -21,4 +22,5 @@ export const bounds = {
   ...assetsBounds,
   ...consoleBounds,
   ...signInBounds,
+  ...leasesBounds,
 } as const;

@@ -24,6 +24,8 @@ import { kindDefaults } from "./kind-check.ts";
 
 /** The control side of the gateway: what one-shot commands need, and what the server is built upon. */
 export interface Control {
+  /** The id of this process: `proc_…`. */
+  readonly instanceId: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly vault: Vault;
@@ -78,6 +80,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     throw thrown;
   }
   return {
+    instanceId: ids.next("proc_"),
     clock,
     ids,
     vault,

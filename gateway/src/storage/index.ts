@@ -33,6 +33,8 @@ export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts"
 export { createExplainStore } from "./explain/explain-store.ts";
 export { createJournal } from "./journal/journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal/journal-directory.ts";
+export { createInstances } from "./leases/instances.ts";
+export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";

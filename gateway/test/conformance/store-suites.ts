@@ -4,6 +4,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { catalogStoreSuite } from "./catalog-store-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
+import { leaseSuite } from "./lease-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
@@ -32,4 +33,5 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   tenantStoreSuite(name, make);
   ledgerStoreSuite(name, make);
   changeFeedSuite(name, make);
+  leaseSuite(name, make);
 }

@@ -24,6 +24,7 @@ import { migration021 } from "./migrations/migration-021.ts";
 import { migration022 } from "./migrations/migration-022.ts";
 import { migration023 } from "./migrations/migration-023.ts";
 import { migration024 } from "./migrations/migration-024.ts";
+import { migration025 } from "./migrations/migration-025.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -53,6 +54,7 @@ export const migrations: Migrations = Object.freeze({
   "022": migration022,
   "023": migration023,
   "024": migration024,
+  "025": migration025,
 });
 
 /**

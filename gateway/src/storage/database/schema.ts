@@ -1,6 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
+import type { LeaseTables } from "./lease-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
 import type { RollupLatencies } from "./report-tables.ts";
@@ -11,7 +12,7 @@ import type { TaskTables } from "./task-tables.ts";
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleTables, NoticeTables {
+export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleTables, NoticeTables, LeaseTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;

@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { KeptLease, Leases } from "#ports/index.ts";
+import { createLeases, migrate, openDatabase } from "#storage/index.ts";
+import { until } from "../../../../test/until.ts";
+import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { createLeadership } from "./leadership.ts";
+import { createSoleLeadership } from "./sole-leadership.ts";
+
+async function openGround(change: (leases: Leases) => Leases = (leases) => leases) {
+  const database = openDatabase({ path: ":memory:" });
+  await migrate(database);
+  const clock = new FakeClock();
+  const leases = createLeases(database);
+  const leadership = createLeadership({ leases: change(leases), owner: "proc_a", clock, observer: silentObserver });
+  return { database, clock, leases, leadership };
+}
+
+/** Work that ends by its signal, and what it was given. */
+function work() {
+  const begun: KeptLease[] = [];
+  const run = async (lease: KeptLease): Promise<string> => {
+    begun.push(lease);
+    await new Promise<void>((resolve) => {
+      lease.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    return "ended";
+  };
+  return { begun, run };
+}
+
+test("a lease is renewed at each third of its time, and its work goes on", async () => {
+  let renewals = 0;
+  const { clock, leadership, leases } = await openGround((inner) => ({
+    ...inner,
+    renew: async (lease, leaseMs) => {
+      const isRenewed = await inner.renew(lease, leaseMs);
+      renewals++;
+      return isRenewed;
+    },
+  }));
+  const { begun, run } = work();
+  const done = leadership.once("prune", run);
+  await until(() => begun.length === 1);
+  for (let third = 1; third <= 9; third++) {
+    clock.advance(bounds.leaseMs / 3);
+    await until(() => renewals === third);
+  }
+  expect(begun[0]?.isHeld).toBe(true);
+  await leadership.close();
+  expect(await done).toEqual({ result: "ended" });
+  expect(await leases.held()).toEqual([]);
+  expect(clock.pending).toBe(0);
+});
+
+test.each([
+  ["rejects", () => Promise.reject(new Error("the database is gone"))],
+  ["is silent", () => new Promise<never>(() => undefined)],
+])("a database that %s ends the work before it would give the lease to another", async (_, renew) => {
+  const { clock, leadership } = await openGround((inner) => ({ ...inner, renew }));
+  const { begun, run } = work();
+  const done = leadership.once("prune", run);
+  await until(() => begun.length === 1);
+  clock.advance(bounds.leaseMs - bounds.leaseMarginMs - 1);
+  expect(begun[0]?.signal.aborted).toBe(false);
+  clock.advance(1);
+  expect(begun[0]?.signal.aborted).toBe(true);
+  expect(String(begun[0]?.signal.reason)).toContain("The lease prune is no longer held");
+  expect(await done).toEqual({ result: "ended" });
+});
+
+test("a process that stood still knows that its lease is over before any of its timers has run", async () => {
+  let nowMs = 0;
+  const { clock } = await openGround();
+  // Its timers are those of a clock that stands; only the time has passed.
+  const stopped = { now: () => clock.now(), monotonic: () => nowMs, after: () => () => undefined };
+  const { leases } = await openGround();
+  const leadership = createLeadership({ leases, owner: "proc_a", clock: stopped, observer: silentObserver });
+  const held = await leadership.once("prune", async (lease) => {
+    const before = lease.isHeld;
+    nowMs += bounds.leaseMs;
+    return [before, lease.isHeld, lease.signal.aborted];
+  });
+  expect(held).toEqual({ result: [true, false, true] });
+});
+
+test("a lease that another process took ends the work at the next renewal", async () => {
+  const { clock, leadership, database } = await openGround();
+  const { begun, run } = work();
+  const done = leadership.once("prune", run);
+  await until(() => begun.length === 1);
+  await database.kysely.updateTable("leases").set({ owner: "proc_b", fence: 2 }).execute();
+  clock.advance(bounds.leaseMs / 3);
+  expect(await done).toEqual({ result: "ended" });
+  // What the other one has is not released.
+  const { owner } = await database.kysely.selectFrom("leases").select("owner").executeTakeFirstOrThrow();
+  expect(owner).toBe("proc_b");
+});
+
+test("work that another process has is not done, and work that fails rejects and gives its lease back", async () => {
+  const { leadership, leases } = await openGround();
+  await leases.take("prune", "proc_b", 60_000);
+  expect(await leadership.once("prune", async () => "done")).toBeNull();
+  const failed = leadership.once("notices", () => Promise.reject(new Error("broken")));
+  await expect(failed).rejects.toThrow("broken");
+  expect(await leases.holder("notices")).toBeNull();
+});
+
+test("a lease whose taking was answered too late is given back", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const { clock, leadership, leases } = await openGround((inner) => ({
+    ...inner,
+    take: async (...asked) => {
+      const lease = await inner.take(...asked);
+      await answered;
+      return lease;
+    },
+  }));
+  const done = leadership.once("prune", async () => "done").catch((error: unknown) => String(error));
+  await until(async () => (await leases.holder("prune")) !== null);
+  clock.advance(bounds.leaseAnswerMs);
+  expect(await done).toContain("no answer");
+  answer();
+  await until(async () => (await leases.holder("prune")) === null);
+});
+
+test("work that is led begins again after it failed, and not at once", async () => {
+  const { clock, leadership, leases } = await openGround();
+  let begun = 0;
+  leadership.lead("poll", async () => {
+    begun++;
+    throw new Error("broken");
+  });
+  const rested = async () => (await leases.holder("poll")) === null && clock.pending === 1;
+  await until(async () => begun === 1 && (await rested()));
+  clock.advance(bounds.leaseRestMs);
+  await until(async () => begun === 2 && (await rested()));
+  await leadership.close();
+  expect(clock.pending).toBe(0);
+});
+
+test("one process leads everything by itself, and does work of one name once at a time", async () => {
+  const clock = new FakeClock();
+  const leadership = createSoleLeadership({ owner: "proc_a", clock, observer: silentObserver });
+  const { begun, run } = work();
+  const lead = leadership.lead("poll", async (lease) => void (await run(lease)));
+  await until(() => begun.length === 1);
+  expect(lead.isLeading).toBe(true);
+  expect(await leadership.once("poll", async () => "twice")).toBeNull();
+  expect(await leadership.once("prune", async ({ fence }) => fence)).toEqual({ result: 2 });
+  await leadership.close();
+  expect(begun[0]?.signal.aborted).toBe(true);
+  expect(await leadership.once("prune", async () => "late")).toBeNull();
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,142 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
+import { Keeper } from "./keeper.ts";
+import { Pause } from "./pause.ts";
+import { within } from "./within.ts";
+
+export interface LeadershipOptions {
+  readonly leases: Leases;
+  /** The id of this process. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly leaseMs?: number;
+}
+
+/** Leadership by leases in a database that several processes share. */
+export function createLeadership(options: LeadershipOptions): Leadership {
+  const leads = new Set<Lead>();
+  const kept = new Set<Keeper>();
+  let closed = false;
+
+  const take = async (name: string): Promise<Keeper | null> => {
+    const keeper = await takeKept(options, name);
+    if (keeper === null) return null;
+    kept.add(keeper);
+    if (closed) keeper.lose("the process ends");
+    return keeper;
+  };
+  const end = async (keeper: Keeper): Promise<void> => {
+    kept.delete(keeper);
+    await keeper.end();
+  };
+  return {
+    async once(name, work) {
+      if (closed) return null;
+      const keeper = await take(name);
+      if (keeper === null) return null;
+      try {
+        return { result: await work(keeper) };
+      } finally {
+        await end(keeper);
+      }
+    },
+    lead(name, work) {
+      if (closed) return { isLeading: false, stop: async () => undefined };
+      const lead = takePart(options, name, work, { take, end });
+      leads.add(lead);
+      return {
+        get isLeading() {
+          return lead.isLeading;
+        },
+        async stop() {
+          leads.delete(lead);
+          await lead.stop();
+        },
+      };
+    },
+    async close() {
+      closed = true;
+      // What is done once ends by its signal; whoever asked for it waits for its end.
+      for (const keeper of kept) keeper.lose("the process ends");
+      await Promise.all([...leads].map((lead) => lead.stop()));
+    },
+  };
+}
+
+interface Taking {
+  take(name: string): Promise<Keeper | null>;
+  end(keeper: Keeper): Promise<void>;
+}
+
+function takePart(
+  { clock, observer }: LeadershipOptions,
+  name: string,
+  work: (lease: KeptLease) => Promise<void>,
+  { take, end }: Taking,
+): Lead {
+  const pause = new Pause(clock);
+  let stopped = false;
+  let leading: Keeper | null = null;
+
+  /** How long to wait before the next look. */
+  const turn = async (): Promise<number> => {
+    const keeper = await take(name).catch((error: unknown) => {
+      observer.log("debug", "A lease could not be asked for; trying again.", { lease: name, error });
+      return null;
+    });
+    if (keeper === null) return bounds.leaseLookMs;
+    if (stopped) keeper.lose("the process ends");
+    leading = keeper;
+    observer.log("debug", "This process has the lease.", { lease: name, fence: keeper.fence });
+    try {
+      if (keeper.isHeld) await work(keeper);
+      return bounds.leaseRestMs;
+    } catch (error) {
+      // Work whose lease is lost ends anyhow.
+      if (keeper.isHeld) observer.log("error", "Work of the whole installation failed.", { lease: name, error });
+      return bounds.leaseRestMs;
+    } finally {
+      leading = null;
+      await end(keeper);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      const restMs = await turn();
+      if (!stopped) await pause.take(restMs);
+    }
+  };
+  const running = run();
+  return {
+    get isLeading() {
+      return leading?.isHeld === true;
+    },
+    async stop() {
+      stopped = true;
+      leading?.lose("it is given up");
+      pause.end();
+      await running;
+    },
+  };
+}
+
+/** Its time counts from before it was asked for: by then the database has not yet begun to count. */
+async function takeKept(options: LeadershipOptions, name: string): Promise<Keeper | null> {
+  const { leases, owner, clock, leaseMs = bounds.leaseMs } = options;
+  const askedMs = clock.monotonic();
+  const answer = leases.take(name, owner, leaseMs);
+  let late = false;
+  // Nobody keeps what comes too late.
+  void answer
+    .then(
+      (lease) => (late && lease !== null ? leases.release(lease) : undefined),
+      () => undefined,
+    )
+    .catch(() => undefined);
+  const lease: Lease | null = await within(clock, bounds.leaseAnswerMs, answer).catch((error: unknown) => {
+    late = true;
+    throw error;
+  });
+  return lease === null ? null : new Keeper({ ...options, leaseMs }, lease, askedMs);
+}

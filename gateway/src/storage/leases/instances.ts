@@ -1,0 +1,53 @@
+import { type RawBuilder, sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Instances, SeenInstance } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { databaseNow } from "../database/database-now.ts";
+import { relaxedWrite } from "../database/relaxed-write.ts";
+
+export function createInstances(database: Database): Instances {
+  const now = databaseNow(database);
+  return {
+    async tell({ id, version, host }) {
+      await relaxedWrite(database, async (connection) => {
+        await connection
+          .insertInto("instances")
+          .values({ id, version, host, started_at: now, seen_at: now })
+          .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now }))
+          .execute();
+        await connection
+          .deleteFrom("instances")
+          .where("seen_at", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)
+          .execute();
+      });
+    },
+    async leave(id) {
+      await relaxedWrite(database, (connection) => connection.deleteFrom("instances").where("id", "=", id).execute());
+    },
+    list: async () => await readInstances(database, now),
+    isAlive: async (id) => (await readInstances(database, now, id)).some((instance) => instance.isAlive),
+  };
+}
+
+async function readInstances(
+  database: Database,
+  now: RawBuilder<number>,
+  id?: string,
+): Promise<readonly SeenInstance[]> {
+  let query = database.reading
+    .selectFrom("instances")
+    .select(["id", "version", "host", "started_at", "seen_at", now.as("now")])
+    .orderBy("started_at", "desc")
+    .orderBy("id", "desc")
+    .limit(bounds.instancesMax);
+  if (id !== undefined) query = query.where("id", "=", id);
+  const rows = await query.execute();
+  return rows.toReversed().map((row) => ({
+    id: row.id,
+    version: row.version,
+    host: row.host,
+    startedAt: row.started_at,
+    seenAt: row.seen_at,
+    isAlive: row.now - row.seen_at < bounds.instanceAliveMs,
+  }));
+}
