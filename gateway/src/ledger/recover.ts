@@ -17,26 +17,36 @@ export interface Recovery {
 export async function recover(options: {
   readonly leftovers: JournalLeftovers;
   readonly store: Pick<LedgerStore, "insert" | "price">;
+  /** How many entries go into the database at once. */
+  readonly batchMax?: number;
+  /** Breaks it off between two batches. */
+  readonly signal?: AbortSignal;
+  /** Hears of entries that are in the database now; of some it may hear again, when it was broken off. */
+  readonly onStored?: (entries: readonly LedgerEntry[]) => void;
 }): Promise<Recovery> {
-  const { leftovers, store } = options;
+  const { leftovers, store, batchMax = bounds.drainBatchMax, signal, onStored } = options;
   const open = new OpenAttempts();
   const prices = new Map<string, PriceVersion | null>();
   let batch: LedgerEntry[] = [];
   let stored = 0;
   const flush = async (): Promise<void> => {
-    if (batch.length > 0) stored += await store.insert(batch);
+    signal?.throwIfAborted();
+    const entries = batch;
     batch = [];
+    if (entries.length === 0) return;
+    stored += await store.insert(entries);
+    onStored?.(entries);
   };
   for await (const record of leftovers.records()) {
     const entry = open.take(record);
     if (entry !== null) batch.push(entry);
-    if (batch.length >= bounds.drainBatchMax) await flush();
+    if (batch.length >= batchMax) await flush();
   }
   for (const attempt of open.values()) {
     const id = attempt.intent.priceVersion;
     if (id !== null && !prices.has(id)) prices.set(id, await store.price(id));
     batch.push(interruptedEntry(attempt, id === null ? null : (prices.get(id) ?? null)));
-    if (batch.length >= bounds.drainBatchMax) await flush();
+    if (batch.length >= batchMax) await flush();
   }
   await flush();
   await leftovers.discard();

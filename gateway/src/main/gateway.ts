@@ -115,6 +115,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { directory } = options;
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
+  directory.claim();
   const { database, databasePath } = control;
   const databaseWatch = await watchDatabase({ database, databasePath, clock, observer });
   const first = await controlStore.catalog();

@@ -42,3 +42,14 @@ export interface JournalLeftovers {
   /** Removes the files. To be called when everything in them is stored elsewhere. */
   discard(): Promise<void>;
 }
+
+/** The journal of a process that is dead, held by this one while it is taken over. */
+export interface AbandonedJournal {
+  /** Where it is, for the log. */
+  readonly place: string;
+  /** The process that wrote it, `proc_…`; null when it could not say so any more. */
+  readonly owner: string | null;
+  readonly leftovers: JournalLeftovers;
+  /** Everything of that process is told: its journal may be another's. After `leftovers.discard`. */
+  clear(): void;
+}

@@ -1,20 +1,23 @@
 import { writeSync } from "node:fs";
-import { createJournal, openJournalDirectory, startDrain } from "#storage/index.ts";
+import { createJournal, openJournalDirectory, openJournalSlot, startDrain } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { checkpointOf, intentOf, refusalOf, settlementOf } from "./history.ts";
 
 /**
  * A process that writes attempts from the number in its arguments on until it is killed, and says on stdout what a
- * journal call has returned for. Arguments: journal directory, database, first number.
+ * journal call has returned for. Arguments: journal directory, database, first number, and of one that shares the directory
+ * with others the process and the installation that it is.
  */
-const [, , path = "", databasePath = "", first = "1"] = process.argv;
+const [, , path = "", databasePath = "", first = "1", owner, installation = ""] = process.argv;
 const observer = { log: () => undefined };
-const directory = openJournalDirectory(path);
+const directory =
+  owner === undefined ? openJournalDirectory(path) : openJournalSlot(path, { process: owner, installation });
+directory.claim();
 const journal = createJournal({
   directory,
   durability: "disk",
   drain: startDrain({
-    directory: path,
+    directory: directory.path,
     firstSegment: directory.firstSegment,
     databasePath,
     clock: systemClock,

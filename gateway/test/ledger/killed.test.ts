@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { recover, verifyLedger } from "#ledger/index.ts";
-import { openJournalDirectory, readJournal } from "#storage/index.ts";
-import { attemptIdOf, type Books, entryOf, openBooks } from "./history.ts";
+import { recover, startAdoption, verifyLedger } from "#ledger/index.ts";
+import { abandonedJournals, openJournalDirectory, openJournalSlot, readJournal } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import { attemptIdOf, type Books, entryOf, listeningObserver, openBooks, segmentsIn } from "./history.ts";
 
 let books: Books;
 beforeEach(async () => {
@@ -13,13 +14,15 @@ afterEach(() => books.remove());
 const rounds = 10;
 const numbersPerRound = 1_000_000;
 
-/** It is killed in the middle of its work, when it has said so many lines. */
-async function appendUntilKilled(first: number, linesMax: number): Promise<string> {
+function append(first: number, ...owner: readonly string[]) {
   const program = join(import.meta.dir, "append-until-killed.ts");
-  const child = Bun.spawn([process.execPath, program, books.directory, books.databasePath, String(first)], {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const command = [process.execPath, program, books.directory, books.databasePath, String(first), ...owner];
+  return Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+}
+
+/** It is killed in the middle of its work, when it has said so many lines. */
+async function appendUntilKilled(first: number, linesMax: number, ...owner: readonly string[]): Promise<string> {
+  const child = append(first, ...owner);
   const decoder = new TextDecoder();
   let said = "";
   let lines = 0;
@@ -55,9 +58,62 @@ test("a process killed again and again loses nothing it was told was written, an
   expect(verification).toMatchObject({ entries: entries.size, journal: { settled: 0, open: 0 }, faults: [] });
 });
 
+test("siblings on one directory that are killed together and apart are taken over by one that lives", async () => {
+  const installation = "acme";
+  const own = openJournalSlot(books.directory, { process: "proc_own", installation });
+  own.claim();
+  const adopted: string[] = [];
+  const adoption = startAdoption({
+    abandoned: () => abandonedJournals(books.directory, own.path, installation),
+    store: books.store,
+    clock: systemClock,
+    observer: listeningObserver(),
+    hooks: { onAdopted: (owner) => void adopted.push(owner) },
+  });
+  let said = "";
+  for (let round = 0; round < 3; round++) {
+    const siblings = [0, 1].map((n) => {
+      const first = 1 + (round * 2 + n) * numbersPerRound;
+      return appendUntilKilled(first, 60 + n * 200, `proc_${round}${n}`, installation);
+    });
+    said += await siblings[0];
+    await adoption.hurry();
+    said += await siblings[1];
+    await adoption.hurry();
+  }
+  await adoption.close();
+  own.release();
+  const numbers = (word: string) =>
+    [...said.matchAll(new RegExp(`${word} (\\d+)\n`, "g"))].map((one) => Number(one[1]));
+  const entries = await books.entries();
+  expect(numbers("settled").length).toBeGreaterThan(60);
+  expect(numbers("begun").filter((n) => !entries.has(attemptIdOf(n)))).toEqual([]);
+  expect(numbers("settled").filter((n) => !Bun.deepEquals(entries.get(attemptIdOf(n)), entryOf(n)))).toEqual([]);
+  expect(adopted.sort()).toEqual(["proc_00", "proc_01", "proc_10", "proc_11", "proc_20", "proc_21"]);
+  const verification = await verifyLedger({ store: books.store, leftovers: readJournal(books.directory) });
+  expect(verification).toMatchObject({ entries: entries.size, journal: { settled: 0, open: 0 }, faults: [] });
+});
+
+test("a sibling that is only stopped keeps its journal, and goes on with it", async () => {
+  const child = append(1, "proc_stopped", "acme");
+  const said = child.stdout.getReader();
+  await said.read();
+  child.kill("SIGSTOP");
+  const own = openJournalSlot(books.directory, { process: "proc_own", installation: "acme" });
+  expect(own.path).toBe(join(books.directory, "2"));
+  expect([...abandonedJournals(books.directory, own.path, "acme")]).toEqual([]);
+  expect(segmentsIn(books.directory).length).toBeGreaterThan(0);
+  child.kill("SIGCONT");
+  await said.read();
+  child.kill("SIGKILL");
+  await child.exited;
+  const found = [...abandonedJournals(books.directory, own.path, "acme")].map(({ owner }) => owner);
+  expect(found).toEqual(["proc_stopped"]);
+  own.release();
+});
+
 test("a journal whose process was killed can be had at once by the next; one that lives keeps it", async () => {
-  const program = join(import.meta.dir, "append-until-killed.ts");
-  const child = Bun.spawn([process.execPath, program, books.directory, books.databasePath, "1"], { stdout: "pipe" });
+  const child = append(1);
   await child.stdout.getReader().read();
   expect(() => openJournalDirectory(books.directory)).toThrow(books.directory);
   child.kill("SIGKILL");

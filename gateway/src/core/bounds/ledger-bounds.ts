@@ -20,6 +20,13 @@ export const ledgerBounds = {
   /** Settle records held in memory while the journal cannot be written (a full disk). */
   journalBacklogMax: 10_000,
   journalRecordBytesMax: 256 * 1024,
+  /** Processes that may have journals in one data directory. */
+  journalSlotsMax: 64,
+  /** How often a process looks for journals that dead ones left, and how many entries it takes over in one batch. */
+  adoptionMs: 5_000,
+  adoptionBatchMax: 100,
+  /** Records of an earlier run that are read without letting anything else run. */
+  leftoversTurnRecords: 256,
   /** Rows in one database batch of the drain. */
   drainBatchMax: 500,
   userAgentBytesMax: 256,

@@ -7,6 +7,19 @@ import { DataUnusable } from "./data-directory.ts";
  * ends: the lock is SQLite's own on a small file, which the operating system lets go of. Throws when another has it.
  */
 export function lockDirectory(directory: string): () => void {
+  const release = tryLockDirectory(directory);
+  if (release !== null) return release;
+  throw new DataUnusable(
+    `Another gateway runs on the data directory ${dirname(directory)} (it holds ${join(directory, "owner.lock")}); only one may.`,
+  );
+}
+
+/**
+ * The same; null when another has it. A process that is stopped has it still. The file is opened by SQLite alone, which
+ * knows that POSIX drops every lock of a process on a file that it closes once, and it is never removed: two processes
+ * could then each hold a file of this name.
+ */
+export function tryLockDirectory(directory: string): (() => void) | null {
   const database = new Database(join(directory, "owner.lock"), { create: true });
   try {
     database.run("PRAGMA busy_timeout = 0");
@@ -14,11 +27,8 @@ export function lockDirectory(directory: string): () => void {
     database.run("BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    if (!isBusy(cause)) throw cause;
-    throw new DataUnusable(
-      `Another gateway runs on the data directory ${dirname(directory)} (it holds ${join(directory, "owner.lock")}); only one may.`,
-      { cause },
-    );
+    if (isBusy(cause)) return null;
+    throw cause;
   }
   return () => database.close();
 }

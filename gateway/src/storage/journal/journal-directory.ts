@@ -1,7 +1,10 @@
 import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { JournalLeftovers } from "#ports/index.ts";
+import { DataUnusable } from "../disk/data-directory.ts";
 import { nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
+import { readOwner } from "../disk/journal-owner.ts";
 import { createLeftovers } from "./journal-leftovers.ts";
 
 /** The journal's directory, held by this process alone. Segments below `firstSegment` are of dead processes. */
@@ -10,23 +13,39 @@ export interface JournalDirectory {
   readonly firstSegment: number;
   /** What earlier processes left: recover and discard it before the port opens. */
   readonly leftovers: JournalLeftovers;
+  /** The process that left it, as far as it said so. */
+  readonly leftBy: string | null;
+  /** From here on what is in it is this process's: after the recovery, before the first record. */
+  claim(): void;
   /** Lets another process have it. A journal that is closed does this itself. */
   release(): void;
 }
 
-/** Makes the directory when it is missing. Throws when another process holds it. */
+/** The one journal of an installation with SQLite, made when it is missing. Throws when another process holds it. */
 export function openJournalDirectory(path: string): JournalDirectory {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const release = lockDirectory(path);
+  try {
+    refuseOtherInstallation(path);
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
   return {
     path,
     firstSegment: nextSegmentNumber(path),
     leftovers: createLeftovers(path, segmentNumbers(path), "owned"),
+    leftBy: null,
+    claim: () => undefined,
     release,
   };
 }
 
-/** The same records for reading only, also beside a running process: `discard` refuses. Empty without a directory. */
-export function readJournal(path: string): JournalLeftovers {
-  return createLeftovers(path, segmentNumbers(path), "borrowed");
+/** What processes on a PostgreSQL server left belongs into that database. */
+function refuseOtherInstallation(path: string): void {
+  if (readOwner(path) === null || segmentNumbers(path).length === 0) return;
+  throw new DataUnusable(
+    `The journal ${path} holds calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL, ` +
+      `which takes them over, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
+  );
 }

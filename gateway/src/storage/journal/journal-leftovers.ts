@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { basename } from "node:path";
+import { bounds } from "#core/index.ts";
 import type { JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
@@ -49,7 +50,14 @@ export function createLeftovers(
   return {
     damage,
     async *records() {
-      for (const segment of segments) yield* segmentRecords(segment);
+      let read = 0;
+      for (const segment of segments) {
+        for (const record of segmentRecords(segment)) {
+          // Long journals are also read beside calls.
+          if (++read % bounds.leftoversTurnRecords === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+          yield record;
+        }
+      }
     },
     async discard() {
       if (hold === "borrowed") throw new Error(`The journal in ${directory} was opened for reading only.`);

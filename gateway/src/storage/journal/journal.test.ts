@@ -17,7 +17,8 @@ import {
 } from "../../../test/ledger/history.ts";
 import { diskFiles } from "../disk/journal-files.ts";
 import { createJournal, type JournalOptions } from "./journal.ts";
-import { openJournalDirectory, readJournal } from "./journal-directory.ts";
+import { openJournalDirectory } from "./journal-directory.ts";
+import { readJournal } from "./journal-slots.ts";
 
 let home = "";
 let path = "";

@@ -1,0 +1,111 @@
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import type { AbandonedJournal, Clock, LedgerStore, Observer } from "#ports/index.ts";
+import { recover } from "./recover.ts";
+
+export interface AdoptionOptions {
+  /** The journals of dead processes that are in reach now; each is held until the next is asked for. */
+  readonly abandoned: () => Iterable<AbandonedJournal>;
+  readonly store: Pick<LedgerStore, "insert" | "price">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly hooks: AdoptionHooks;
+}
+
+/** What others must know of what a dead process left. Both may be told the same again, when an adopter was killed meanwhile. */
+export interface AdoptionHooks {
+  /** Its entries that are in the database now: also those that were there before it died. */
+  readonly onStored?: (entries: readonly LedgerEntry[]) => void;
+  /** All of it is in the database: what that process held may be freed. A rejection is tried again at the next look. */
+  readonly onAdopted?: (owner: string) => void | Promise<void>;
+}
+
+export interface Adoption {
+  /** Looks now. Resolves when that look is done. */
+  hurry(): Promise<void>;
+  /** Ends the looks, and waits for the one under way at most bounds.adoptionMs. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes over the journals of siblings that died: what they had settled and what they left open becomes entries, as at the
+ * start of a process. One look at a time, in a bounded batch at a time; what goes wrong is said once and tried again.
+ */
+export function startAdoption(options: AdoptionOptions): Adoption {
+  const { clock, observer } = options;
+  let stopped = false;
+  let unbook: (() => void) | null = null;
+  let looking: Promise<void> | null = null;
+  const stopping = new AbortController();
+  /** What was said last, by place. */
+  const problems = new Map<string, string>();
+  const failed = (place: string, thrown: unknown): void => {
+    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    if (stopped || problems.get(place) === error) return;
+    problems.set(place, error);
+    observer.log("warn", "What another process left cannot be taken over yet.", { place, error });
+  };
+
+  const adoptAll = async (): Promise<void> => {
+    try {
+      for (const journal of options.abandoned()) {
+        if (stopped) return;
+        try {
+          await adopt(journal, options, stopping.signal);
+          problems.delete(journal.place);
+        } catch (thrown) {
+          failed(journal.place, thrown);
+        }
+      }
+      problems.delete("");
+    } catch (thrown) {
+      failed("", thrown);
+    }
+  };
+  const look = (): Promise<void> => {
+    unbook?.();
+    looking ??= adoptAll().finally(() => {
+      looking = null;
+      if (!stopped) unbook = clock.after(bounds.adoptionMs, () => void look());
+    });
+    return looking;
+  };
+  unbook = clock.after(bounds.adoptionMs, () => void look());
+  return {
+    hurry: async () => {
+      if (!stopped) await look();
+    },
+    close: async () => {
+      stopped = true;
+      stopping.abort(new Error("The process ends."));
+      unbook?.();
+      if (looking === null) return;
+      const late = Promise.withResolvers<void>();
+      const forget = clock.after(bounds.adoptionMs, late.resolve);
+      await Promise.race([looking, late.promise]);
+      forget();
+    },
+  };
+}
+
+async function adopt(
+  journal: AbandonedJournal,
+  { store, observer, hooks }: AdoptionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { owner, place, leftovers } = journal;
+  const { onStored } = hooks;
+  const recovery = await recover({
+    leftovers,
+    store,
+    batchMax: bounds.adoptionBatchMax,
+    signal,
+    ...(onStored === undefined ? {} : { onStored }),
+  });
+  // Its owner's name goes last: whoever finds it goes on from here.
+  if (owner !== null) await hooks.onAdopted?.(owner);
+  journal.clear();
+  const { stored, interrupted, damage } = recovery;
+  observer.log("info", "The journal that another process left was taken over.", { owner, place, stored, interrupted });
+  for (const found of damage)
+    observer.log("warn", "The journal that another process left is damaged.", { damage: found });
+}
