@@ -25,7 +25,7 @@ export class RedisServer {
     this.#folder = mkdtempSync(join(tmpdir(), "sluice-redis-"));
   }
 
-  /** `args`: further settings, as on its command line. To be stopped. */
+  /** `args`: further settings, as on its command line; `{port}` stands for the port. To be stopped. */
   static async start(...args: string[]): Promise<RedisServer> {
     // Another program may take the port between its choice and its use.
     for (let turn = 0; turn < 5; turn++) {
@@ -45,7 +45,8 @@ export class RedisServer {
     if (redisProgram === null) throw new Error(noRedis ?? "");
     const settings = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
     const quiet = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "server.log"];
-    const child = spawn(redisProgram, [...settings, ...quiet, ...this.#args], { stdio: "ignore" });
+    const further = this.#args.map((arg) => arg.replace("{port}", String(this.port)));
+    const child = spawn(redisProgram, [...settings, ...quiet, ...further], { stdio: "ignore" });
     this.#process = child;
     let ended = false;
     child.on("close", () => (ended = true));

@@ -42,6 +42,8 @@ export interface ApiDependencies {
   readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */
   readonly unready: () => string | null;
+  /** What is amiss though calls can be taken, in one line; null: nothing. */
+  readonly remark: () => string | null;
   readonly draining: () => boolean;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;

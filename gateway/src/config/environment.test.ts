@@ -123,6 +123,11 @@ const refused: readonly [string, Variables, string][] = [
     { SLUICE_REDIS_URL: "cache:6379" },
     "SLUICE_REDIS_URL must be an address that begins with redis:// or rediss://",
   ],
+  [
+    "redis alone",
+    { SLUICE_REDIS_URL: "redis://:pass@cache" },
+    "SLUICE_REDIS_URL needs SLUICE_DATABASE_URL: only processes that share a database share their limits; unset it, or set both",
+  ],
   ["empty master key", { SLUICE_MASTER_KEY: "" }, "SLUICE_MASTER_KEY is set but empty; give it a value or unset it"],
   ["short master key", { SLUICE_MASTER_KEY: "short-secret" }, "SLUICE_MASTER_KEY must have at least 32 characters"],
   [

@@ -118,6 +118,12 @@ export function readEnvironment(
       "must be 1: this version counts limits in one process, and several would not share them",
     );
   }
+  if (environment.redisUrl !== null && environment.databaseUrl === null) {
+    reader.refuse(
+      "SLUICE_REDIS_URL",
+      "needs SLUICE_DATABASE_URL: only processes that share a database share their limits; unset it, or set both",
+    );
+  }
   if (environment.admin !== null && environment.admin.port !== 0 && environment.admin.port === environment.port) {
     reader.refuse("SLUICE_ADMIN_PORT", "must differ from SLUICE_PORT; leave it out to have everything on one");
   }

@@ -13,4 +13,6 @@ export { createLeadership, type LeadershipOptions } from "./leases/leadership.ts
 export { createSoleLeadership } from "./leases/sole-leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
+export { examineRedis } from "./redis/examine-redis.ts";
+export { redisVersionMin } from "./redis/options.ts";
 export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";

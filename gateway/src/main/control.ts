@@ -53,9 +53,6 @@ export async function openControl(environment: Environment, options: ControlOpti
   if (environment.databaseUrl !== null) {
     throw new Error("SLUICE_DATABASE_URL is set, but this version keeps its data in SQLite only. Unset it.");
   }
-  if (environment.redisUrl !== null) {
-    throw new Error("SLUICE_REDIS_URL is set, but this version counts in one process only. Unset it.");
-  }
   const clock = systemClock;
   const ids = createIds(clock);
   const paths = dataPaths(environment.dataDir);

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, type ApiServer, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder, recover } from "#ledger/index.ts";
-import { callCounter, createAdmission, type LimitUsage, seedRates } from "#limits/index.ts";
+import { callCounter, createAdmission, type LimitUsage } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -35,6 +35,7 @@ import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
 import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
 import { openMedia } from "./media.ts";
+import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { pruneDaily } from "./pruning.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
@@ -130,13 +131,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const journal = createJournal({ directory, durability, drain, clock, observer, onFatal: options.onFatal });
 
   const catalog = new CatalogHolder(controlStore, observer, first);
-  const counter = createMemoryCounter({ clock, observer });
-  await seedRates({ counter, ledgerStore, clock, catalog: first });
+  const counting = await openCounter({ environment, control, catalog, observer, metrics });
   const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
-  const admission = createAdmission({ counter, clock: steady, spending });
+  const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
@@ -269,6 +269,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     spool,
     draining: () => draining,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
+    remark: counting.remark,
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -289,10 +290,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sluice_websockets_open: () => opened?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
-    sluice_limits_counted: () => counter.size,
     sluice_catalog_version: () => catalog.current.version,
   });
-  metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
   const endWork = async (): Promise<void> => {
     await offload.close();
@@ -305,6 +304,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await explainer.close(bounds.lastBytesMs);
     recorder.flush();
     await journal.close(bounds.flushMs);
+    counting.close();
     await databaseWatch.close();
   };
   let listeners: Listeners;

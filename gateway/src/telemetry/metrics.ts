@@ -17,6 +17,8 @@ export interface Metrics {
   gauges(readers: Readonly<Record<string, () => number>>): void;
   /** The same of numbers that only grow. */
   counts(readers: Readonly<Record<string, () => number>>): void;
+  /** Short times of one thing, as a histogram by metric name; the returned function is told each, in milliseconds. */
+  duration(name: string): (ms: number) => void;
   attemptEnd: RecordAttempt;
   requestEnd(route: string, status: number, totalMs: number): void;
   breakerChange(deploymentId: string, state: BreakerState): void;
@@ -24,6 +26,7 @@ export interface Metrics {
 }
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const shortBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 1];
 const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half-open": 1, open: 2 };
 
 const helpOf: Readonly<Record<string, string>> = {
@@ -34,6 +37,10 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_reservations_open: "Reservations of limits that are not yet settled.",
   sluice_limits_counted: "Limits in use that are counted now.",
   sluice_limits_turned_away_total: "Claims on limits that found no room to be counted.",
+  sluice_redis_up: "1 while the shared counter of limits answers, else 0.",
+  sluice_redis_untold: "Endings and costs that the shared counter of limits has not been told yet.",
+  sluice_redis_epochs_total: "Times the shared counter of limits was found emptied, restarted or replaced.",
+  sluice_redis_round_trip_seconds: "Time until the shared counter of limits answered.",
   sluice_catalog_version: "Version of the configuration in force.",
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
@@ -57,6 +64,11 @@ export function createMetrics(): Metrics {
     },
     counts: (readers) => {
       for (const [name, read] of Object.entries(readers)) registerCount(registry, name, read);
+    },
+    duration: (name) => {
+      const help = helpOf[name] ?? name;
+      const histogram = new Histogram({ name, help, buckets: shortBuckets, registers: [registry] });
+      return (ms) => histogram.observe(ms / 1000);
     },
     attemptEnd: registerAttemptMetrics(registry),
     requestEnd: registerRequests(registry),

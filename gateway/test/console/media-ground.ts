@@ -170,6 +170,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     spool,
     draining: () => false,
     unready: () => null,
+    remark: () => null,
     metricsText: async () => "",
     metricsType: "text/plain",
     countCall: callCounter(admission),

@@ -163,46 +163,4 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     });
     expect(await usedOf(counter, windowClaim("w", 5))).toBe(1);
   });
-
-  test("what is wrong with an address or a server is told in one line, and never with the password", async () => {
-    await ground.type(
-      "ACL",
-      "SETUSER",
-      "gateway",
-      "on",
-      ">secret-1",
-      "~{sluice}:*",
-      "+@read",
-      "+@write",
-      "+@scripting",
-      "+info",
-      "+time",
-      "+ping",
-      "+hello",
-      "+client",
-    );
-    await ground.type("ACL", "SETUSER", "weak", "on", ">secret-1", "~*", "+ping", "+hello", "+client");
-    const at = `127.0.0.1:${ground.server.port}`;
-    const failures: readonly (readonly [string, string])[] = [
-      ["http://secret-1@host", "begins with redis:// or rediss://"],
-      [`redis://:secret-1@${at}/first`, "database's number"],
-      [`redis://:secret-1@${at}?retries=3`, 'no parameter "retries"'],
-      [`redis://gateway:secret-1x@${at}`, "the user or password is wrong"],
-      [`redis://weak:secret-1@${at}`, "its user may not do what is needed"],
-      ["redis://:secret-1@127.0.0.1:1", "nothing listens there"],
-      ["rediss://:secret-1@127.0.0.1:1", "nothing listens there"],
-      ["redis://:secret-1@127.0.0.1:1?cluster=true", "nodes are unavailable"],
-      ["redis://:secret-1@127.0.0.1:1?sentinel=main", "sentinels are available"],
-    ];
-    for (const [url, words] of failures) {
-      const told = await ground.counter({}, url).catch((error: Error) => error.message);
-      expect(told).toContain(words);
-      expect(told).not.toContain("secret-1");
-      expect(String(told).split("\n")).toHaveLength(1);
-    }
-    const counter = await ground.counter({}, `redis://gateway:secret-1@${at}`);
-    await meet(counter, "b");
-    const { ticket } = await granted(counter, [windowClaim("w", 5), gaugeClaim("g", 1), budgetClaim("b", 9, 1)]);
-    await counter.settle(ticket, [1, 0, 0]);
-  });
 });

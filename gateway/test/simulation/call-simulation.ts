@@ -236,6 +236,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     bodies,
     bodyRoom,
     unready: () => null,
+    remark: () => null,
     draining: () => false,
     metricsText: async () => "",
     metricsType: "",

@@ -5,13 +5,15 @@ const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "n
 /** The process is alive. */
 export const healthz: Endpoint = () => new Response("ok\n", { headers: plain });
 
-/** The process can take calls: database open, journal writable, not draining. */
+/**
+ * The process can take calls: database open, journal writable, not draining. A counter of limits that is away is only told of:
+ * it is away from every process, and calls without limits, or with such as say `fail: open`, are still answered.
+ */
 export const readyz: Endpoint = (dependencies) => {
   const reason = dependencies.unready();
-  return new Response(reason === null ? "ready\n" : `${reason}\n`, {
-    status: reason === null ? 200 : 503,
-    headers: plain,
-  });
+  if (reason !== null) return new Response(`${reason}\n`, { status: 503, headers: plain });
+  const remark = dependencies.remark();
+  return new Response(remark === null ? "ready\n" : `ready, but ${remark}\n`, { headers: plain });
 };
 
 export const metrics: Endpoint = async (dependencies) =>

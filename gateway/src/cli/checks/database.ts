@@ -19,9 +19,8 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 /** The database opens, its schema is of this version, and the master key is the one it was made with. */
 export const databaseCheck: Check = async ({ environment }) => {
   const path = join(environment.dataDir, "sluice.db");
-  if (environment.databaseUrl !== null || environment.redisUrl !== null) {
-    const advice = "unset SLUICE_DATABASE_URL and SLUICE_REDIS_URL";
-    return [fail("database", "this version keeps its data in SQLite and counts in one process only", advice)];
+  if (environment.databaseUrl !== null) {
+    return [fail("database", "this version keeps its data in SQLite only", "unset SLUICE_DATABASE_URL")];
   }
   try {
     refuseLostDatabase(dataPaths(environment.dataDir));

@@ -6,11 +6,13 @@ import { journalCheck } from "./journal.ts";
 import { machineCheck } from "./machine.ts";
 import { portCheck } from "./port.ts";
 import { providersCheck } from "./providers.ts";
+import { redisCheck } from "./redis.ts";
 
 /** What the doctor looks at, in this order. */
 export const everyCheck: readonly Check[] = [
   dataDirCheck,
   databaseCheck,
+  redisCheck,
   journalCheck,
   configFileCheck,
   portCheck,

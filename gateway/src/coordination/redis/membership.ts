@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import type { RedisCounterOptions } from "./options.ts";
-import { openRedisLink, type RedisLink, reasonOf } from "./redis-link.ts";
+import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
+import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
+import { isLasting, reasonOf } from "./redis-failure.ts";
+import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { type SharedReservation, seedArgs } from "./reservation.ts";
 import { type ScriptName, scripts } from "./scripts.ts";
 
@@ -13,8 +15,8 @@ export interface MembershipParts {
   joined(): void;
 }
 
-/** The oldest Redis whose scripts and commands are known to do. */
-const versionMin = 7;
+/** What the ledger knows could not be told: the fault is not the server's. */
+class SeedingFailed extends Error {}
 
 /**
  * The part that one process has in a shared counter: its connection, the epoch it counts in, and the lease on what it holds.
@@ -31,18 +33,24 @@ export class Membership {
   readonly #keys: { readonly epoch: string; readonly lock: string };
   #link: RedisLink | null = null;
   #epoch = "";
+  #epochs = 0;
+  #policy = "noeviction";
   #state: "joining" | "up" | "down" = "joining";
+  #problem: string | null = null;
   #joining: Promise<void> | null = null;
   #wake: () => void = () => {};
   #stopTick: () => void = () => {};
   #closed = false;
   #toldMs = Number.NEGATIVE_INFINITY;
+  #told = "";
+  readonly #address: RedisAddress;
 
   constructor(options: RedisCounterOptions, parts: MembershipParts) {
     this.#options = options;
     this.#clock = options.clock;
     this.#parts = parts;
-    this.owner = options.ids.next("own_");
+    this.#address = readRedisAddress(options.url);
+    this.owner = options.owner ?? options.ids.next("proc_");
     const tag = `{${options.namespace ?? "sluice"}}`;
     this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding` };
   }
@@ -51,18 +59,29 @@ export class Membership {
     return this.#state === "up";
   }
 
-  /** Rejects with one clear line when there is no such server, or none that can be used. */
+  /** How often its data were found lost, or to be another server's. */
+  get epochs(): number {
+    return this.#epochs;
+  }
+
+  /** Why it is not up, in a line without secrets; null while it is. */
+  get problem(): string | null {
+    return this.#state === "up" ? null : (this.#problem ?? "it is being joined.");
+  }
+
+  /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
   async open(): Promise<void> {
-    const late = new AbortController();
-    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
-    this.#link = await openRedisLink(this.#options.url, () => this.#wake(), late.signal).finally(stop);
     try {
       await this.#enter();
+      this.#state = "up";
     } catch (thrown) {
-      this.close();
-      throw new Error(`Redis cannot be used: ${reasonOf(thrown)}`);
+      if (thrown instanceof SeedingFailed || isLasting(thrown)) {
+        this.close();
+        const reason = reasonOf(thrown);
+        throw new RedisUnusable(`The Redis of SLUICE_REDIS_URL, ${this.#address.shown}, cannot be used: ${reason}`);
+      }
+      this.#lost(thrown);
     }
-    this.#state = "up";
     this.#tickLater();
   }
 
@@ -103,19 +122,18 @@ export class Membership {
   }
 
   #lost(thrown: unknown): void {
-    if (this.#state === "down" || this.#closed) return;
+    if (this.#closed) return;
+    const reason = reasonOf(thrown);
+    this.#problem = reason;
+    const isNew = this.#state !== "down" || reason !== this.#told;
     const atMs = this.#clock.monotonic();
-    if (atMs - this.#toldMs >= bounds.redisTellMs) {
+    if (isNew && atMs - this.#toldMs >= bounds.redisTellMs) {
       this.#toldMs = atMs;
-      this.#options.observer.log(
-        "warn",
-        "The shared counter of limits does not answer; each limit does what its `fail` says.",
-        {
-          reason: reasonOf(thrown),
-        },
-      );
+      this.#told = reason;
+      const text = "The shared counter of limits does not answer; each limit does what its `fail` says.";
+      this.#options.observer.log("warn", text, { redis: this.#address.shown, reason });
     }
-    this.#rejoin("down");
+    if (this.#state !== "down") this.#rejoin("down");
   }
 
   #rejoin(state: "joining" | "down"): void {
@@ -150,12 +168,18 @@ export class Membership {
   /** Finds the epoch, or begins one, and tells it what this process holds. */
   async #enter(): Promise<void> {
     const { epoch, lock } = this.#keys;
+    await this.#connect();
     for (;;) {
       const name = this.#options.ids.next("ep_");
-      const [found, current, version] = await this.#exec("enter", [epoch, lock], [name, String(bounds.redisSeedMs)]);
-      if (Number.parseInt(String(version), 10) < versionMin) {
-        throw new Error(`it is version ${version}, and ${versionMin} or later is needed.`);
+      const [found, current, version, policy] = await this.#exec(
+        "enter",
+        [epoch, lock],
+        [name, String(bounds.redisSeedMs)],
+      );
+      if (Number.parseInt(String(version), 10) < redisVersionMin) {
+        throw new RedisUnusable(`it is version ${version}, and ${redisVersionMin} or later is needed.`);
       }
+      this.#seePolicy(String(policy));
       if (found === "ready") {
         await this.#enterEpoch(String(current));
         return;
@@ -166,7 +190,30 @@ export class Membership {
     }
   }
 
+  async #connect(): Promise<void> {
+    if (this.#link !== null || this.#closed) return;
+    const late = new AbortController();
+    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
+    const link = await openRedisLink(this.#address, () => this.#wake(), late.signal).finally(stop);
+    if (this.#closed) link.close();
+    else this.#link = link;
+  }
+
+  #seePolicy(policy: string): void {
+    if (policy === this.#policy) return;
+    this.#policy = policy;
+    if (policy === "noeviction") return;
+    const text = "The Redis of the limits may evict what they count; set its maxmemory-policy to noeviction.";
+    this.#options.observer.log("warn", text, { redis: this.#address.shown, policy });
+  }
+
   async #enterEpoch(epoch: string): Promise<void> {
+    if (this.#epoch !== "" && this.#epoch !== epoch) {
+      this.#epochs++;
+      const text =
+        "The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.";
+      this.#options.observer.log("warn", text, { redis: this.#address.shown, epoch });
+    }
     this.#epoch = epoch;
     const keys = [this.#keys.epoch];
     const [alive] = await this.#run("renew", keys, epoch, [this.owner, String(bounds.redisLeaseMs)]);
@@ -187,19 +234,25 @@ export class Membership {
   async #begin(epoch: string): Promise<void> {
     const { lock } = this.#keys;
     const locks = [this.#keys.epoch, lock];
+    let failure: unknown = null;
+    const tell = async (script: ScriptName, args: readonly string[]): Promise<void> => {
+      try {
+        const [done] = await this.#run(script, [lock], epoch, args);
+        if (done === -1) throw new Error("its seeding took too long.");
+      } catch (thrown) {
+        failure = thrown;
+        throw thrown;
+      }
+    };
     try {
       await this.#options.seed?.({
-        seed: async (key, amount, at, windowMs) => {
-          const args = seedArgs(key, amount, this.#clock.now() - at, windowMs);
-          const [done] = await this.#run("seed", [lock], epoch, args);
-          if (done !== 1) throw new Error("its seeding took too long.");
-        },
+        seed: (key, amount, at, windowMs) => tell("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs)),
       });
-      await this.#exec("publish", locks, [epoch]);
     } catch (thrown) {
-      await this.#exec("abandon", locks, [epoch]);
-      throw thrown;
+      await this.#exec("abandon", locks, [epoch]).catch(() => undefined);
+      throw failure ?? new SeedingFailed(`what the ledger knows cannot be read: ${reasonOf(thrown)}`);
     }
+    await this.#exec("publish", locks, [epoch]);
   }
 
   #tickLater(): void {
@@ -236,6 +289,7 @@ export class Membership {
 
   async #exec(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]> {
     const link = this.#link;
+    const sentMs = this.#clock.monotonic();
     if (link === null || this.#closed) throw new Error("it is closed.");
     const key = keys[0] ?? "";
     const rest = [String(keys.length), ...keys, ...args];
@@ -245,6 +299,7 @@ export class Membership {
         return link.send(key, ["EVAL", scripts[script], ...rest]);
       }),
     );
+    this.#options.onRoundTrip?.(this.#clock.monotonic() - sentMs);
     if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
     return answer;
   }

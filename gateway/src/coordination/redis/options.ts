@@ -1,15 +1,22 @@
 import type { Clock, Counter, Ids, Observer } from "#ports/index.ts";
 
 export interface RedisCounterOptions {
-  /** See `openRedisLink`. */
+  /** See `readRedisAddress`. */
   readonly url: string;
+  /** The id of this process, `proc_…`, by which its part is known to the others. Default: one that is made. */
+  readonly owner?: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Pick<Observer, "log">;
   /** Tells an empty counter what the ledger knows of the last minute. One process is asked for all, under a lock. */
   readonly seed?: (counter: Pick<Counter, "seed">) => Promise<void>;
+  /** Told how long each answer took, in milliseconds. */
+  readonly onRoundTrip?: (ms: number) => void;
   /** What its keys begin with, in braces: several gateways may share one Redis. Default `sluice`. */
   readonly namespace?: string;
   /** Time in milliseconds. Left out it is the server's own, so that no clock of a caller matters. */
   readonly nowMs?: () => number;
 }
+
+/** The oldest Redis whose scripts and commands are known to do. */
+export const redisVersionMin = 7;

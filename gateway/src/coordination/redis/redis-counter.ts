@@ -22,13 +22,17 @@ export interface RedisCounter extends Counter {
   reserve(claims: readonly Claim[], id?: string): Promise<Reserved | Refused>;
   /** False while it cannot be reached, or is not seeded yet. */
   readonly isUp: boolean;
+  /** Why it is not up, in one line without secrets. */
+  readonly problem: string | null;
+  /** How often its data were found lost, or to be another server's. */
+  readonly epochs: number;
   /** Endings and costs that are not told yet. */
   readonly untold: number;
   /** Leaves what is still reserved to lapse. */
   close(): void;
 }
 
-/** Rejects with one clear line when there is no such server, or none that can be used. */
+/** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
 export async function createRedisCounter(options: RedisCounterOptions): Promise<RedisCounter> {
   const counter = new CounterInRedis(options);
   await counter.open();
@@ -62,6 +66,14 @@ class CounterInRedis implements RedisCounter {
 
   get isUp(): boolean {
     return this.#membership.isUp;
+  }
+
+  get problem(): string | null {
+    return this.#membership.problem;
+  }
+
+  get epochs(): number {
+    return this.#membership.epochs;
   }
 
   get untold(): number {

@@ -1,0 +1,42 @@
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { readRedisAddress } from "./redis-address.ts";
+import { reasonOf } from "./redis-failure.ts";
+import { openRedisLink } from "./redis-link.ts";
+import { scripts } from "./scripts.ts";
+
+/** What a Redis says of itself, or why it cannot be used, in one line without secrets. Nothing is changed there. */
+export interface RedisFacts {
+  readonly shown: string;
+  readonly problem: string | null;
+  readonly version: string;
+  /** Its `maxmemory-policy`. */
+  readonly policy: string;
+}
+
+/** Asks once, bounded. Never throws for what it is there to find. */
+export async function examineRedis(url: string, clock: Clock): Promise<RedisFacts> {
+  let shown = "SLUICE_REDIS_URL";
+  const late = new AbortController();
+  const stop = clock.after(bounds.redisConnectMs, () => late.abort());
+  try {
+    const address = readRedisAddress(url);
+    shown = address.shown;
+    const link = await openRedisLink(address, () => undefined, late.signal);
+    try {
+      const key = "{sluice}:epoch";
+      const asked = link.send(key, ["EVAL", scripts.enter, "2", key, "{sluice}:seeding", "", ""]);
+      const { promise, reject } = Promise.withResolvers<never>();
+      late.signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
+      const answer = await Promise.race([asked, promise]);
+      if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
+      return { shown, problem: null, version: String(answer[2]), policy: String(answer[3]) };
+    } finally {
+      link.close();
+    }
+  } catch (thrown) {
+    return { shown, problem: reasonOf(thrown), version: "", policy: "" };
+  } finally {
+    stop();
+  }
+}

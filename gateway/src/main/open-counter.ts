@@ -1,0 +1,66 @@
+import type { Environment } from "#config/index.ts";
+import { createMemoryCounter, createRedisCounter } from "#coordination/index.ts";
+import { seedRates } from "#limits/index.ts";
+import type { Counter, Observer } from "#ports/index.ts";
+import type { Metrics } from "#telemetry/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Control } from "./control.ts";
+
+export interface CounterOptions {
+  readonly environment: Pick<Environment, "redisUrl">;
+  readonly control: Pick<Control, "instanceId" | "clock" | "ids" | "ledgerStore">;
+  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly observer: Observer;
+  readonly metrics: Metrics;
+}
+
+/** What limits are counted with: the memory of this process, or the Redis that several share. */
+export interface OpenedCounter {
+  readonly counter: Counter;
+  /** What is amiss though calls can be taken, for `/readyz`; null: nothing. */
+  readonly remark: () => string | null;
+  close(): void;
+}
+
+/**
+ * Opens the counter, and tells it what the ledger knows of the last minute. Rejects with one line where the Redis can never do;
+ * one that is away is tried until it is there, and meanwhile each limit does what its `fail` says.
+ */
+export async function openCounter(options: CounterOptions): Promise<OpenedCounter> {
+  const url = options.environment.redisUrl;
+  return url === null ? await openMemory(options) : await openRedis(options, url.reveal());
+}
+
+async function openMemory(options: CounterOptions): Promise<OpenedCounter> {
+  const { metrics, observer } = options;
+  const counter = createMemoryCounter({ clock: options.control.clock, observer });
+  await seedFrom(options, counter);
+  metrics.gauges({ sluice_limits_counted: () => counter.size });
+  metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
+  return { counter, remark: () => null, close: () => undefined };
+}
+
+async function openRedis(options: CounterOptions, url: string): Promise<OpenedCounter> {
+  const { control, metrics, observer } = options;
+  const counter = await createRedisCounter({
+    url,
+    owner: control.instanceId,
+    clock: control.clock,
+    ids: control.ids,
+    observer,
+    seed: (seeded) => seedFrom(options, seeded),
+    onRoundTrip: metrics.duration("sluice_redis_round_trip_seconds"),
+  });
+  metrics.gauges({ sluice_redis_up: () => (counter.isUp ? 1 : 0), sluice_redis_untold: () => counter.untold });
+  metrics.counts({ sluice_redis_epochs_total: () => counter.epochs });
+  const remark = (): string | null => {
+    const { problem } = counter;
+    return problem === null ? null : `the shared counter of limits is away: ${problem}`;
+  };
+  return { counter, remark, close: () => counter.close() };
+}
+
+function seedFrom({ control, catalog }: CounterOptions, counter: Pick<Counter, "seed">): Promise<void> {
+  const { ledgerStore, clock } = control;
+  return seedRates({ counter, ledgerStore, clock, catalog: catalog.current });
+}

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Secret } from "#core/index.ts";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+import { aliceKey, errorOf, hello, type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+const bobKey = "sk-bob-0123456789abcdefghijkl";
+
+describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let server: RedisServer;
+  let gateway: StartedGateway | null = null;
+  beforeEach(async () => {
+    server = await RedisServer.start();
+  });
+  afterEach(async () => {
+    await gateway?.stop();
+    gateway = null;
+    await server.stop();
+  });
+
+  const start = async (overrides: Overrides = {}): Promise<StartedGateway> => {
+    gateway = await startGateway({ ...overrides, environment: { redisUrl: new Secret(server.url) } });
+    return gateway;
+  };
+  const textAt = async (path: string) => (await gateway?.get(path, {}))?.text();
+  const keys = (alice: object, bob: object): NonNullable<Overrides["keys"]> => [
+    { name: "alice", secret: aliceKey, ...alice },
+    { name: "bob", secret: bobKey, ...bob },
+  ];
+
+  test("limits hold, and its metrics tell of the server", async () => {
+    const { chat } = await start({
+      keys: keys({ limits: { rpm: 2 } }, { budget: { usd: 1, period: "total" as const } }),
+    });
+    expect([(await chat(hello)).status, (await chat(hello)).status, (await chat(hello)).status]).toEqual([
+      200, 200, 429,
+    ]);
+    expect((await chat(hello, { key: bobKey })).status).toBe(200);
+    await until(() => gateway?.gateway.outstanding() === 0);
+    expect(await textAt("/readyz")).toBe("ready\n");
+    await until(async () => (await textAt("/metrics"))?.includes("sluice_redis_untold 0\n") === true);
+    const metrics = await textAt("/metrics");
+    for (const line of ["sluice_redis_up 1", "sluice_redis_epochs_total 0"]) expect(metrics).toContain(`${line}\n`);
+    expect(metrics).toMatch(/sluice_redis_round_trip_seconds_count [1-9]/);
+    expect(metrics).not.toContain("sluice_limits_counted");
+  });
+
+  test("one that is started while the server is away serves what its limits let through, says so, and counts when it is there", async () => {
+    await server.end();
+    const { chat } = await start({
+      keys: keys({ limits: { rpm: 2 } }, { budget: { usd: 1, period: "total" as const } }),
+    });
+    expect(await textAt("/readyz")).toBe("ready, but the shared counter of limits is away: nothing listens there.\n");
+    expect(await textAt("/metrics")).toContain("sluice_redis_up 0\n");
+    expect((await chat(hello)).status).toBe(200);
+    expect(await errorOf(await chat(hello, { key: bobKey }))).toMatchObject({
+      status: 503,
+      code: "ledger_unavailable",
+      message: expect.stringContaining("shared counter"),
+    });
+    await server.run();
+    await until(async () => (await textAt("/readyz")) === "ready\n");
+    expect((await chat(hello, { key: bobKey })).status).toBe(200);
+    // The call of before is in the ledger, and was told when the counting began.
+    await until(async () => (await chat(hello)).status === 429);
+  });
+
+  test("while the server is away each limit does what it says, and calls of a budget go on when it is back", async () => {
+    const { chat } = await start({
+      keys: keys({ limits: { rpm: 100 } }, { limits: { rpm: 100, fail: "closed" } }),
+    });
+    expect((await chat(hello, { key: bobKey })).status).toBe(200);
+    await server.end();
+    await until(async () => (await chat(hello, { key: bobKey })).status === 503);
+    expect((await chat(hello)).status).toBe(200);
+    expect(await textAt("/readyz")).toStartWith("ready, but ");
+    await server.run();
+    await until(async () => (await chat(hello, { key: bobKey })).status === 200);
+    expect(await textAt("/metrics")).toContain("sluice_redis_epochs_total 1\n");
+  });
+
+  test("calls under way while the server is killed, emptied or stands still all end, and nothing stays reserved", async () => {
+    const budget = { budget: { usd: 10, period: "total" as const, fail: "open" as const } };
+    const { chat, gateway: running } = await start({ keys: keys({ limits: { concurrency: 50 }, ...budget }, {}) });
+    const slow = () =>
+      chat({ ...hello, stream: true }, { script: { tokens: 6, event_ms: 50 } }).then((answer) => answer.text());
+    const troubles = [
+      async () => {
+        await server.end();
+        await server.run();
+      },
+      async () => {
+        server.pause();
+        await until(async () => (await textAt("/readyz"))?.startsWith("ready, but") === true);
+        server.resume();
+      },
+    ];
+    for (const trouble of troubles) {
+      const calls = Promise.all(Array.from({ length: 10 }, slow));
+      await trouble();
+      for (const text of await calls) expect(text).toContain("[DONE]");
+      await until(async () => (await textAt("/readyz")) === "ready\n");
+    }
+    await until(
+      async () =>
+        running.outstanding() === 0 && (await textAt("/metrics"))?.includes("sluice_redis_untold 0\n") === true,
+    );
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { examineRedis } from "#coordination/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+const noOpenssl = spawnSync("openssl", ["version"]).status === 0 ? null : "no openssl is installed on this machine";
+
+describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let ground: RedisGround;
+  let folder = "";
+  beforeAll(async () => {
+    ground = await RedisGround.open();
+    folder = mkdtempSync(join(tmpdir(), "sluice-redis-tls-"));
+    writeFileSync(join(folder, "no.pem"), "hello");
+    const rights = ["+@read", "+@write", "+@scripting", "+info", "+time", "+ping", "+hello", "+client"];
+    await ground.type("ACL", "SETUSER", "gateway", "on", ">secret-1", "~{sluice}:*", ...rights);
+    await ground.type("ACL", "SETUSER", "weak", "on", ">secret-1", "~*", "+ping", "+hello", "+client");
+    await ground.type("ACL", "SETUSER", "stranger", "on", ">secret-1", "~other:*", ...rights);
+  });
+  afterAll(async () => {
+    await ground.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("what no later try would mend is refused in one line, and never with what is secret", async () => {
+    const at = `127.0.0.1:${ground.server.port}`;
+    const failures: readonly (readonly [string, string])[] = [
+      ["http://secret-1@host", "begins with redis:// or rediss://"],
+      [`redis://:secret-1@${at}/first`, "database's number"],
+      [`redis://:secret-1@${at}?retries=3`, 'no parameter "retries"'],
+      [`redis://:secret-1%zz@${at}`, "percent-encoded"],
+      [`redis://:secret-1@${at}?cluster=yes`, "true or false"],
+      [`redis://:secret-1@${at}?cluster=true&master_name=main`, "not both"],
+      [`redis://:secret-1@${at}/3?cluster=true`, "no database but 0"],
+      [`redis://:secret-1@${at}?addr=other:1`, "master_name or cluster=true"],
+      [`redis://:secret-1@${at}?cluster=true&addr=redis://user:secret-1@other`, "host:port"],
+      [`redis://:secret-1@${at}?ssl_ca_certs=${folder}/no.pem`, "begins with rediss://"],
+      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/none.pem`, "cannot be read"],
+      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/no.pem`, "no PEM"],
+      [`redis://gateway:secret-1x@${at}`, "the user or password is wrong"],
+      [`redis://weak:secret-1@${at}`, "its user may not do what is needed"],
+      [`redis://stranger:secret-1@${at}`, "its user may not do what is needed"],
+    ];
+    for (const [url, words] of failures) {
+      const told = await ground.counter({}, url).catch((error: Error) => error.message);
+      expect(told).toContain(words);
+      expect(told).not.toContain("secret-1");
+      expect(String(told).split("\n")).toHaveLength(1);
+      const { problem, shown } = await examineRedis(url, systemClock);
+      if (!url.includes("stranger")) expect(problem).toContain(words);
+      expect(`${problem} ${shown}`).not.toContain("secret-1");
+    }
+  });
+
+  test("what may come is waited for, and the reason told in one line without what is secret", async () => {
+    const away: readonly (readonly [string, string])[] = [
+      ["redis://:secret-1@127.0.0.1:1", "nothing listens there"],
+      ["rediss://:secret-1@127.0.0.1:1", "nothing listens there"],
+      ["redis://:secret-1@nowhere.invalid", "its host name is unknown"],
+      ["redis://:secret-1@127.0.0.1:1?cluster=true", "nodes are unavailable"],
+      ["redis://:secret-1@127.0.0.1:1?master_name=main&sentinel_password=secret-1", "sentinels are available"],
+    ];
+    for (const [url, words] of away) {
+      const told = ground.told.length;
+      const counter = await ground.counter({}, url);
+      expect(counter.isUp).toBe(false);
+      expect(counter.problem).toContain(words);
+      expect(counter.problem).not.toContain("secret-1");
+      expect(ground.told.slice(told)).toHaveLength(1);
+      expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
+      expect((await examineRedis(url, systemClock)).problem).toContain(words);
+      counter.close();
+    }
+  });
+
+  test("a user of the ACL with the rights of the documents does everything", async () => {
+    const counter = await ground.counter({}, `redis://gateway:secret-1@127.0.0.1:${ground.server.port}`);
+    await meet(counter, "b");
+    const { ticket } = await granted(counter, [windowClaim("w", 5), gaugeClaim("g", 1), budgetClaim("b", 9, 1)]);
+    await counter.settle(ticket, [1, 0, 0]);
+    counter.close();
+  });
+
+  test("an older server is refused with its version", async () => {
+    const old = oldServer("6.2.14");
+    try {
+      const url = `redis://127.0.0.1:${old.port}`;
+      await expect(ground.counter({}, url)).rejects.toThrow("it is version 6.2.14, and 7 or later is needed.");
+      expect(await examineRedis(url, systemClock)).toMatchObject({ problem: null, version: "6.2.14" });
+    } finally {
+      old.stop(true);
+    }
+  });
+
+  test("a server that may evict keys is warned of once, and used", async () => {
+    await ground.type("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const told = ground.told.length;
+    const counter = await ground.counter();
+    await granted(counter, [gaugeClaim("evicted", 1)]);
+    expect(ground.told.slice(told).filter((line) => line.includes("noeviction"))).toHaveLength(1);
+    expect((await examineRedis(ground.server.url, systemClock)).policy).toBe("allkeys-lru");
+    await ground.type("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    counter.close();
+  });
+
+  test.skipIf(noOpenssl !== null)(
+    `TLS with an authority of one's own, and with a client's certificate${noOpenssl === null ? "" : ` (${noOpenssl})`}`,
+    async () => {
+      const pem = (name: string) => join(folder, name);
+      const openssl = (...args: string[]) => expect(spawnSync("openssl", args, { cwd: folder }).status).toBe(0);
+      const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+      openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=authority");
+      openssl("req", ...key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
+      writeFileSync(pem("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+      const by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"];
+      openssl("x509", "-req", "-in", "server.csr", "-extfile", "names", "-out", "server.pem", ...by);
+      const files = ["--tls-cert-file", pem("server.pem"), "--tls-key-file", pem("server.key")];
+
+      const secure = await RedisServer.start(
+        "--port",
+        "0",
+        "--tls-port",
+        "{port}",
+        "--tls-ca-cert-file",
+        pem("ca.pem"),
+        ...files,
+      );
+      const { port } = secure;
+      try {
+        const url = `rediss://localhost:${port}`;
+        const client = `ssl_certfile=${pem("server.pem")}&ssl_keyfile=${pem("server.key")}`;
+        await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not believed");
+        const counter = await ground.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
+        await granted(counter, [gaugeClaim("g", 1)]);
+        const plain = await ground.counter({}, `redis://localhost:${port}`);
+        expect(plain.isUp).toBe(false);
+        for (const each of [counter, plain]) each.close();
+      } finally {
+        await secure.stop();
+      }
+    },
+  );
+});
+
+/** Speaks enough of the protocol to say how old it is. */
+function oldServer(version: string) {
+  const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+  const ready = `*4\r\n${["ready", "ep", version, "noeviction"].map(bulk).join("")}`;
+  return Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket, bytes) {
+        const commands = bytes.toString().match(/^\*\d+\r\n\$\d+\r\n(\w+)/gm) ?? [];
+        for (const command of commands) socket.write(/EVAL/.test(command) ? ready : "+OK\r\n");
+      },
+    },
+  });
+}
