@@ -153,7 +153,25 @@ describe.concurrent("a gateway that is told to end", () => {
     }
   });
 
-  test("after SIGTERM readiness fails first, while calls are still taken", async () => {
+  test("then its port is closed, so that proxies turn elsewhere with new calls, and what is under way goes on to its end", async () => {
+    const gateway = await startGateway({ config: testConfig(simulator.url) });
+    try {
+      const { text } = await stream(gateway.url, { tokens: 400, event_ms: 15 });
+      const exited = gateway.stop();
+      await until(() =>
+        fetch(`${gateway.url}/healthz`).then(
+          () => null,
+          ({ code }: { readonly code?: string }) => /refused$/i.test(code ?? ""),
+        ),
+      );
+      expect(await text).toEndWith("data: [DONE]\n\n");
+      expect(await exited).toBe(0);
+    } finally {
+      await gateway.remove();
+    }
+  });
+
+  test("after SIGTERM readiness fails first, while calls are still taken, each as the last one of its connection", async () => {
     const gateway = await startGateway({
       config: testConfig(simulator.url),
       env: { SLUICE_DRAIN_GRACE_MS: "300000" },
@@ -163,6 +181,8 @@ describe.concurrent("a gateway that is told to end", () => {
       await until(async () => ((await fetch(`${gateway.url}/readyz`)).status === 503 ? true : null));
       expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
       expect((await chat(gateway.url, {})).status).toBe(200);
+      expect((await fetch(`${gateway.url}/v1/models`)).headers.get("connection")).toBe("close");
+      expect((await fetch(`${gateway.url}/console/`)).headers.get("connection")).toBe("close");
       const again = setInterval(() => process.kill(gateway.pid(), "SIGTERM"), 200);
       expect(await exited).toBe(0);
       clearInterval(again);

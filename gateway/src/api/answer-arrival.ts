@@ -53,7 +53,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
           requestId,
         );
         report();
-        return response;
+        return dependencies.leaving() ? lastOfConnection(response) : response;
       }
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
@@ -86,6 +86,12 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     response = failed(dependencies, thrown, failure, requestId, dialectOf(route, path, request.headers));
   }
   if (!streaming) report();
+  return dependencies.leaving() ? lastOfConnection(response) : response;
+}
+
+/** The runtime closes the connection behind such an answer. */
+function lastOfConnection(response: Response): Response {
+  response.headers.set("connection", "close");
   return response;
 }
 

@@ -45,6 +45,8 @@ export interface ApiDependencies {
   /** What is amiss though calls can be taken, in one line; null: nothing. */
   readonly remark: () => string | null;
   readonly draining: () => boolean;
+  /** Calls are still taken, each as the last one of its connection: whoever keeps connections turns elsewhere by itself. */
+  readonly leaving: () => boolean;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */

@@ -12,7 +12,7 @@ export interface ApiServer {
   readonly port: number;
   /** WebSockets that are open. */
   readonly sockets: () => number;
-  /** WebSockets end with what is under way on them; nothing new is begun. */
+  /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
   leave(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
@@ -60,7 +60,11 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     port: server.port ?? options.port,
     pending: () => server.pendingRequests + sessions.pending,
     sockets: () => sessions.size,
-    leave: () => sessions.leave(),
+    leave() {
+      sessions.leave();
+      // What is under way goes on. A refused connection can be made elsewhere, also by proxies that send no call twice.
+      void server.stop(false);
+    },
     stop: async (now) => {
       await server.stop(now);
     },

@@ -268,6 +268,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     bodyRoom,
     spool,
     draining: () => draining,
+    leaving: () => leaving,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
     remark: counting.remark,
     metricsText: () => metrics.text(),

@@ -10,7 +10,7 @@ export interface Listeners {
   pending(): number;
   /** WebSockets that are open. */
   sockets(): number;
-  /** They end with what is under way on them. */
+  /** Calls have no port any more; what is under way goes on. A port of the console's own stays until the end. */
   leave(): void;
   stop(): Promise<void>;
 }

@@ -169,6 +169,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     bodyRoom,
     spool,
     draining: () => false,
+    leaving: () => false,
     unready: () => null,
     remark: () => null,
     metricsText: async () => "",

@@ -238,6 +238,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     unready: () => null,
     remark: () => null,
     draining: () => false,
+    leaving: () => false,
     metricsText: async () => "",
     metricsType: "",
     countCall: async () => () => {},
