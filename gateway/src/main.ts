@@ -22,7 +22,7 @@ import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
-export { type Control, openControl } from "./main/control.ts";
+export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { webhookSecretOf } from "./main/webhook-secret.ts";
 
@@ -43,7 +43,7 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
 async function serveUntil(signals: StopSignals, environment: Environment, options: ServeOptions): Promise<void> {
   const paths = dataPaths(environment.dataDir);
   prepareDataDirectory(paths.dataDir);
-  refuseLostDatabase(paths);
+  if (environment.databaseUrl === null) refuseLostDatabase(paths);
   // Held from here on: a second gateway changes nothing, neither the schema nor what a config file says.
   const directory = openJournalDirectory(paths.journal);
   let control: Control | null = null;

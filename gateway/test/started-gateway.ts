@@ -66,7 +66,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     }),
     ...overrides.environment,
   };
-  await migratedIn(environment.dataDir);
+  if (environment.databaseUrl === null) await migratedIn(environment.dataDir);
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const opened = await createGateway({

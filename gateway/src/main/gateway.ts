@@ -15,10 +15,10 @@ import {
   createChangeFeed,
   createExplainStore,
   createJournal,
-  createReportStore,
   createSpool,
   type JournalDirectory,
   type KeptExplainer,
+  openReports,
   openStaticFiles,
   startDrain,
   watchDatabase,
@@ -117,13 +117,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
   directory.claim();
-  const { database, databasePath } = control;
-  const databaseWatch = await watchDatabase({ database, databasePath, clock, observer });
+  const { database, place } = control;
+  const databaseWatch = await watchDatabase({ place, database, clock, observer });
   const first = await controlStore.catalog();
   const drain = startDrain({
     directory: directory.path,
     firstSegment: directory.firstSegment,
-    databasePath: control.databasePath,
+    place,
     clock,
     observer,
   });
@@ -132,7 +132,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const catalog = new CatalogHolder(controlStore, observer, first);
   const counting = await openCounter({ environment, control, catalog, observer, metrics });
-  const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
+  const reports = await openReports({ place, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
@@ -270,7 +270,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
-    remark: counting.remark,
+    remark: () => joined(databaseWatch.remark, counting.remark()),
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -286,7 +286,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
-    sluice_database_healthy: () => (databaseWatch.problem === null ? 1 : 0),
+    sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
     sluice_websockets_open: () => opened?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
@@ -360,6 +360,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     recovered: recovered.stored,
     close,
   };
+}
+
+function joined(...remarks: readonly (string | null)[]): string | null {
+  const said = remarks.filter((remark) => remark !== null);
+  return said.length === 0 ? null : said.join("; ");
 }
 
 const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };

@@ -16,7 +16,7 @@ export interface ExplainerDependencies {
 export function openExplainer({ control, catalog, observer, metrics }: ExplainerDependencies): KeptExplainer {
   const explainer = createExplainer({
     database: control.database,
-    databasePath: control.databasePath,
+    place: control.place,
     clock: control.clock,
     observer,
     mask: maskSecrets,

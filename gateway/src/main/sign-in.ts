@@ -17,7 +17,6 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
   const { database, clock, ids, vault, people } = control;
   return createSignIn({
     kysely: database.kysely,
-    databaseKind: database.flavour.name,
     secret: vault.derive("console sessions", "1"),
     publicUrl: consoleUrl(environment),
     hashPassword,

@@ -45,21 +45,18 @@ export interface AuthTables {
   auth_passkeys: { id: string; user_id: string };
 }
 
-export type DatabaseKind = "sqlite" | "postgres";
 type Flag = number | boolean;
 export type Time = string | Date;
 
-/** The database with the forms that the library gives times and flags in it. */
+/** The database with the forms that times and flags have in it: ISO 8601 text, and 0 or 1, also on PostgreSQL. */
 export interface AuthDatabase {
   readonly kysely: Kysely<AuthTables>;
-  readonly kind: DatabaseKind;
   time(ms: number): Time;
   flag(flag: boolean): Flag;
 }
 
-export function authDatabase(kysely: Kysely<AuthTables>, kind: DatabaseKind): AuthDatabase {
-  if (kind === "postgres") return { kysely, kind, time: (ms) => new Date(ms), flag: (flag) => flag };
-  return { kysely, kind, time: (ms) => new Date(ms).toISOString(), flag: (flag) => (flag ? 1 : 0) };
+export function authDatabase(kysely: Kysely<AuthTables>): AuthDatabase {
+  return { kysely, time: (ms) => new Date(ms).toISOString(), flag: (flag) => (flag ? 1 : 0) };
 }
 
 /** Unix milliseconds. */

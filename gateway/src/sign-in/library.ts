@@ -74,7 +74,8 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   const settings: BetterAuthOptions = { ...baseOptions(options, site), plugins };
   const adapter = await getAdapter({
     ...settings,
-    database: { db: options.database.kysely, type: options.database.kind, transaction: true },
+    // Also on PostgreSQL: this says which form values have, and there they come and go as in SQLite.
+    database: { db: options.database.kysely, type: "sqlite", transaction: true },
   });
   const auth = betterAuth({ ...settings, database: () => hashedSessions(adapter) });
   // Anything wrong with the settings shows here, not at the first request.

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { BoundedMap, bounds } from "#core/index.ts";
 import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, Transport } from "#ports/index.ts";
-import { type AuthTables, authDatabase, type DatabaseKind } from "./auth-database.ts";
+import { type AuthTables, authDatabase } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
 import { KnownDevices } from "./known-devices.ts";
 import type { Library } from "./library.ts";
@@ -13,9 +13,8 @@ import { Tries } from "./tries.ts";
 import { Users } from "./users.ts";
 
 export interface SignInOptions extends PasswordFunctions {
-  /** With the tables of migration 005. */
+  /** With the tables of migration 005, of either database. */
   readonly kysely: unknown;
-  readonly databaseKind: DatabaseKind;
   /** Signs cookies and seals second factors; at least 32 characters of chance. */
   readonly secret: string;
   /** Where the console is opened; null: at this machine's own name only. */
@@ -32,7 +31,7 @@ export interface SignInOptions extends PasswordFunctions {
 
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock, ids, observer, transport, publicUrl, secret } = options;
-  const database = authDatabase(options.kysely as Kysely<AuthTables>, options.databaseKind);
+  const database = authDatabase(options.kysely as Kysely<AuthTables>);
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
   const issuers = new Issuers({ transport, clock, observer });

@@ -19,13 +19,13 @@ export { ConfigConflict } from "./control/config-file/config-conflict.ts";
 export { createControlStore } from "./control/control-store.ts";
 export { kindConflicts } from "./control/providers/provider-rows.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
+export type { DatabasePlace } from "./database/database-place.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
 export { openPostgres } from "./database/postgres/open-postgres.ts";
 export {
   dataPaths,
   prepareDataDirectory,
-  refuseEmptyBeside,
   refuseLostDatabase,
 } from "./disk/data-directory.ts";
 export { startDrain } from "./drain/drain-thread.ts";
@@ -41,14 +41,16 @@ export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
+export { openReports } from "./reports/open-reports.ts";
 export { createPostgresReportStore } from "./reports/postgres-report-store.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
 export { createTaskStore } from "./tasks/task-store.ts";
 export { backupDatabase } from "./upkeep/backup-file.ts";
-export { watchDatabase } from "./upkeep/database-watch.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
+export { type Installation, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export { type Upgrade, upgradeDatabase } from "./upkeep/upgrade-database.ts";
+export { watchDatabase } from "./upkeep/watch-place.ts";
 export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken } from "./vault/vault.ts";

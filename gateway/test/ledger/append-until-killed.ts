@@ -19,7 +19,7 @@ const journal = createJournal({
   drain: startDrain({
     directory: directory.path,
     firstSegment: directory.firstSegment,
-    databasePath,
+    place: { kind: "sqlite", path: databasePath },
     clock: systemClock,
     observer,
   }),

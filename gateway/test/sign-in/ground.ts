@@ -45,7 +45,6 @@ export async function openGround(options: Partial<SignInOptions> = {}): Promise<
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {
     kysely: database.kysely,
-    databaseKind: "sqlite",
     secret: "a-secret-of-this-test-9f3c71d2b85e40a6",
     publicUrl: null,
     // What is put off until an answer has left happens at once.

@@ -26,6 +26,11 @@ export const storageBounds = {
   postgresIdleTransactionMs: 60_000,
   /** A connection that nobody uses is closed. */
   postgresIdleMs: 60_000,
+  /** How long the end of a process waits for statements under way. */
+  postgresEndMs: 5_000,
+  /** How often a process asks whether the server answers, and how long it waits for that. */
+  postgresPingMs: 2_000,
+  postgresPingMsMax: 5_000,
   /** A migration, with the wait for another process that migrates. */
   postgresMigrationMs: 3_600_000,
 } as const;

@@ -104,6 +104,11 @@ export async function schemaState(database: Database, known: Migrations = migrat
   return { state: stateOf(applied, pending, unknown), applied, pending, unknown };
 }
 
+/** Migrations that a later version has made under a process that runs. */
+export async function unknownMigrations(database: Database): Promise<readonly string[]> {
+  return (await appliedMigrations(database)).filter((name) => !(name in migrations));
+}
+
 function stateOf(applied: readonly string[], pending: readonly string[], unknown: readonly string[]) {
   if (unknown.length > 0) return "newer";
   if (applied.length === 0) return "empty";

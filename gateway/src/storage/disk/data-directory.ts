@@ -75,6 +75,25 @@ export function refuseEmptyBeside(paths: DataPaths): void {
   );
 }
 
+/**
+ * Refuses an empty database on a server where the data directory is of an installation that has been used: its calls would be
+ * booked, and its keys looked for, where they do not belong.
+ */
+export function refuseEmptyServerBeside(paths: DataPaths): void {
+  if (bytesIn(paths.database) > 0) {
+    throw new DataUnusable(
+      `The database that SLUICE_DATABASE_URL names is empty, but ${paths.database} holds an installation. ` +
+        `Move it over with \`sluice migrate --from ${paths.dataDir}\`, or set SLUICE_DATA_DIR to another directory.`,
+    );
+  }
+  if (segmentNumbers(paths.journal).length > 0) {
+    throw new DataUnusable(
+      `The database that SLUICE_DATABASE_URL names is empty, but ${paths.journal} holds calls of an installation. ` +
+        "Name the database they belong to, or move the journal away to begin anew.",
+    );
+  }
+}
+
 function bytesIn(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

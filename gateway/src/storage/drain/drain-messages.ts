@@ -1,3 +1,4 @@
+import type { SentPlace } from "../database/database-place.ts";
 import type { DrainTarget } from "./drain.ts";
 
 /** To the drain's thread. `start` comes first, `end` last. */
@@ -6,7 +7,7 @@ export type DrainOrder =
       readonly type: "start";
       readonly directory: string;
       readonly firstSegment: number;
-      readonly databasePath: string;
+      readonly place: SentPlace;
     }
   | { readonly type: "written"; readonly target: DrainTarget }
   | { readonly type: "end"; readonly target: DrainTarget };

@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
+import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
@@ -9,7 +10,8 @@ export interface DrainThreadOptions {
   /** The journal's directory, and the first segment that this process writes. */
   readonly directory: string;
   readonly firstSegment: number;
-  readonly databasePath: string;
+  /** The database, to which the thread opens a connection of its own. */
+  readonly place: DatabasePlace;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
@@ -96,13 +98,13 @@ class DrainThread implements JournalDrain {
   }
 
   #spawn(): WorkerThread<DrainOrder, DrainReport> {
-    const { directory, firstSegment, databasePath } = this.#options;
+    const { directory, firstSegment, place } = this.#options;
     const program = { entry: new URL("./drain-worker.ts", import.meta.url), name: "ledger drain" };
     const thread = new WorkerThread<DrainOrder, DrainReport>(program, {
       onReport: (report) => this.#hear(report),
       onEnd: (problem) => this.#respawn(problem),
     });
-    thread.post({ type: "start", directory, firstSegment, databasePath });
+    thread.post({ type: "start", directory, firstSegment, place: sentPlace(place) });
     return thread;
   }
 

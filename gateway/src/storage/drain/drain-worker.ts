@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
+import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { ledgerInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
@@ -29,7 +29,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
   });
 
   async function run(start: Extract<DrainOrder, { type: "start" }>): Promise<void> {
-    const database = await openPatiently(start.databasePath, report);
+    const database = await openPatiently(start.place, report);
     const drain = new Drain({
       directory: start.directory,
       firstSegment: start.firstSegment,
@@ -52,10 +52,10 @@ function listen(port: NonNullable<typeof parentPort>): void {
   }
 }
 
-async function openPatiently(path: string, report: (message: DrainReport) => void): Promise<Database> {
+async function openPatiently(place: SentPlace, report: (message: DrainReport) => void): Promise<Database> {
   for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
     try {
-      const database = openDatabase({ path, create: false });
+      const database = await openInThread(place);
       report({ type: "problem", problem: null });
       return database;
     } catch (error) {

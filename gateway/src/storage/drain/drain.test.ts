@@ -55,10 +55,13 @@ const inThread = (segmentBytes?: number) => {
   const { directory, databasePath } = books;
   const observer = listeningObserver();
   return openWith(
-    (firstSegment) => startDrain({ directory, firstSegment, databasePath, clock: systemClock, observer }),
+    (firstSegment) =>
+      startDrain({ directory, firstSegment, place: inFile(databasePath), clock: systemClock, observer }),
     segmentBytes,
   );
 };
+
+const inFile = (path: string) => ({ kind: "sqlite", path }) as const;
 
 const soon = () => AbortSignal.timeout(patienceMs);
 
@@ -201,7 +204,7 @@ test("a drain whose thread dies is started again and moves what is there", async
   mkdirSync(segment);
   const observer = listeningObserver();
   const { directory, databasePath } = books;
-  const drain = startDrain({ directory, firstSegment: 1, databasePath, clock: systemClock, observer });
+  const drain = startDrain({ directory, firstSegment: 1, place: inFile(databasePath), clock: systemClock, observer });
   drain.written(1, bytes.length, 3);
   drain.hurry();
   await until(() => observer.lines.some((line) => line.includes("started again")));

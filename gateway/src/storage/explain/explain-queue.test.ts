@@ -39,7 +39,7 @@ afterEach(async () => {
 function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
   const made = createExplainer({
     database,
-    databasePath: join(directory, "sluice.db"),
+    place: { kind: "sqlite", path: join(directory, "sluice.db") },
     clock,
     observer: { log: (level, message) => said.push(`${level}: ${message}`) },
     mask: maskSecrets,

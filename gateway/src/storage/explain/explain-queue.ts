@@ -2,6 +2,7 @@ import type { Explanation } from "@sluice/contract/console";
 import { bounds } from "#core/index.ts";
 import type { CapturedRequest, Clock, ExplainedRequest, Explainer, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
+import type { DatabasePlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
 import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
 import { captureRow, type SecretLooks } from "./explain-redaction.ts";
@@ -11,7 +12,7 @@ import { ExplainThread, type ExplainWriter } from "./explain-thread.ts";
 export interface ExplainerOptions extends SecretLooks {
   readonly database: Database;
   /** Of the same database; it is written by a connection of its own. */
-  readonly databasePath: string;
+  readonly place: DatabasePlace;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly captureRetentionMs: () => number;
@@ -55,7 +56,7 @@ class ExplainQueue implements KeptExplainer {
 
   constructor(options: ExplainerOptions) {
     this.#options = options;
-    this.#writer = options.writer ?? new ExplainThread(options.databasePath, options.clock);
+    this.#writer = options.writer ?? new ExplainThread(options.place, options.clock);
   }
 
   explain({ requestId, workspaceId, matters, explanation }: ExplainedRequest): void {

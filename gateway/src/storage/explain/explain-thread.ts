@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
+import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { ExplainAges, ExplainBatch, ExplainOrder } from "./explain-messages.ts";
 
 /** Writes batches and removes old rows beside the event loop. One order at a time; each resolves when it is done, or rejects. */
@@ -19,12 +20,12 @@ export class ExplainThread implements ExplainWriter {
   readonly #thread: OrderThread<ExplainOrder, number>;
   #restMs = 0;
 
-  constructor(databasePath: string, clock: Clock) {
+  constructor(place: DatabasePlace, clock: Clock) {
     this.#clock = clock;
     this.#thread = new OrderThread({
       entry: new URL("./explain-worker.ts", import.meta.url),
       name: "explanations",
-      data: databasePath,
+      data: sentPlace(place),
       onDeath: () => {
         this.#restMs = clock.monotonic() + bounds.explainRestartMs;
       },

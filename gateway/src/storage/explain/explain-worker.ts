@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { serveOrders } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
+import { openInThread, type SentPlace } from "../database/database-place.ts";
 import type { ExplainOrder } from "./explain-messages.ts";
 import { keepExplained, prepareForExplained, pruneExplained } from "./explain-rows.ts";
 
@@ -24,15 +24,15 @@ serveOrders({
 });
 
 function open(): Promise<Database> {
-  opened ??= openFor(workerData as string).catch((thrown) => {
+  opened ??= openFor(workerData as SentPlace).catch((thrown) => {
     opened = null;
     throw thrown;
   });
   return opened;
 }
 
-async function openFor(path: string): Promise<Database> {
-  const database = openDatabase({ path, create: false });
+async function openFor(place: SentPlace): Promise<Database> {
+  const database = await openInThread(place);
   await prepareForExplained(database);
   return database;
 }

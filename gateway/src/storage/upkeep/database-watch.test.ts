@@ -11,7 +11,7 @@ import { listeningObserver } from "../../../test/ledger/history.ts";
 import { migrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { watchDatabase } from "./database-watch.ts";
+import { watchDatabaseFile } from "./database-watch.ts";
 
 let home = "";
 let path = "";
@@ -42,7 +42,7 @@ async function damage(table: string): Promise<void> {
 test("damage that comes while the gateway runs is found by the next check, told once, and stays known", async () => {
   const clock = new FakeClock();
   const observer = listeningObserver();
-  const watch = await watchDatabase({ database, databasePath: path, clock, observer });
+  const watch = await watchDatabaseFile({ database, databasePath: path, clock, observer });
   expect(watch.problem).toBeNull();
   await damage("audit_log");
   clock.advance(bounds.databaseCheckMs - 1);

@@ -10,10 +10,12 @@ import { integrityFaults } from "./integrity.ts";
 export interface DatabaseWatch {
   /** Why the database is not to be relied on, for `/readyz`; null while nothing is known to be wrong. */
   readonly problem: string | null;
+  /** What is amiss though calls can be taken; `/readyz` says it behind `ready, but`. */
+  readonly remark: string | null;
   close(): Promise<void>;
 }
 
-export interface DatabaseWatchOptions {
+export interface FileWatchOptions {
   /** Open, and staying open longer than the watch: its files must not go away meanwhile. */
   readonly database: Database;
   readonly databasePath: string;
@@ -22,17 +24,18 @@ export interface DatabaseWatchOptions {
 }
 
 /**
- * Looks after a database in use: whether its pages are sound, now and then and beside the event loop, and whether its
+ * Looks after a database file in use: whether its pages are sound, now and then and beside the event loop, and whether its
  * files are still the ones that were opened. A small one has been checked when this resolves.
  */
-export async function watchDatabase(options: DatabaseWatchOptions): Promise<DatabaseWatch> {
+export async function watchDatabaseFile(options: FileWatchOptions): Promise<DatabaseWatch> {
   const watch = new Watch(options);
   await watch.begin();
   return watch;
 }
 
 class Watch implements DatabaseWatch {
-  readonly #options: DatabaseWatchOptions;
+  readonly remark = null;
+  readonly #options: FileWatchOptions;
   readonly #files: Map<string, number>;
   #damage: string | null = null;
   #lost: string | null = null;
@@ -41,7 +44,7 @@ class Watch implements DatabaseWatch {
   #unbookCheck = (): void => undefined;
   #unbookLook = (): void => undefined;
 
-  constructor(options: DatabaseWatchOptions) {
+  constructor(options: FileWatchOptions) {
     this.#options = options;
     const paths = [options.databasePath, `${options.databasePath}-wal`];
     this.#files = new Map(paths.flatMap((path) => inodeOf(path)));

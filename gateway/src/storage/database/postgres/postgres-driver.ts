@@ -17,6 +17,7 @@ import { postgresValue } from "./postgres-values.ts";
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>;
   readonly #statementMs: number;
+  readonly #lent = new Set<PostgresConnection>();
   #pool: Pool | null = null;
 
   constructor(open: () => Promise<Pool>, statementMs: number) {
@@ -33,7 +34,9 @@ export class PostgresDriver implements Driver {
   async acquireConnection(): Promise<PostgresConnection> {
     if (this.#pool === null) throw unavailable("The database is closed.", undefined);
     try {
-      return new PostgresConnection(await this.#pool.connect(), this.#statementMs);
+      const connection = new PostgresConnection(await this.#pool.connect(), this.#statementMs);
+      this.#lent.add(connection);
+      return connection;
     } catch (thrown) {
       throw unavailable("The database cannot be reached.", thrown);
     }
@@ -55,13 +58,19 @@ export class PostgresDriver implements Driver {
   }
 
   async releaseConnection(connection: PostgresConnection): Promise<void> {
+    this.#lent.delete(connection);
     connection.release();
   }
 
+  /** Waits for what is being done, but not for a server that is silent. */
   async destroy(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
+    const silence = setTimeout(() => {
+      for (const connection of this.#lent) connection.cut();
+    }, bounds.postgresEndMs);
     await pool?.end();
+    clearTimeout(silence);
   }
 }
 
@@ -94,6 +103,11 @@ class PostgresConnection implements DatabaseConnection {
     this.#broken = true;
   }
 
+  /** Whatever is asked on it fails at once. */
+  cut(): void {
+    this.#client.connection.stream.destroy();
+  }
+
   release(): void {
     this.#client.off("error", this.#onError);
     this.#client.release(this.#broken);
@@ -106,10 +120,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async #ask({ sql, parameters }: CompiledQuery): Promise<PgResult> {
     // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
-    const silence = setTimeout(
-      () => this.#client.connection.stream.destroy(),
-      this.#statementMs + bounds.postgresSilenceMs,
-    );
+    const silence = setTimeout(() => this.cut(), this.#statementMs + bounds.postgresSilenceMs);
     try {
       return await this.#client.query(sql, parameters.map(postgresValue));
     } catch (thrown) {

@@ -45,6 +45,13 @@ export function statementProblem(thrown: unknown, statementMs: number): unknown 
   return endsConnection(thrown) ? unavailable("The connection to the database was lost.", thrown) : thrown;
 }
 
+/** A statement that this user may not make, in one line; anything else as it was thrown. */
+export function rightsProblem(thrown: unknown, { place }: PostgresSettings): unknown {
+  if (codeOf(thrown) !== "42501") return thrown;
+  const line = `PostgreSQL (${place}) does not give this user the rights that are needed: ${messageOf(thrown)}.`;
+  return new PostgresUnusable(line, { cause: thrown });
+}
+
 /** Whether nothing can be asked on this connection any more. What has no code of the server's comes from the connection. */
 export function endsConnection(thrown: unknown): boolean {
   return !/^[0-9A-Z]{5}$/.test(codeOf(thrown)) || /^(08|57P0|25P03)/.test(codeOf(thrown));

@@ -1,0 +1,30 @@
+import type { Secret } from "#core/index.ts";
+import type { Database } from "./database.ts";
+import { openDatabase } from "./open-database.ts";
+import { openPostgres, type PostgresOptions } from "./postgres/open-postgres.ts";
+
+/** Which database an installation has its data in. The address of a server holds a password, and prints as `[redacted]`. */
+export type DatabasePlace =
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly url: Secret };
+
+/** The same as it is sent to a thread, which opens a connection of its own. Never to be logged. */
+export type SentPlace =
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly address: string };
+
+export function sentPlace(place: DatabasePlace): SentPlace {
+  return place.kind === "sqlite" ? place : { kind: "postgres", address: place.url.reveal() };
+}
+
+/** Opens (but does not migrate) the database of an installation; a file that is missing is made. */
+export async function openPlace(place: DatabasePlace, further: Omit<PostgresOptions, "url"> = {}): Promise<Database> {
+  if (place.kind === "sqlite") return openDatabase({ path: place.path });
+  return await openPostgres({ url: place.url.reveal(), ...further });
+}
+
+/** For a thread beside the process that has the database open: one connection, and never an empty database. */
+export async function openInThread(place: SentPlace): Promise<Database> {
+  if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
+  return await openPostgres({ url: place.address, poolSize: 1 });
+}

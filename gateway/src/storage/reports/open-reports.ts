@@ -1,0 +1,25 @@
+import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { createPostgresReportStore } from "./postgres-report-store.ts";
+import { createReportStore } from "./report-store.ts";
+
+export interface ReportsOptions {
+  /** Migrated. */
+  readonly place: DatabasePlace;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** Reports on the database of an installation, on connections of their own. */
+export async function openReports({ place, clock, observer }: ReportsOptions): Promise<ReportStore> {
+  if (place.kind === "sqlite") return createReportStore({ databasePath: place.path, clock, observer });
+  const database = await openPlace(place);
+  const reports = createPostgresReportStore({ database, observer });
+  return {
+    ...reports,
+    async close() {
+      await reports.close();
+      await database.close();
+    },
+  };
+}

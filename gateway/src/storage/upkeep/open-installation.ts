@@ -1,0 +1,65 @@
+import type { Vault } from "#ports/index.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { schemaState } from "../database/migrate.ts";
+import {
+  type DataPaths,
+  prepareDataDirectory,
+  refuseEmptyBeside,
+  refuseEmptyServerBeside,
+  refuseLostDatabase,
+} from "../disk/data-directory.ts";
+import { confirmVault, hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
+import { upgradePostgres } from "./upgrade-postgres.ts";
+
+export interface InstallationOptions {
+  readonly place: DatabasePlace;
+  readonly paths: DataPaths;
+  /** As in VaultOptions. */
+  readonly masterKey: string | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** This process holds the data directory: it may bring a database up to date that others would have to leave alone. */
+  readonly held: boolean;
+}
+
+export interface Installation {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly upgrade: Upgrade;
+}
+
+/**
+ * Opens database and vault, and brings the schema up to date. Throws in one line when the database is of a later version, belongs
+ * to another master key, or is not where it was; then nothing was made.
+ */
+export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+  const { place, paths, masterKey } = options;
+  prepareDataDirectory(paths.dataDir);
+  if (place.kind === "sqlite") refuseLostDatabase(paths);
+  const database = await openPlace(place);
+  try {
+    if ((await schemaState(database)).state === "empty") {
+      if (place.kind === "sqlite") refuseEmptyBeside(paths);
+      else refuseEmptyServerBeside(paths);
+    }
+    // The key before the schema: what cannot be opened is not changed. A new key only when all else is there, so that
+    // a first start that fails in the middle leaves nothing that looks like an earlier installation.
+    const hadVault = await hasVault(database);
+    const openKey = () => openVault({ masterKey, dataDir: paths.dataDir, mayMakeKey: !hadVault });
+    if (hadVault) await refuseOtherVault(database, openKey());
+    const upgrade = await upgraded(database, options);
+    const vault = openKey();
+    await confirmVault(database, vault);
+    return { database, vault, upgrade };
+  } catch (thrown) {
+    await closeDatabase(database);
+    throw thrown;
+  }
+}
+
+async function upgraded(database: Database, { place, paths, now, held }: InstallationOptions): Promise<Upgrade> {
+  if (place.kind === "postgres") return await upgradePostgres(database, place.url.reveal());
+  return await upgradeDatabase(database, { paths, now, held });
+}

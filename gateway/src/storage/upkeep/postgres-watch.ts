@@ -1,0 +1,98 @@
+import { sql } from "kysely";
+import { bounds, Failure } from "#core/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { unknownMigrations } from "../database/migrate.ts";
+import type { DatabaseWatch } from "./database-watch.ts";
+
+export interface PostgresWatchOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/**
+ * Asks a PostgreSQL server now and then whether it answers. While it does not, calls of keys that this process knows go on and their
+ * entries wait in the journal, so this is a remark and no reason to be given no calls: all processes would lose them at once.
+ */
+export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
+  const watch = new PostgresWatch(options);
+  watch.begin();
+  return watch;
+}
+
+class PostgresWatch implements DatabaseWatch {
+  readonly problem = null;
+  remark: string | null = null;
+  readonly #options: PostgresWatchOptions;
+  #later: string | null = null;
+  #closed = false;
+  #unbook = (): void => undefined;
+  #asked: Promise<void> = Promise.resolve();
+  /** A question that is still open: a server that is silent is not asked another. */
+  #open: Promise<string | null> | null = null;
+
+  constructor(options: PostgresWatchOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    if (this.#closed) return;
+    this.#unbook = this.#options.clock.after(bounds.postgresPingMs, () => {
+      this.#asked = this.#ask().then(() => this.begin());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unbook();
+    await this.#asked;
+  }
+
+  async #ask(): Promise<void> {
+    const late = Promise.withResolvers<string>();
+    const unbook = this.#options.clock.after(bounds.postgresPingMsMax, () => late.resolve("it does not answer"));
+    this.#open ??= this.#answered().finally(() => (this.#open = null));
+    const why = await Promise.race([this.#open, late.promise]);
+    unbook();
+    if (!this.#closed) this.#found(why);
+  }
+
+  /** Null: it answered, and may be written to. */
+  async #answered(): Promise<string | null> {
+    const { kysely } = this.#options.database;
+    try {
+      const { rows } = await sql<{
+        reading: string;
+      }>`select current_setting('transaction_read_only') as reading`.execute(kysely);
+      this.#tellLater(await unknownMigrations(this.#options.database));
+      return rows[0]?.reading === "on" ? "it takes no writes: it is a standby, or was made read-only" : null;
+    } catch (thrown) {
+      // What a server says may hold more than is for everybody.
+      return thrown instanceof Failure ? thrown.message : "it refuses to be read";
+    }
+  }
+
+  #found(why: string | null): void {
+    const { observer } = this.#options;
+    const remark = why === null ? null : `the database is not to be had: ${why}`;
+    const before = this.remark;
+    this.remark = remark;
+    if (before === null && why !== null) {
+      observer.log("error", "PostgreSQL is not to be had. Calls go on, and their entries wait in the journal.", {
+        why,
+      });
+    }
+    if (before !== null && why === null) observer.log("info", "PostgreSQL is there again.");
+  }
+
+  /** Versions run side by side while they are being replaced; what a later one has added harms nobody. */
+  #tellLater(unknown: readonly string[]): void {
+    const later = unknown.at(-1) ?? null;
+    if (later === this.#later) return;
+    this.#later = later;
+    this.#options.observer.log("warn", "A later version has migrated the database; replace this one soon.", {
+      migrations: unknown,
+    });
+  }
+}

@@ -1,0 +1,13 @@
+import type { DatabasePlace } from "../database/database-place.ts";
+import { type DatabaseWatch, watchDatabaseFile } from "./database-watch.ts";
+import { type PostgresWatchOptions, watchPostgres } from "./postgres-watch.ts";
+
+export interface DatabaseWatchOptions extends PostgresWatchOptions {
+  readonly place: DatabasePlace;
+}
+
+/** Looks after a database in use. */
+export async function watchDatabase({ place, ...options }: DatabaseWatchOptions): Promise<DatabaseWatch> {
+  if (place.kind === "postgres") return watchPostgres(options);
+  return await watchDatabaseFile({ ...options, databasePath: place.path });
+}
