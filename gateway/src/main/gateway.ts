@@ -33,6 +33,7 @@ import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
+import { keepLedger } from "./ledger-upkeep.ts";
 import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
 import { openMedia } from "./media.ts";
 import { openCounter } from "./open-counter.ts";
@@ -293,6 +294,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
   });
+  const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
   const endWork = async (): Promise<void> => {
     await offload.close();
@@ -302,6 +304,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     admission.close();
     await reports.close();
     stopPruning();
+    await stopUpkeep();
     await explainer.close(bounds.lastBytesMs);
     recorder.flush();
     await journal.close(bounds.flushMs);

@@ -62,7 +62,7 @@ export interface ResponseOwner {
 }
 
 export interface LedgerStore {
-  /** Idempotent by attempt id. Rollups are updated in the same transaction. Resolves to the number of new entries. */
+  /** Idempotent by attempt id; every sum knows what was new at the same moment. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
   /** What ended in a period, to rebuild rate windows after a restart. Refused calls used nothing and are left out. */
@@ -74,6 +74,14 @@ export interface LedgerStore {
   responseOwner(workspaceId: string, upstreamId: string): Promise<ResponseOwner | null>;
   /** Checks the rules that the database alone can check; the ledger module lists them. */
   check(): Promise<LedgerCheck>;
+  /**
+   * Where inserts leave their sums for later, adds some of them up, so that there are fewer rows to read; what is read is the same
+   * before and after. Resolves to how many it took, at most `rowsMax`: 0, none are left. Several at once take different ones;
+   * one that is ended at any point has done all or nothing.
+   */
+  fold(rowsMax?: number): Promise<number>;
+  /** Where the ledger is kept by months, makes those that come next. Resolves to how many it made. */
+  makeMonths(now: number): Promise<number>;
   /** Removes entries older than `beforeMs`. Rollups stay. Resolves to the number of removed entries. */
   prune(beforeMs: number): Promise<number>;
 }

@@ -5,6 +5,7 @@ import { catalogStoreSuite } from "./catalog-store-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
+import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
@@ -32,6 +33,7 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   catalogStoreSuite(name, make);
   tenantStoreSuite(name, make);
   ledgerStoreSuite(name, make);
+  ledgerFoldSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
 }

@@ -11,6 +11,24 @@ export const ledgerBounds = {
   pruneMs: 3_600_000,
   pruneRows: 64,
   prunePauseMs: 10,
+  /** The same on PostgreSQL, where each delete is a round trip and nobody waits for it. */
+  pruneRowsPostgres: 1_000,
+  /** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
+  foldRows: 2_000,
+  foldMs: 1_000,
+  foldIdleMs: 5_000,
+  /**
+   * The ledger's months on PostgreSQL: how many are made ahead, how far from today one may be (ten years back, 63 days ahead), how
+   * many a writer remembers. Making one may wait so long for locks; dropping one, for which inserts wait too, so long and so often.
+   */
+  ledgerMonthsAhead: 2,
+  ledgerMonthsPastMs: 3_650 * 86_400_000,
+  ledgerMonthsFutureMs: 63 * 86_400_000,
+  ledgerMonthsKnownMax: 240,
+  ledgerPartMs: 2_000,
+  ledgerLockMs: 300,
+  ledgerDropTries: 20,
+  ledgerDropPauseMs: 1_000,
   /** How soon a checkpoint follows the last one in a stream. */
   checkpointMs: 1_000,
   checkpointEvents: 64,

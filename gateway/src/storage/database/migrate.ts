@@ -25,6 +25,7 @@ import { migration022 } from "./migrations/migration-022.ts";
 import { migration023 } from "./migrations/migration-023.ts";
 import { migration024 } from "./migrations/migration-024.ts";
 import { migration025 } from "./migrations/migration-025.ts";
+import { migration026 } from "./migrations/migration-026.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -55,6 +56,7 @@ export const migrations: Migrations = Object.freeze({
   "023": migration023,
   "024": migration024,
   "025": migration025,
+  "026": migration026,
 });
 
 /**

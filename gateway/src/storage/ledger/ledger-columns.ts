@@ -14,6 +14,15 @@ export const ledgerColumns: readonly (keyof LedgerRow)[] = [
   ...usageTable.map(({ column }) => column),
 ];
 
+const kindOf = new Map<string, Listed["kind"]>(columns.map(({ column, kind }) => [column, kind]));
+const textKinds: ReadonlySet<string> = new Set(["id", "text", "outcome", "source", "tags", "texts"]);
+
+/** Columns that hold fractions of milliseconds, and those that hold whole numbers. The others hold text. */
+export const timeColumns: ReadonlySet<string> = new Set(ledgerColumns.filter((column) => kindOf.get(column) === "ms"));
+export const numberColumns: ReadonlySet<string> = new Set(
+  ledgerColumns.filter((column) => !timeColumns.has(column) && !textKinds.has(kindOf.get(column) ?? "usage")),
+);
+
 /** What a member of an entry is, by the kind of its column. */
 type Member<Of extends Listed> =
   | Members[Of["kind"]]

@@ -3,25 +3,19 @@ import type { LedgerEntry } from "#core/index.ts";
 import { BulkStatement } from "../database/bulk-statement.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
-import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
-import type { NewRow, Row } from "../database/schema.ts";
+import type { NewRow } from "../database/schema.ts";
 import { bindEntry, ledgerColumns } from "./ledger-columns.ts";
-import {
-  bindRollup,
-  type RollupRow,
-  rollupColumns,
-  rollupScope,
-  rollupSketches,
-  rollupSums,
-  rollupsOf,
-} from "./ledger-rollup.ts";
+import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
+import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
+import { bindRollup, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
 
 /**
  * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one
  * transaction. Giving an entry twice, in one batch or in two, counts once.
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
+  if (database.flavour.name === "postgres") return postgresInsert(database);
   const write = ledgerWriter(database);
   return async (entries) => {
     if (entries.length === 0) return 0;
@@ -33,10 +27,10 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
+  if (database.flavour.name === "postgres") return insertInto;
   const intoLedger = entryStatement(database);
   const intoRollups = rollupStatement(database);
-  return async (transaction, given) => {
-    const entries = inOrder(database, given, (a, b) => a.attemptId < b.attemptId);
+  return async (transaction, entries) => {
     const inserted = new Set<string>();
     await intoLedger.run(entries, bindEntry, async (query) => {
       const { rows } = await transaction.executeQuery(query);
@@ -47,23 +41,13 @@ export function ledgerWriter(database: Database): LedgerWriter {
     // delete: of an entry that is in the batch twice, only the first was inserted.
     const fresh = entries.filter((entry) => inserted.delete(entry.attemptId));
     const long: LongRollup[] = [];
-    await intoRollups.run(inOrder(database, rollupsOf(fresh), isBefore), bindRollup, async (query) => {
+    await intoRollups.run(rollupsOf(fresh), bindRollup, async (query) => {
       const { rows } = await transaction.executeQuery(query);
       for (const row of rows) if (rollupSketches.some((sketch) => row[sketch] !== null)) long.push(row);
     });
-    for (const rollup of long) await shorten(transaction, rollup);
+    for (const rollup of long) await shortenRollup(database, transaction, rollup);
     return count;
   };
-}
-
-/** Two writers that take the same rows in different orders would wait for each other; on SQLite there is one at a time. */
-function inOrder<T>({ flavour }: Database, rows: readonly T[], before: (a: T, b: T) => boolean): readonly T[] {
-  return flavour.name === "sqlite" ? rows : rows.toSorted((a, b) => (before(a, b) ? -1 : before(b, a) ? 1 : 0));
-}
-
-function isBefore(a: RollupRow, b: RollupRow): boolean {
-  const column = rollupScope.find((name) => a[name] !== b[name]);
-  return column !== undefined && a[column] < b[column];
 }
 
 function entryStatement(database: Database): BulkStatement<{ attempt_id: string }> {
@@ -72,16 +56,11 @@ function entryStatement(database: Database): BulkStatement<{ attempt_id: string 
     database.kysely
       .insertInto("ledger_entries")
       .values(Array.from({ length: rows }, () => row))
-      // The key of the table is another one on PostgreSQL; an attempt has one moment.
       .onConflict((conflict) => conflict.doNothing())
       .returning("attempt_id")
       .compile(),
   );
 }
-
-type LongRollup = Pick<Row<"usage_rollups">, (typeof rollupScope)[number]> & {
-  readonly [Sketch in LatencyColumn]: string | null;
-};
 
 /**
  * Sums are added up, sketches put behind each other: a merge that reads nothing. Gives back the sketches that have become long,
@@ -112,24 +91,6 @@ function rollupStatement(database: Database): BulkStatement<LongRollup> {
 function whereLong(sketch: LatencyColumn) {
   const column = sql.ref(sketch);
   return sql<string | null>`case when length(${column}) > ${sql.lit(longSketch)} then ${column} end`.as(sketch);
-}
-
-/** From here on it is looked whether a sketch could be shorter. */
-const longSketch = 1_024;
-
-/** A sketch is written again when that halves it, so that a busy hour is not written whole with each batch. */
-async function shorten(transaction: Connection, rollup: LongRollup): Promise<void> {
-  const shorter: { [Sketch in LatencyColumn]?: string } = {};
-  for (const sketch of rollupSketches) {
-    const long = rollup[sketch];
-    if (long === null) continue;
-    const folded = foldedSketch(long);
-    if (folded.length * 2 <= long.length) shorter[sketch] = folded;
-  }
-  if (Object.keys(shorter).length === 0) return;
-  let update = transaction.updateTable("usage_rollups").set(shorter);
-  for (const column of rollupScope) update = update.where(column, "=", rollup[column]);
-  await update.execute();
 }
 
 /** Columns of earlier versions that must hold something. */

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { takeTurn } from "../database/take-turn.ts";
+import { dropPart, ledgerParts } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
 const markName = "ledger.pruned_before";
@@ -12,44 +13,85 @@ const markName = "ledger.pruned_before";
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
   await raiseMark(database, markName, beforeMs);
-  const removed = await pruneEntries(database, beforeMs);
+  const removed = (await dropMonths(database, beforeMs)) + (await pruneEntries(database, beforeMs));
   await pruneRefusals(database, beforeMs);
   return removed;
 }
 
+/**
+ * PostgreSQL: a month of which nothing is to stay goes as a whole, without a look at its rows. One that is being read for long is
+ * tried again for a while, then left to the deletes and to the next time.
+ */
+async function dropMonths(database: Database, beforeMs: number): Promise<number> {
+  if (database.flavour.name === "sqlite") return 0;
+  let removed = 0;
+  for (const part of await ledgerParts(database)) {
+    if (part.until === null || part.until > beforeMs) continue;
+    const entries = await entriesOf(database, part.name);
+    for (let tries = 1; tries <= bounds.ledgerDropTries; tries++) {
+      if (await dropPart(database, part)) {
+        removed += entries;
+        break;
+      }
+      await pause(bounds.ledgerDropPauseMs);
+    }
+  }
+  return removed;
+}
+
+/** As the server knows it, which is about right; counted when it has never looked. */
+async function entriesOf({ kysely }: Database, part: string): Promise<number> {
+  const about = await sql<{ rows: number }>`
+    select reltuples as rows from pg_class where oid = to_regclass(${part})`.execute(kysely);
+  const known = about.rows[0]?.rows ?? 0;
+  if (known >= 0) return known;
+  const counted = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(part)}`.execute(kysely);
+  return counted.rows[0]?.rows ?? 0;
+}
+
 async function pruneEntries(database: Database, beforeMs: number): Promise<number> {
+  const rows = database.flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
   let removed = 0;
   for (;;) {
-    const result = await database.kysely
-      .deleteFrom("ledger_entries")
-      .where("attempt_id", "in", (eb) =>
-        eb
-          .selectFrom("ledger_entries")
-          .select("attempt_id")
-          .where("at", "<", beforeMs)
-          .orderBy("at")
-          .orderBy("attempt_id")
-          .limit(bounds.pruneRows),
-      )
-      .executeTakeFirst();
+    const result = await deleteOldest(database, beforeMs, rows).executeTakeFirst();
     const gone = Number(result.numDeletedRows);
     removed += gone;
-    if (gone < bounds.pruneRows) return removed;
+    if (gone < rows) return removed;
     await pause();
   }
 }
 
-/** An hour at a time, from where the last pruning came to; each is short. */
+function deleteOldest({ kysely, flavour }: Database, beforeMs: number, rows: number) {
+  const oldest = kysely
+    .selectFrom("ledger_entries")
+    .where("at", "<", beforeMs)
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(rows);
+  const entries = kysely.deleteFrom("ledger_entries");
+  if (flavour.name === "sqlite") return entries.where("attempt_id", "in", oldest.select("attempt_id"));
+  // The key has both; and what is said of the moment keeps the delete out of the months that stay.
+  return entries
+    .where("at", "<", beforeMs)
+    .where((eb) =>
+      eb(eb.refTuple("attempt_id", "at"), "in", oldest.select(["attempt_id", "at"]).$asTuple("attempt_id", "at")),
+    );
+}
+
+/** An hour at a time, on PostgreSQL a day, from where the last pruning came to; each is short. Where there is nothing it is passed over. */
 async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): Promise<void> {
-  const first = await kysely
-    .selectFrom("usage_rollups")
-    .select((eb) => eb.fn.min<number | null>("hour").as("hour"))
-    .executeTakeFirst();
   const end = beforeMs - (beforeMs % hourMs);
-  for (let from = Math.max(first?.hour ?? end, await markOf(kysely, refusalsMark)); from < end; from += hourMs) {
+  const stepMs = flavour.name === "sqlite" ? hourMs : 24 * hourMs;
+  const next = async (since: number) => {
+    const first = kysely.selectFrom("usage_rollups").where("hour", ">=", since);
+    const row = await first.select((eb) => eb.fn.min<number | null>("hour").as("hour")).executeTakeFirst();
+    return row?.hour ?? end;
+  };
+  for (let from = await next(await markOf(kysely, refusalsMark)); from < end; from = await next(from + stepMs)) {
     await kysely
       .deleteFrom("usage_rollups")
-      .where("hour", "=", from)
+      .where("hour", ">=", from)
+      .where("hour", "<", Math.min(from + stepMs, end))
       .where("provider", "=", "")
       .where("succeeded", "=", 0)
       .where("cost_nano_usd", "=", 0)
@@ -60,8 +102,8 @@ async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): P
 }
 
 /** Others on this thread, and whoever waits to write, come in between. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, bounds.prunePauseMs));
+function pause(ms: number = bounds.prunePauseMs): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 const refusalsMark = "ledger.refusals_pruned_before";

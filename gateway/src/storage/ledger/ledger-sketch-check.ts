@@ -22,12 +22,12 @@ export async function sketchFaults(connection: Connection): Promise<readonly Led
   for (const hour of await hoursFrom(connection, from)) {
     const counted = await sketchesOfEntries(connection, hour);
     for (const rollup of await rollupsOfHour(connection, hour)) {
-      const scope = scopeOf(rollup);
+      const { scope, sketches } = rollup;
       const own = counted.get(scope) ?? noSketches;
       const off = rollupSketches.filter((column) =>
         hour > histograms
-          ? foldedSketch(rollup[column]) !== foldedSketch(own[column])
-          : sketchTotal(rollup[column]) + rollup.histograms[column] !== sketchTotal(own[column]),
+          ? foldedSketch(sketches[column]) !== foldedSketch(own[column])
+          : sketchTotal(sketches[column]) + rollup.histograms[column] !== sketchTotal(own[column]),
       );
       if (off.length === 0) continue;
       faults.push({ rule, detail: `${new Date(hour).toISOString()} ${scope}: off in ${off.join(", ")}` });
@@ -61,19 +61,34 @@ function scopeOf(row: Scope): string {
   return scopeColumns.map((column) => row[column]).join(" / ");
 }
 
-async function rollupsOfHour(connection: Connection, hour: number) {
+/** One of each scope: what is not folded yet stands in rows beside it. */
+async function rollupsOfHour(connection: Connection, hour: number): Promise<readonly RollupTimes[]> {
   const rows = await connection.selectFrom("usage_rollups").selectAll().where("hour", "=", hour).execute();
-  return rows.map((row) => {
-    const total = histogramColumns.total_ms.reduce((sum, column) => sum + row[column], 0);
-    const firstToken = histogramColumns.first_token_ms.reduce((sum, column) => sum + row[column], 0);
+  const scopes = Map.groupBy(rows, scopeOf);
+  return [...scopes].map(([scope, of]) => {
+    const total = sumOf(of, histogramColumns.total_ms);
+    const firstToken = sumOf(of, histogramColumns.first_token_ms);
+    const sketches = { ...noSketches };
+    for (const row of of) for (const column of rollupSketches) sketches[column] += row[column];
     const histograms: Record<LatencyColumn, number> = {
       call_ms_sketch: total,
       call_first_token_ms_sketch: firstToken,
       attempt_ms_sketch: total,
       attempt_first_token_ms_sketch: firstToken,
     };
-    return { ...row, histograms };
+    return { scope, sketches, histograms };
   });
+}
+
+interface RollupTimes {
+  readonly scope: string;
+  readonly sketches: Readonly<Record<LatencyColumn, string>>;
+  /** How many were counted by the versions before. */
+  readonly histograms: Readonly<Record<LatencyColumn, number>>;
+}
+
+function sumOf<Column extends string>(rows: readonly Record<Column, number>[], columns: readonly Column[]): number {
+  return rows.reduce((sum, row) => columns.reduce((all, column) => all + row[column], sum), 0);
 }
 
 /** The sketches that the entries of an hour make, by the rest of their rollup's scope. */

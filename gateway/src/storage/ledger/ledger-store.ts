@@ -2,7 +2,9 @@ import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { checkLedger } from "./ledger-check.ts";
+import { foldRollups } from "./ledger-fold.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
+import { makeMonths } from "./ledger-months.ts";
 import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { recentEntries, usageByModel } from "./ledger-sums.ts";
@@ -19,6 +21,8 @@ export function createLedgerStore(database: Database): LedgerStore {
     price,
     responseOwner: (workspaceId, upstreamId) => findResponseOwner(database, workspaceId, upstreamId),
     check: () => checkLedger(database, price),
+    fold: (rowsMax) => foldRollups(database, rowsMax),
+    makeMonths: (now) => makeMonths(database, now),
     prune: (beforeMs) => pruneLedger(database, beforeMs),
   };
 }

@@ -28,6 +28,12 @@ declare module "pg" {
 
   interface PoolClient extends EventEmitter {
     query(text: string, values?: readonly unknown[]): Promise<PgResult>;
+    /** Prepared once a connection, under this name. */
+    query(statement: {
+      readonly name: string;
+      readonly text: string;
+      readonly values: readonly unknown[];
+    }): Promise<PgResult>;
     /** True: the connection is not used again. */
     release(destroy?: boolean): void;
     readonly connection: { readonly stream: { destroy(): void } };

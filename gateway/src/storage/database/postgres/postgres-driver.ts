@@ -10,6 +10,11 @@ import { bounds } from "#core/index.ts";
 import { endsConnection, statementProblem, unavailable } from "./postgres-problems.ts";
 import { postgresValue } from "./postgres-values.ts";
 
+/** A statement that a connection prepares once, under this name: read and planned once, however often it is asked. */
+export interface NamedQuery<Result> extends CompiledQuery<Result> {
+  readonly name: string;
+}
+
 /**
  * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again. The end of
  * a transaction is believed only when the server says that it has committed.
@@ -118,11 +123,13 @@ class PostgresConnection implements DatabaseConnection {
     throw new Error("Rows are not streamed from PostgreSQL; read them in pages.");
   }
 
-  async #ask({ sql, parameters }: CompiledQuery): Promise<PgResult> {
+  async #ask({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
     // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
     const silence = setTimeout(() => this.cut(), this.#statementMs + bounds.postgresSilenceMs);
     try {
-      return await this.#client.query(sql, parameters.map(postgresValue));
+      const values = parameters.map(postgresValue);
+      if (!("name" in query)) return await this.#client.query(sql, values);
+      return await this.#client.query({ name: query.name, text: sql, values });
     } catch (thrown) {
       if (endsConnection(thrown)) this.giveUp();
       throw statementProblem(thrown, this.#statementMs);

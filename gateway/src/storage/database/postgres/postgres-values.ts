@@ -36,3 +36,23 @@ export function postgresValue(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   return value;
 }
+
+/** An array as PostgreSQL reads it. For each value what `postgresValue` makes of it; nothing is null. */
+export function postgresArray(values: readonly unknown[]): string {
+  let text = "{";
+  for (const [index, given] of values.entries()) {
+    if (index > 0) text += ",";
+    const value = postgresValue(given);
+    if (value === null || value === undefined) text += "NULL";
+    else if (typeof value === "number") text += value;
+    else text += quoted(String(value));
+  }
+  return `${text}}`;
+}
+
+function quoted(text: string): string {
+  return needsEscape.test(text) ? `"${text.replace(everyEscape, "\\$&")}"` : `"${text}"`;
+}
+
+const needsEscape = /["\\]/;
+const everyEscape = /["\\]/g;

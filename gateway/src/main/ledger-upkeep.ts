@@ -1,0 +1,66 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, LedgerStore, Observer } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+
+export interface LedgerUpkeepOptions {
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it. */
+export function keepLedger(options: LedgerUpkeepOptions & { readonly database: Pick<Database, "flavour"> }) {
+  const stopping = new AbortController();
+  const ended = options.database.flavour.name === "sqlite" ? null : ledgerUpkeep(options, stopping.signal);
+  return async (): Promise<void> => {
+    stopping.abort();
+    await ended;
+  };
+}
+
+/**
+ * What a ledger on PostgreSQL needs from one process at a time, until the signal aborts: sums are folded every second, months are made
+ * ahead every hour. Nothing is wrong while nobody does it, and nothing when two do: sums are read whole all the same, and entries
+ * without a month have a place.
+ */
+export async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
+  const { ledgerStore, clock } = options;
+  let monthsAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
+      monthsAt = clock.monotonic();
+      await attempted(options, "The ledger's next months could not be made.", () =>
+        ledgerStore.makeMonths(clock.now()),
+      );
+    }
+    const folded = await attempted(options, "The sums of usage could not be folded.", () => ledgerStore.fold());
+    if (folded >= bounds.foldRows) continue;
+    await passed(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
+  }
+}
+
+async function attempted(
+  { observer }: LedgerUpkeepOptions,
+  problem: string,
+  act: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await act();
+  } catch (thrown) {
+    observer.log("warn", `${problem} It is tried again.`, { error: thrown });
+    return 0;
+  }
+}
+
+function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const stop = clock.after(ms, end);
+    signal.addEventListener("abort", end, { once: true });
+    function end(): void {
+      stop();
+      signal.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,80 @@
+import { CompiledQuery, sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { histogramColumns } from "../database/latency-histogram.ts";
+import { foldedSketch } from "../database/latency-sketch.ts";
+import type { LatencyColumn } from "../database/report-tables.ts";
+import type { Row } from "../database/schema.ts";
+import { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+
+/**
+ * PostgreSQL: adds the rows that inserts left in `usage_rollups_tail` to their rollups, as many as `rowsMax`, and
+ * resolves to how many there were: 0 when none is left. A row is taken away and added in one transaction, so whenever it ends each counts
+ * once. It goes by the rows that are there and by no number, so none that is committed late is passed over.
+ */
+export async function foldRollups(database: Database, rowsMax: number = bounds.foldRows): Promise<number> {
+  if (database.flavour.name === "sqlite") return 0;
+  return await database.kysely.transaction().execute(async (transaction) => {
+    const query: CompiledQuery = CompiledQuery.raw(statement, [rowsMax]);
+    const { rows } = await transaction.executeQuery(query as CompiledQuery<Folded>);
+    let taken = 0;
+    for (const row of rows) {
+      taken = row.taken;
+      await shortenRollup(database, transaction, row);
+    }
+    return taken;
+  });
+}
+
+export type LongRollup = Pick<Row<"usage_rollups">, (typeof rollupScope)[number]> & {
+  readonly [Sketch in LatencyColumn]: string | null;
+};
+
+interface Folded extends LongRollup {
+  readonly taken: number;
+}
+
+/** From here on it is looked whether a sketch could be shorter. */
+export const longSketch = 1_024;
+
+/** A sketch is written again when that halves it, so that a busy hour is not written whole with each batch. */
+export async function shortenRollup(
+  { flavour }: Pick<Database, "flavour">,
+  transaction: Connection,
+  rollup: LongRollup,
+): Promise<void> {
+  const shorter = rollupSketches.flatMap((sketch) => {
+    const long = rollup[sketch];
+    if (long === null) return [];
+    const folded = foldedSketch(long);
+    return folded.length * 2 <= long.length ? [sql`${sql.ref(sketch)} = ${folded}`] : [];
+  });
+  if (shorter.length === 0) return;
+  const same = rollupScope.map((column) => sql`${sql.ref(column)} = ${rollup[column]}`);
+  // Of the tail no row is touched: each counts what it alone knows.
+  const rollups = flavour.name === "sqlite" ? sql`usage_rollups` : sql`only usage_rollups`;
+  await sql`update ${rollups} set ${sql.join(shorter)} where ${sql.join(same, sql` and `)}`.execute(transaction);
+}
+
+const names = rollupScope.join(", ");
+const histograms = Object.values(histogramColumns).flat();
+const columns = [...rollupScope, ...rollupSums, ...rollupSketches, ...histograms].join(", ");
+const moved = rollupSums.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`);
+const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
+const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
+
+/** Rollups are written in the order of their keys. Of rows that another one folds at this moment nothing is taken. */
+const statement = `
+  with taken as (
+    delete from usage_rollups_tail
+    where ctid = any (array (select ctid from usage_rollups_tail limit $1 for update skip locked))
+    returning *
+  ), folded as (
+    insert into usage_rollups as kept (${columns})
+    select ${names}, ${rollupSums.map((sum) => `sum(${sum})`).join(", ")},
+      ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}, ${histograms.map(() => "0").join(", ")}
+    from taken group by ${names} order by ${names}
+    on conflict (${names}) do update set ${[...moved, ...joined].join(", ")}
+    returning ${names}, ${long.join(", ")}
+  )
+  select *, (select count(*) from taken) as taken from folded`;

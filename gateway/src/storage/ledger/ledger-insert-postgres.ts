@@ -1,0 +1,107 @@
+import { usageTable } from "@sluice/contract/words";
+import { CompiledQuery } from "kysely";
+import type { LedgerEntry } from "#core/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { sketchOf } from "../database/latency-sketch.ts";
+import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
+import { postgresArray } from "../database/postgres/postgres-values.ts";
+import { bindEntry, ledgerColumns, numberColumns, timeColumns } from "./ledger-columns.ts";
+import { monthKeeper } from "./ledger-months.ts";
+import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+
+/**
+ * Entries into PostgreSQL: one statement a batch, however long it is, with an array for each column. In the same statement what
+ * was new is summed into rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other.
+ * Whoever reads `usage_rollups` reads them along (the table inherits), and `foldRollups` adds them up later.
+ */
+export function postgresInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
+  const months = monthKeeper(database);
+  return async (entries) => {
+    if (entries.length === 0) return 0;
+    await months.make(entries.map(({ at }) => at));
+    try {
+      return await insertInto(database.kysely, entries);
+    } catch (thrown) {
+      // The entry's month was cut out of the default part at this very moment: now it has a place.
+      if (!isCheckViolation(thrown)) throw thrown;
+      return await insertInto(database.kysely, entries);
+    }
+  };
+}
+
+/** On the database the statement is a transaction by itself; or a part of one that writes something else with it. */
+export async function insertInto(connection: Connection, given: readonly LedgerEntry[]): Promise<number> {
+  const { rows } = await connection.executeQuery<Inserted>(insertOf(inOrder(given)));
+  return rows[0]?.inserted ?? 0;
+}
+
+/** Each attempt once; two writers of the same ones take them in the same order, and do not wait in a circle. */
+function inOrder(given: readonly LedgerEntry[]): readonly LedgerEntry[] {
+  const sorted = given.toSorted((a, b) => (a.attemptId < b.attemptId ? -1 : a.attemptId > b.attemptId ? 1 : 0));
+  return sorted.filter((entry, index) => entry.attemptId !== sorted[index - 1]?.attemptId);
+}
+
+interface Inserted {
+  readonly inserted: number;
+}
+
+function insertOf(entries: readonly LedgerEntry[]): NamedQuery<Inserted> {
+  const columns: unknown[][] = [...ledgerColumns, ...rollupSketches].map(() => []);
+  const row: unknown[] = [];
+  for (const entry of entries) {
+    row.length = 0;
+    bindEntry(entry, row);
+    bindTimes(entry, row);
+    for (const [index, value] of row.entries()) columns[index]?.push(value);
+  }
+  const query: CompiledQuery = CompiledQuery.raw(statement, columns.map(postgresArray));
+  return { ...(query as CompiledQuery<Inserted>), name: "ledger_insert" };
+}
+
+/** In the order of `rollupSketches`: what the entry alone would count in each. As `addTimes` does it. */
+function bindTimes({ outcome, startedAfterMs, totalMs, firstTokenMs }: LedgerEntry, into: unknown[]): void {
+  if (outcome !== "succeeded") return void into.push(null, null, null, null);
+  const before = startedAfterMs ?? 0;
+  const first = firstTokenMs === null ? null : sketchOf(firstTokenMs);
+  into.push(sketchOf(before + totalMs), firstTokenMs === null ? null : sketchOf(before + firstTokenMs));
+  into.push(sketchOf(totalMs), first);
+}
+
+const scope = ["at - at % :hour", ...rollupScope.slice(1)].map((term) => term.replace(":hour", String(hourMs)));
+
+/** What an entry adds to each sum of its rollup. As `rollupsOf` does it. */
+const added: Readonly<Record<(typeof rollupSums)[number], string>> = {
+  attempts: "calls",
+  requests: "case when retry_index = 0 then calls else 0 end",
+  succeeded: "case when outcome = 'succeeded' then 1 else 0 end",
+  cancelled: "case when outcome = 'cancelled' then calls else 0 end",
+  cost_nano_usd: "cost_nano_usd",
+  ...(Object.fromEntries(usageTable.map(({ column }) => [column, column])) as Record<
+    (typeof usageTable)[number]["column"],
+    string
+  >),
+};
+
+function typeOf(column: string): string {
+  return timeColumns.has(column) ? "float8" : numberColumns.has(column) ? "bigint" : "text";
+}
+
+const statement = `
+  with given as materialized (
+    select * from unnest(${[...ledgerColumns, ...rollupSketches].map((name, n) => `$${n + 1}::${typeOf(name)}[]`).join(", ")})
+      as given (${[...ledgerColumns, ...rollupSketches].join(", ")})
+  ), fresh as (
+    insert into ledger_entries (${ledgerColumns.join(", ")}) select ${ledgerColumns.join(", ")} from given
+    on conflict do nothing returning attempt_id
+  ), tail as (
+    insert into usage_rollups_tail (${[...rollupScope, ...rollupSums, ...rollupSketches].join(", ")})
+    select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${added[name]})`).join(", ")},
+      ${rollupSketches.map((name) => `coalesce(string_agg(${name}, ''), '')`).join(", ")}
+    from given where attempt_id in (select attempt_id from fresh)
+    group by ${scope.map((_, n) => n + 1).join(", ")}
+  )
+  select count(*) as inserted from fresh`;
+
+function isCheckViolation(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "23514";
+}

@@ -1,0 +1,158 @@
+import { type RawBuilder, sql, type Transaction } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Database } from "../database/database.ts";
+import type { Tables } from "../database/schema.ts";
+
+/**
+ * On PostgreSQL the ledger is one table in parts, one for each month (UTC) by `at`: `ledger_entries_2026_11`. What has no month
+ * stands in `ledger_entries_default`. On SQLite there are no parts, and nothing here does anything.
+ */
+export interface MonthKeeper {
+  /** Makes the months of these moments, where there is reason to. Asked before each batch: mostly it knows them. */
+  make(moments: readonly number[]): Promise<void>;
+}
+
+/** Remembers which months there are, so that it asks the database once a month. */
+export function monthKeeper(database: Database): MonthKeeper {
+  const known = new Set<number>();
+  return {
+    async make(moments) {
+      for (const at of moments) {
+        const month = monthOf(at);
+        if (known.has(month)) continue;
+        // Also when it could not be made: entries have a place in the default part, and the upkeep moves them.
+        if (known.size >= bounds.ledgerMonthsKnownMax) known.clear();
+        known.add(month);
+        if (Number.isFinite(month)) await makeMonth(database, month).catch(() => false);
+      }
+    },
+  };
+}
+
+/** The months that are next, and those of entries that came before their month did. Resolves to how many were made. */
+export async function makeMonths(database: Database, now: number): Promise<number> {
+  if (database.flavour.name === "sqlite") return 0;
+  const months = new Set<number>();
+  for (let ahead = 0, month = monthOf(now); ahead <= bounds.ledgerMonthsAhead; ahead++, month = nextMonth(month)) {
+    months.add(month);
+  }
+  for (const month of await monthsInDefault(database, now)) months.add(month);
+  let made = 0;
+  for (const month of months) if (await makeMonth(database, month)) made += 1;
+  return made;
+}
+
+/** A part of the ledger and the moment before which all its entries began; null: it may hold any. */
+export interface LedgerPart {
+  readonly name: string;
+  readonly until: number | null;
+}
+
+export async function ledgerParts({ kysely }: Pick<Database, "kysely">): Promise<readonly LedgerPart[]> {
+  const { rows } = await sql<{ name: string; bound: string }>`
+    select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'ledger_entries'::regclass order by c.relname`.execute(kysely);
+  return rows.map(({ name, bound }) => {
+    const [, until] = / TO \('(\d+)'\)$/.exec(bound) ?? [];
+    return { name, until: until === undefined ? null : Number(until) };
+  });
+}
+
+/**
+ * Drops a part, whole. Readers of the ledger are waited for a moment only: whoever inserts waits behind us meanwhile. False when
+ * they took longer; it is to be tried again.
+ */
+export async function dropPart({ kysely }: Database, { name }: LedgerPart): Promise<boolean> {
+  try {
+    await kysely.transaction().execute(async (transaction) => {
+      await boundedLocks(transaction, bounds.ledgerLockMs);
+      await sql`lock table only ledger_entries in access exclusive mode`.execute(transaction);
+      await sql`drop table if exists ${sql.table(name)}`.execute(transaction);
+    });
+    return true;
+  } catch (thrown) {
+    if (isLockTimeout(thrown)) return false;
+    throw thrown;
+  }
+}
+
+/** The first moment of a month, in Unix milliseconds. */
+export function monthOf(at: number): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+export function nextMonth(month: number): number {
+  const date = new Date(month);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+/**
+ * False when it is there, or too far from today by the server's clock: entries of clocks that are wrong stay in the default part.
+ * What that part holds of the month is moved. Others insert meanwhile, but for those whose entries would go there.
+ */
+async function makeMonth({ kysely }: Database, month: number): Promise<boolean> {
+  const until = nextMonth(month);
+  return await kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ wanted: number }>`
+      select ${month}::bigint between ${serverNow} - ${bounds.ledgerMonthsPastMs}::bigint
+          and ${serverNow} + ${bounds.ledgerMonthsFutureMs}::bigint
+        and not exists (${partOf(month)}) as wanted`.execute(transaction);
+    if (rows[0]?.wanted !== 1) return false;
+    await boundedLocks(transaction, bounds.ledgerPartMs);
+    // Of two that make months at once the second finds it made. The order of locks is everybody's: first the whole, then parts.
+    await sql`lock table only ledger_entries in share update exclusive mode`.execute(transaction);
+    const made = await partOf(month).execute(transaction);
+    if (made.rows.length > 0) return false;
+    await sql`lock table ledger_entries_default in access exclusive mode`.execute(transaction);
+    const part = sql.table(nameOf(month));
+    const within = sql`at >= ${sql.lit(month)} and at < ${sql.lit(until)}`;
+    await sql`create table ${part} (like ledger_entries including defaults)`.execute(transaction);
+    await sql`
+      with moved as (delete from ledger_entries_default where ${within} returning *)
+      insert into ${part} select * from moved`.execute(transaction);
+    await sql`
+      alter table ledger_entries attach partition ${part} for values from (${sql.lit(month)}) to (${sql.lit(until)})
+    `.execute(transaction);
+    return true;
+  });
+}
+
+const serverNow = sql`(extract(epoch from now()) * 1000)`;
+
+/** The part that a moment belongs to, if there is one: a month, or the older table that was there before months were. */
+function partOf(at: number): RawBuilder<unknown> {
+  const ends = sql`regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \\((?:''?(-?\\d+)''?|MINVALUE)\\) TO \\(''?(\\d+)''?\\)')`;
+  return sql`
+    select 1 from pg_inherits i join pg_class c on c.oid = i.inhrelid, ${ends} as ends
+    where i.inhparent = 'ledger_entries'::regclass
+      and (ends[1] is null or ends[1]::bigint <= ${at}::bigint) and ends[2]::bigint > ${at}::bigint`;
+}
+
+async function monthsInDefault({ kysely }: Database, now: number): Promise<readonly number[]> {
+  const months: number[] = [];
+  const last = now + bounds.ledgerMonthsFutureMs;
+  for (let from = now - bounds.ledgerMonthsPastMs; ; ) {
+    const { rows } = await sql<{ at: number | null }>`
+      select min(at) as at from ledger_entries_default where at between ${from} and ${last}`.execute(kysely);
+    const at = rows[0]?.at ?? null;
+    if (at === null) return months;
+    const month = monthOf(at);
+    months.push(month);
+    from = nextMonth(month);
+  }
+}
+
+async function boundedLocks(transaction: Transaction<Tables>, ms: number): Promise<void> {
+  await sql`set local lock_timeout = ${sql.lit(ms)}`.execute(transaction);
+}
+
+function isLockTimeout(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return ("code" in thrown && thrown.code === "55P03") || isLockTimeout(thrown.cause);
+}
+
+function nameOf(month: number): string {
+  return `ledger_entries_${new Date(month).toISOString().slice(0, 7).replace("-", "_")}`;
+}

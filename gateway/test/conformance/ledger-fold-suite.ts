@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { LedgerEntry } from "#core/index.ts";
+import { ledgerEntry, newYear, refusedEntry, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+
+/** What holds of the ledger's sums while they are folded, and of entries at the edges of months, on every database. */
+export function ledgerFoldSuite(name: string, make: StoreGroundFactory): void {
+  describe(`ledger in parts: ${name}`, () => {
+    foldTests(make);
+    writerTests(make);
+    monthTests(make);
+  });
+}
+
+const hour = 3_600_000;
+
+async function foldAll({ ledgerStore }: StoreGround): Promise<void> {
+  for (let rounds = 0; rounds < 10_000; rounds++) if ((await ledgerStore.fold()) === 0) return;
+  throw new Error("it never comes to an end");
+}
+
+/** By model: requests, and what they cost. */
+async function sumsOf({ ledgerStore }: StoreGround): Promise<Record<string, readonly [number, number]>> {
+  const sums = await ledgerStore.usage({});
+  return Object.fromEntries(sums.map(({ model, requests, costNanoUsd }) => [model, [requests, costNanoUsd]]));
+}
+
+function sumsIn(entries: Iterable<LedgerEntry>): Record<string, readonly [number, number]> {
+  const sums: Record<string, readonly [number, number]> = {};
+  for (const { model, calls = 1, retryIndex, costNanoUsd } of entries) {
+    const [requests, cost] = sums[model] ?? [0, 0];
+    sums[model] = [requests + (retryIndex === 0 ? calls : 0), cost + costNanoUsd];
+  }
+  return sums;
+}
+
+function foldTests(make: StoreGroundFactory): void {
+  test("sums are the entries' at every moment, however inserts and folds of any size follow each other", async () => {
+    await using ground = await make();
+    const kept = new Map<string, LedgerEntry>();
+    const entry = (n: number) =>
+      (n % 5 === 0 ? refusedEntry : ledgerEntry)(String(n), {
+        at: newYear + (n % 7) * hour,
+        keyId: `key_${n % 2}`,
+        model: `m${n % 3}`,
+        retryIndex: n % 4 === 1 ? 1 : 0,
+        outcome: n % 5 === 0 ? "rejected" : n % 6 === 1 ? "cancelled" : "succeeded",
+        calls: n % 5 === 0 ? 9 : 1,
+        firstTokenMs: n % 2 === 0 ? n : null,
+        totalMs: n * 11,
+        startedAfterMs: n % 3 === 0 ? null : n,
+        priceVersion: null,
+        costNanoUsd: 0,
+      });
+    const step = fc.oneof(
+      fc.array(fc.nat(300), { maxLength: 30 }).map((given) => ({ given, rows: 0 })),
+      fc.integer({ min: 1, max: 6 }).map((rows) => ({ given: [] as number[], rows })),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        for (const { given, rows } of steps) {
+          if (rows > 0) await ground.ledgerStore.fold(rows);
+          await ground.ledgerStore.insert(given.map(entry));
+          for (const n of given) kept.set(String(n), entry(n));
+          expect(await sumsOf(ground)).toEqual(sumsIn(kept.values()));
+        }
+      }),
+      { numRuns: 12 },
+    );
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    await foldAll(ground);
+    expect(await sumsOf(ground)).toEqual(sumsIn(kept.values()));
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
+  test("folding a part of a busy hour leaves the sketches of the rest as they are", async () => {
+    await using ground = await make();
+    for (let batch = 0; batch < 12; batch++) {
+      const entries = Array.from({ length: 100 }, (_, n) =>
+        ledgerEntry(`${batch}_${n}`, { totalMs: 100 + n, firstTokenMs: batch + n, priceVersion: null, costNanoUsd: 0 }),
+      );
+      await ground.ledgerStore.insert(entries);
+    }
+    for (let rounds = 0; rounds < 3; rounds++) {
+      await ground.ledgerStore.fold(5);
+      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    }
+    expect(await ground.ledgerStore.fold()).toBe(0);
+    expect(await ground.database.kysely.selectFrom("usage_rollups").select("attempts").execute()).toEqual([
+      { attempts: 1_200 },
+    ]);
+  });
+}
+
+function writerTests(make: StoreGroundFactory): void {
+  test("writers of the same and of other entries, and folds, all at once: each attempt counts once", async () => {
+    await using ground = await make();
+    const batches = Array.from({ length: 12 }, (_, b) =>
+      Array.from({ length: 50 }, (_, n) =>
+        ledgerEntry(`${b % 3 === 0 ? `own${b}` : "shared"}_${n}`, {
+          keyId: `key_${n % 5}`,
+          priceVersion: null,
+          costNanoUsd: 0,
+        }),
+      ),
+    );
+    const work = batches.map(async (batch, b) => {
+      const inserted = await ground.ledgerStore.insert(b % 2 === 0 ? batch : batch.toReversed());
+      await ground.ledgerStore.fold(3);
+      return inserted;
+    });
+    const inserted = await Promise.all(work);
+    expect(inserted.reduce((a, b) => a + b)).toBe(5 * 50);
+    expect(await sumsOf(ground)).toEqual({ "gpt-5": [250, 0] });
+    await foldAll(ground);
+    const check = await ground.ledgerStore.check();
+    expect([check.entries, check.faults]).toEqual([250, []]);
+    expect(await sumsOf(ground)).toEqual({ "gpt-5": [250, 0] });
+  });
+}
+
+function monthTests(make: StoreGroundFactory): void {
+  test("entries on both sides of a month's edge, long ago and far ahead are all there, once", async () => {
+    await using ground = await make();
+    const edge = Date.UTC(2026, 2, 1);
+    const moments = [0, Date.UTC(1999, 11, 31), edge - 1, edge, edge + 1, Date.UTC(2091, 4, 5), newYear];
+    const entries = moments.map((at, n) => ledgerEntry(`e${n}`, { at, priceVersion: null, costNanoUsd: 0 }));
+    expect(await ground.ledgerStore.insert(entries)).toBe(7);
+    expect(await ground.ledgerStore.insert(entries.toReversed())).toBe(0);
+    const { entries: newestFirst } = await ground.ledgerStore.page({}, null, 10);
+    expect(newestFirst.map(({ at }) => at)).toEqual(moments.toSorted((a, b) => b - a));
+    const inMarch = await ground.ledgerStore.page({ from: edge, to: Date.UTC(2026, 3, 1) }, null, 10);
+    expect(inMarch.entries.map(({ at }) => at - edge)).toEqual([1, 0]);
+    await ground.ledgerStore.makeMonths(newYear);
+    expect(await ground.ledgerStore.insert(entries)).toBe(0);
+    const check = await ground.ledgerStore.check();
+    expect([check.entries, check.faults]).toEqual([7, []]);
+  });
+
+  test("what is too old goes from every month while others write, and the sums stay", async () => {
+    await using ground = await make();
+    const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 1));
+    const entryAt = (at: number, n: number) => ledgerEntry(`${at}_${n}`, { at, priceVersion: null, costNanoUsd: 0 });
+    for (const month of months) {
+      await ground.ledgerStore.insert(Array.from({ length: 40 }, (_, n) => entryAt(month + n * 12 * hour, n)));
+    }
+    let written = 0;
+    let pruned = false;
+    const writing = (async () => {
+      while (!pruned) {
+        written += await ground.ledgerStore.insert([entryAt(Date.UTC(2026, 4, 2) + written, 0)]);
+        await new Promise(setImmediate);
+      }
+    })();
+    // The tenth day of March: two whole months and eighteen entries of the third.
+    expect(await ground.ledgerStore.prune(Date.UTC(2026, 2, 10))).toBe(40 + 40 + 18);
+    pruned = true;
+    await writing;
+    expect(written).toBeGreaterThan(0);
+    const check = await ground.ledgerStore.check();
+    expect([check.entries, check.faults]).toEqual([22 + 40 + written, []]);
+    expect(await sumsOf(ground)).toEqual({ "gpt-5": [160 + written, 0] });
+    expect(await ground.ledgerStore.prune(Date.UTC(2026, 2, 10))).toBe(0);
+  });
+}

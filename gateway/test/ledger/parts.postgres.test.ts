@@ -1,0 +1,212 @@
+import { expect, test } from "bun:test";
+import { type Kysely, sql } from "kysely";
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
+import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+
+/** A month that no other test writes into, so that it is not there before. */
+const march = Date.UTC(2024, 2, 1);
+const april = Date.UTC(2024, 3, 1);
+const hour = 3_600_000;
+
+const entryAt = (name: string, at: number): LedgerEntry =>
+  ledgerEntry(name, { at, priceVersion: null, costNanoUsd: 0 });
+
+/** The parts that hold these attempts. */
+async function partsOf({ kysely }: Database): Promise<Record<string, string>> {
+  const { rows } = await sql<{ attempt: string; part: string }>`
+    select attempt_id as attempt, tableoid::regclass::text as part from ledger_entries`.execute(kysely);
+  return Object.fromEntries(rows.map(({ attempt, part }) => [attempt, part]));
+}
+
+async function dropMonth({ kysely }: Database, month: string): Promise<void> {
+  await sql`drop table if exists ${sql.table(`ledger_entries_${month}`)}`.execute(kysely);
+}
+
+/** Resolves once so many of the database's connections wait for a lock. */
+async function untilWaiting(url: string, count: number): Promise<readonly number[]> {
+  return await asOwner(url, async (client) => {
+    let waiting: number[] = [];
+    await until(async () => {
+      const { rows } = await client.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      waiting = (rows as { pid: number }[]).map(({ pid }) => pid);
+      return waiting.length >= count;
+    });
+    return waiting;
+  });
+}
+
+/** Begins a transaction and resolves to how it is ended. */
+async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
+  const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
+  const { promise: end, resolve: ending } = Promise.withResolvers<void>();
+  const ended = kysely.transaction().execute(async (transaction) => {
+    await sql.raw(statement).execute(transaction);
+    hasBegun();
+    await end;
+  });
+  await Promise.race([begins, ended]);
+  return async () => {
+    ending();
+    await ended;
+  };
+}
+
+await onPostgres("parts of the ledger", () => {
+  test("many writers whose month is not there yet make it once, and lose nothing", async () => {
+    await using ground = await openPostgresGround();
+    await dropMonth(ground.database, "2024_03");
+    const stores = Array.from({ length: 6 }, () => createLedgerStore(ground.database));
+    const batch = (writer: number) =>
+      Array.from({ length: 20 }, (_, n) => entryAt(`${writer % 3}_${n}`, march + n * hour));
+    const inserted = await Promise.all(stores.map((store, writer) => store.insert(batch(writer))));
+    expect(inserted.reduce((a, b) => a + b)).toBe(60);
+    expect(new Set(Object.values(await partsOf(ground.database)))).toEqual(new Set(["ledger_entries_2024_03"]));
+    expect((await stores[0]?.check())?.faults).toEqual([]);
+  });
+
+  test("entries without a month wait in the default part, are read there, and are moved when it is made", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const store = createLedgerStore(database);
+    await store.insert([entryAt("first", march)]);
+    await dropMonth(database, "2024_03");
+    await sql`delete from usage_rollups`.execute(database.kysely);
+    // This store believes that the month is there.
+    const entries = [entryAt("late", march + hour), entryAt("next", april), entryAt("far", Date.UTC(2095, 1, 1))];
+    expect(await store.insert(entries)).toBe(3);
+    expect(await partsOf(database)).toMatchObject({
+      att_late: "ledger_entries_default",
+      att_far: "ledger_entries_default",
+    });
+    expect((await store.page({ to: april }, null, 5)).entries.map(({ attemptId }) => attemptId)).toEqual(["att_late"]);
+    expect(await createLedgerStore(database).makeMonths(march)).toBeGreaterThan(0);
+    expect(await partsOf(database)).toMatchObject({
+      att_late: "ledger_entries_2024_03",
+      att_far: "ledger_entries_default",
+    });
+    expect(await createLedgerStore(database).insert(entries)).toBe(0);
+    const check = await store.check();
+    expect([check.entries, check.faults]).toEqual([3, []]);
+    expect(await createLedgerStore(database).makeMonths(march)).toBe(0);
+  });
+
+  test("an entry on its way into the default part when its month is cut out of it gets into the month", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const store = createLedgerStore(database);
+    await store.insert([entryAt("first", march)]);
+    await dropMonth(database, "2024_03");
+    const cut = await begun(
+      database.kysely as never,
+      `lock table ledger_entries_default in access exclusive mode;
+       create table ledger_entries_2024_03 (like ledger_entries including defaults);
+       alter table ledger_entries attach partition ledger_entries_2024_03 for values from (${march}) to (${april})`,
+    );
+    const inserted = store.insert([entryAt("now", march + 1)]);
+    await untilWaiting(url, 1);
+    await cut();
+    expect(await inserted).toBe(1);
+    expect(await partsOf(database)).toEqual({ att_now: "ledger_entries_2024_03" });
+  });
+
+  test("a fold that is killed in the middle has folded nothing, and the next one everything, once", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const store = createLedgerStore(database);
+    for (let n = 0; n < 8; n++) await store.insert([ledgerEntry(`k${n}`, { at: march, priceVersion: null })]);
+    expect(await store.fold(4)).toBe(4);
+    const before = await store.usage({});
+    const holding = await begun(database.kysely as never, "select 1 from only usage_rollups for update");
+    const folding = await openPostgres({ url, poolSize: 1 });
+    // It has taken its rows away and waits to add them up.
+    const fold = createLedgerStore(folding)
+      .fold()
+      .then(
+        () => "folded",
+        () => "failed",
+      );
+    const [killed] = await untilWaiting(url, 1);
+    await asOwner(url, async (client) => void (await client.query("select pg_terminate_backend($1)", [killed])));
+    expect(await fold).toBe("failed");
+    await folding.close();
+    await holding();
+    expect(await store.usage({})).toEqual(before);
+    expect((await store.check()).faults.map(({ rule }) => rule)).not.toContain("a rollup is the sum of its entries");
+    expect(await store.fold()).toBe(4);
+    expect(await store.fold()).toBe(0);
+    expect(await store.usage({})).toEqual(before);
+  });
+
+  test("a month is dropped as soon as its readers are through; writers wait for it a moment at most", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const store = createLedgerStore(database);
+    await store.insert([entryAt("old", march), entryAt("new", april)]);
+    const reading = await begun(database.kysely as never, "select count(*) from ledger_entries");
+    const pruned = store.prune(april);
+    await untilWaiting(url, 1);
+    // Behind the drop that waits for the reader; it is given up in time, and they go on while the reader still reads.
+    expect(await store.insert([entryAt("meanwhile", april + 1)])).toBe(1);
+    await reading();
+    expect(await pruned).toBe(1);
+    expect(await partsOf(database)).toEqual({
+      att_new: "ledger_entries_2024_04",
+      att_meanwhile: "ledger_entries_2024_04",
+    });
+    const { rows } = await sql<{ gone: number }>`select to_regclass('ledger_entries_2024_03') is null as gone`.execute(
+      database.kysely,
+    );
+    expect(rows).toEqual([{ gone: 1 }]);
+  });
+
+  test("a gateway folds what is inserted and makes the months ahead, until it is stopped", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const ledgerStore = createLedgerStore(database);
+    await dropMonth(database, "2024_04");
+    await dropMonth(database, "2024_05");
+    await ledgerStore.insert([entryAt("early", march)]);
+    const clock = new FakeClock(march);
+    const stop = keepLedger({ database, ledgerStore, clock, observer: silentObserver });
+    const tail = async () => {
+      const { rows } = await sql<{ rows: number }>`select count(*) as rows from usage_rollups_tail`.execute(
+        database.kysely,
+      );
+      return rows[0]?.rows;
+    };
+    await until(async () => (await tail()) === 0);
+    await ledgerStore.insert([entryAt("later", march + hour)]);
+    await until(async () => {
+      clock.advance(bounds.foldIdleMs);
+      return (await tail()) === 0;
+    });
+    const { rows } = await sql<{ there: number }>`
+      select to_regclass('ledger_entries_2024_05') is not null as there`.execute(database.kysely);
+    expect(rows).toEqual([{ there: 1 }]);
+    await stop();
+    await ledgerStore.insert([entryAt("last", march + hour)]);
+    clock.advance(bounds.foldIdleMs);
+    expect(await tail()).toBe(1);
+  });
+
+  test("a long line of months ahead is there before it is needed, and an entry costs one statement", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const now = Date.now();
+    const store = createLedgerStore(database);
+    await store.makeMonths(now);
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from pg_inherits where inhparent = 'ledger_entries'::regclass`.execute(database.kysely);
+    expect(rows[0]?.count).toBeGreaterThanOrEqual(bounds.ledgerMonthsAhead + 2);
+    await store.insert([entryAt("today", now)]);
+    expect(Object.values(await partsOf(database))).not.toContain("ledger_entries_default");
+  });
+});
