@@ -16,3 +16,4 @@ export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { examineRedis } from "./redis/examine-redis.ts";
 export { redisVersionMin } from "./redis/options.ts";
 export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";
+export type { ShareOptions } from "./redis/shares/share-options.ts";

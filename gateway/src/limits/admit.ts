@@ -1,5 +1,5 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
-import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
@@ -32,9 +32,9 @@ export interface Admission {
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit>;
   /**
    * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
-   * asked before a call is read, and `admit` decides after that.
+   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last.
    */
-  check(principal: Principal): void | Promise<void>;
+  check(principal: Principal): void;
   /**
    * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
    * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
@@ -119,30 +119,30 @@ class CountedAdmission implements Admission, PermitOffice {
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const { all, budgets } = this.#rulesOf(principal);
     const { most, least } = budgets.length === 0 ? noMoney : estimate.money();
-    return this.#reserve(all, { tokens: estimate.tokens, most, least }, false, id);
+    return this.#reserve(all, { tokens: estimate.tokens, most, least }, { known: false, id, isCall: true });
   }
 
-  check(principal: Principal): void | Promise<void> {
+  check(principal: Principal): void {
     const rules = this.#rulesOf(principal).all;
     const nowMs = this.#clock.now();
-    const later: Promise<void>[] = [];
     for (const rule of rules) {
       const claim = rule.claim(nothing, nowMs);
-      const refuse = (state: ClaimState): void => {
-        const usedUp = claim.kind === "budget" && state.used >= claim.limit;
-        if (!usedUp && state.used + claim.amount <= claim.limit) return;
-        this.#refused.note(claim, nowMs);
-        throw rule.refusal(state, nothing, nowMs);
-      };
-      const state = this.counter.peek(claim);
-      if (state instanceof Promise) later.push(state.then(refuse));
-      else refuse(state);
+      // A shared counter is not asked twice for one call: what it said last does, and where it said nothing `admit` decides.
+      const state = this.counter.glance === undefined ? this.counter.peek(claim) : this.counter.glance(claim);
+      if (state === null || state instanceof Promise) continue;
+      const usedUp = claim.kind === "budget" && state.used >= claim.limit;
+      if (!usedUp && state.used + claim.amount <= claim.limit) continue;
+      this.#refused.note(claim, nowMs);
+      throw rule.refusal(state, nothing, nowMs);
     }
-    if (later.length > 0) return Promise.all(later).then(() => undefined);
   }
 
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
-    return this.#reserve(this.#rulesOf(principal).budgets, { tokens: 0, most: nanoUsd, least: nanoUsd }, known, id);
+    return this.#reserve(
+      this.#rulesOf(principal).budgets,
+      { tokens: 0, most: nanoUsd, least: nanoUsd },
+      { known, id, isCall: false },
+    );
   }
 
   settled(cost: Cost): void {
@@ -177,7 +177,7 @@ class CountedAdmission implements Admission, PermitOffice {
     );
   }
 
-  #reserve(rules: readonly LimitRule[], wanted: Wanted, known: boolean, id?: string): Permit | Promise<Permit> {
+  #reserve(rules: readonly LimitRule[], wanted: Wanted, { known, id, isCall }: Kind): Permit | Promise<Permit> {
     if (rules.length === 0) return new FreePermit(this);
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
@@ -185,8 +185,8 @@ class CountedAdmission implements Admission, PermitOffice {
       const claim = rule.claim(wanted, nowMs);
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
-    const asked: Asked = { rules, claims, wanted, nowMs, id };
-    const answer = this.counter.reserve(claims, id);
+    const asked: Asked = { rules, claims, wanted, nowMs, id, isCall };
+    const answer = this.counter.reserve(claims, id, isCall);
     if (answer instanceof Promise) return answer.then((later) => this.#shared(asked, later));
     return this.#permit(asked, answer);
   }
@@ -224,7 +224,7 @@ class CountedAdmission implements Admission, PermitOffice {
       return { ...claim, limit: Number.POSITIVE_INFINITY };
     });
     const again: Asked = { ...asked, claims, unknown };
-    const answer = this.counter.reserve(claims, asked.id);
+    const answer = this.counter.reserve(claims, asked.id, asked.isCall);
     if (answer instanceof Promise) return answer.then((later) => this.#shared(again, later));
     return this.#permit(again, answer);
   }
@@ -250,6 +250,13 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 }
 
+/** `known`: it was granted before. `isCall`: it is a call of this process, not a task that outlives it. */
+interface Kind {
+  readonly known: boolean;
+  readonly id: string | undefined;
+  readonly isCall: boolean;
+}
+
 /** What the counter was asked for. `unknown`: the budgets among it were met before. */
 interface Asked {
   readonly rules: readonly LimitRule[];
@@ -257,6 +264,7 @@ interface Asked {
   readonly wanted: Wanted;
   readonly nowMs: number;
   readonly id: string | undefined;
+  readonly isCall: boolean;
   readonly unknown?: ReadonlyMap<string, Unknown>;
 }
 

@@ -70,8 +70,10 @@ export interface Counter {
   /**
    * `id` names the reservation to every process (a request's id, a task's): to a shared counter the same id again is the same
    * reservation, however often it is asked for. Left out, the counter makes one. A counter of one process has no use for it.
+   * `isCall`: it ends in this process, so a shared counter may take it from what it has leased to this process, and no other
+   * process knows its id.
    */
-  reserve(claims: readonly Claim[], id?: string): Reserved | Refused | Promise<Reserved | Refused>;
+  reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Refused | Promise<Reserved | Refused>;
   /**
    * Holds more money for a reservation, in each of its budgets: `amount`, or what is left if that is at least `least`.
    * Resolves to how much was held; 0 when it does not fit or the reservation has ended.
@@ -98,6 +100,8 @@ export interface Counter {
   seed(key: string, amount: number, at: number, windowMs: number): void | Promise<void>;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
+  /** What a shared counter's answers of the last moments tell of a claim, without asking; null: nothing. */
+  glance?(claim: Claim): ClaimState | null;
   /** Reservations not yet settled; 0 at rest. */
   readonly outstanding: number;
 }

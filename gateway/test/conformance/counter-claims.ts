@@ -1,4 +1,4 @@
-import type { Claim } from "#ports/index.ts";
+import type { Claim, Counter } from "#ports/index.ts";
 
 export const windowClaim = (key: string, limit: number, amount = 1): Claim => ({
   kind: "window",
@@ -18,3 +18,14 @@ export const budgetClaim = (key: string, limit: number, amount: number, periodSt
   kind: "budget",
   periodStart,
 });
+
+/** The same counter, told that every reservation is one of a call, so that it may be served from a share. */
+export function asCalls<T extends Counter>(counter: T): T {
+  return new Proxy(counter, {
+    get(target, name) {
+      if (name === "reserve") return (claims: readonly Claim[], id?: string) => target.reserve(claims, id, true);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,5 +1,5 @@
 import { createClient, type RedisClientType } from "@redis/client";
-import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
+import { createRedisCounter, type RedisCounter, type ShareOptions } from "#coordination/index.ts";
 import type { Claim, Clock, Counter, Reserved } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { RedisServer } from "../../../test/redis-server.ts";
@@ -9,6 +9,7 @@ interface Options {
   readonly clock?: Clock;
   readonly nowMs?: () => number;
   readonly seed?: (counter: Pick<Counter, "seed">) => Promise<void>;
+  readonly shares?: ShareOptions | false;
 }
 
 /** One server, as many processes' counters as a test opens, and a hand at the server itself. */

@@ -5,10 +5,11 @@
  * hash tag, so that all keys of a script lie in one slot of a cluster. ARGV[1] is the epoch that the caller believes in: with
  * another one nothing is done and the answer is -1. ARGV[2] is a time in milliseconds for tests; left empty it is the server's.
  *
- * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, and a field for each part), `g:` a
+ * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, and a field for each part), `g:` a
  * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
  * `<start>:s`, `:h`, `:k` spent, held, known), `t:` costs that a budget was told lately, `r:` a reservation, `o:` the
- * reservations of an owner, `owners` until when each owner's reservations hold.
+ * reservations of an owner, `owners` until when each owner's reservations hold, `l:` which owners have a share of a tally, and
+ * `x:` that it is recalled (see shares/share-scripts.ts).
  */
 export const prelude = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end
@@ -26,7 +27,8 @@ local function str(n) return string.format('%.0f', n) end
 local function openWindow(key, windowMs)
   local w = {kind = 'w', k = base .. 'w:' .. key, part = windowMs / parts, windowMs = windowMs, add = {}, drop = {}, held = {}}
   local now = math.floor(ms / w.part)
-  local f = redis.call('HMGET', w.k, 'n', 'o', 's')
+  local f = redis.call('HMGET', w.k, 'n', 'o', 's', 'h')
+  w.h = tonumber(f[4] or 0) or 0
   if not f[1] then
     w.n, w.o, w.s = now, now, 0
     return w
@@ -35,8 +37,8 @@ local function openWindow(key, windowMs)
   if now < w.n - 1 then
     -- The server's clock was set back. All that is counted counts as of now, which frees nothing early.
     redis.call('DEL', w.k)
-    redis.call('HSET', w.k, 'n', str(now), 'o', str(now), 's', str(w.s), str(now), str(w.s))
-    redis.call('PEXPIRE', w.k, str(windowMs * 3))
+    redis.call('HSET', w.k, 'n', str(now), 'o', str(now), 's', str(w.s), 'h', str(w.h), str(now), str(w.s))
+    redis.call('PEXPIRE', w.k, str(w.h > 0 and keepMs or windowMs * 3))
     w.n, w.o = now, now
     return w
   end
@@ -90,13 +92,13 @@ end
 local function writeWindow(w)
   if not w.changed then return end
   if #w.drop > 0 then redis.call('HDEL', w.k, unpack(w.drop)) end
-  if w.s == 0 then
+  if w.s == 0 and w.h == 0 then
     redis.call('DEL', w.k)
     return
   end
   for p, amount in pairs(w.add) do redis.call('HINCRBY', w.k, str(p), str(amount)) end
-  redis.call('HSET', w.k, 'n', str(w.n), 'o', str(w.o), 's', str(w.s))
-  redis.call('PEXPIRE', w.k, str(math.max(1, w.windowMs * 3)))
+  redis.call('HSET', w.k, 'n', str(w.n), 'o', str(w.o), 's', str(w.s), 'h', str(w.h))
+  redis.call('PEXPIRE', w.k, str(w.h > 0 and keepMs or math.max(1, w.windowMs * 3)))
 end
 
 -- Gauges.
@@ -204,19 +206,54 @@ end
 local function stateOf(c)
   local it = open(c.kind, c.key, c.windowMs)
   if c.kind == 'w' then
-    local missing = it.s + c.amount - c.limit
-    return {str(it.s), str(windowFree(it, missing > 0 and missing or 1)), '0'}
+    local missing = it.s + it.h + c.amount - c.limit
+    local free = windowFree(it, missing > 0 and missing or 1)
+    if free == 0 and it.h > 0 then free = 1000 end
+    return {str(it.s + it.h), str(free), '0'}
   elseif c.kind == 'g' then return {str(it.used), '0', '0'} end
   local p = periodOf(it, c.start)
   if p == nil then return {'0', '0', '0'} end
   return {str(p.s + p.h), '0', str(p.h)}
 end
 
--- What reservations end with. actuals: a list of strings; an empty one leaves a window as it was reserved.
-local function endOne(id, actuals)
+-- The name of a tally, as shares and recalls have it.
+local function nameOf(kind, key, start) return kind == 'b' and 'b' .. key .. ' ' .. start or kind .. key end
+-- How many owners have a share of a tally and have not heard yet that it is recalled.
+local function unasked(name)
+  local owners = redis.call('SMEMBERS', base .. 'l:' .. name)
+  if #owners == 0 then return 0 end
+  local mark, count = redis.call('GET', base .. 'x:' .. name), 0
+  for _, owner in ipairs(owners) do
+    local packed = redis.call('GET', base .. 'r:s:' .. owner .. ':' .. name)
+    if not packed then redis.call('SREM', base .. 'l:' .. name, owner)
+    elseif not mark or cmsgpack.unpack(packed).heard ~= mark then count = count + 1 end
+  end
+  return count
+end
+-- A share that lapsed may have been used until its lease ended: a window counts it as of then, until its owner says better.
+local function endShare(id, r, endMs)
+  local c = r.claims[1]
+  if c.kind == 'W' then
+    local w = open('w', c.key, c.windowMs)
+    r.lapsed = math.min(math.floor(endMs / w.part), w.n)
+    w.h, w.changed = math.max(0, w.h - c.amount), true
+    windowAdd(w, r.lapsed, c.amount)
+    write()
+    redis.call('SET', base .. 'r:' .. id, cmsgpack.pack(r), 'PX', str(c.windowMs * 2))
+  end
+  redis.call('SREM', base .. 'l:' .. r.share, r.owner)
+  redis.call('SREM', base .. 'o:' .. r.owner, id)
+  return c.kind == 'W'
+end
+
+-- What reservations end with. actuals: a list of strings; an empty one leaves a window as it was reserved. endMs: when its
+-- owner's lease ended, if that is why.
+local function endOne(id, actuals, endMs)
   local packed = redis.call('GET', base .. 'r:' .. id)
   if not packed then return 0 end
   local r = cmsgpack.unpack(packed)
+  if r.lapsed then return 0 end
+  if r.share and endShare(id, r, endMs or ms) then return 1 end
   for i, c in ipairs(r.claims) do
     local it = open(c.kind, c.key, c.windowMs)
     if c.kind == 'w' then
@@ -245,7 +282,7 @@ end
 local function lapse(most)
   local count = 0
   while count < most do
-    local late = redis.call('ZRANGEBYSCORE', base .. 'owners', '-inf', '(' .. str(ms), 'LIMIT', 0, 1)[1]
+    local late, endMs = unpack(redis.call('ZRANGEBYSCORE', base .. 'owners', '-inf', '(' .. str(ms), 'WITHSCORES', 'LIMIT', 0, 1))
     if not late then return count end
     local ids = redis.call('SRANDMEMBER', base .. 'o:' .. late, most - count)
     if #ids == 0 then
@@ -253,7 +290,7 @@ local function lapse(most)
       redis.call('DEL', base .. 'o:' .. late)
     end
     for _, id in ipairs(ids) do
-      if endOne(id, {}) == 0 then redis.call('SREM', base .. 'o:' .. late, id) end
+      if endOne(id, {}, tonumber(endMs)) == 0 then redis.call('SREM', base .. 'o:' .. late, id) end
       count = count + 1
     end
   end

@@ -41,6 +41,7 @@ export class Membership {
   #wake: () => void = () => {};
   #stopTick: () => void = () => {};
   #closed = false;
+  #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #toldMs = Number.NEGATIVE_INFINITY;
   #told = "";
   readonly #address: RedisAddress;
@@ -67,6 +68,28 @@ export class Membership {
   /** Why it is not up, in a line without secrets; null while it is. */
   get problem(): string | null {
     return this.#state === "up" ? null : (this.#problem ?? "it is being joined.");
+  }
+
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  /** Whether the lease on what this process holds has not ended, by its own clock and with a margin. */
+  holdsLease(atMs: number): boolean {
+    return atMs < this.#leaseUntilMs && !this.#closed;
+  }
+
+  /** The list on which this process is asked for what it has leased and does not use. */
+  get inboxKey(): string {
+    return `${this.#keys.epoch.slice(0, -"epoch".length)}recalls:${this.owner}`;
+  }
+
+  /** One more connection. `onReady` is told when it is there again. */
+  openLink(onReady: () => void): Promise<RedisLink> {
+    if (this.#options.openLink !== undefined) return this.#options.openLink(onReady);
+    const late = new AbortController();
+    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
+    return openRedisLink(this.#address, onReady, late.signal).finally(stop);
   }
 
   /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
@@ -139,6 +162,8 @@ export class Membership {
   #rejoin(state: "joining" | "down"): void {
     if (this.#closed) return;
     this.#state = state;
+    // While it is away, a lease holds; what was found to be over is over.
+    if (state === "joining") this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
     this.#joining ??= this.#join().finally(() => {
       this.#joining = null;
     });
@@ -192,9 +217,7 @@ export class Membership {
 
   async #connect(): Promise<void> {
     if (this.#link !== null || this.#closed) return;
-    const late = new AbortController();
-    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
-    const link = await openRedisLink(this.#address, () => this.#wake(), late.signal).finally(stop);
+    const link = await this.openLink(() => this.#wake());
     if (this.#closed) link.close();
     else this.#link = link;
   }
@@ -216,8 +239,10 @@ export class Membership {
     }
     this.#epoch = epoch;
     const keys = [this.#keys.epoch];
+    const renewedMs = this.#clock.monotonic();
     const [alive] = await this.#run("renew", keys, epoch, [this.owner, String(bounds.redisLeaseMs)]);
     if (alive === -1) throw new Error("its epoch ended at once.");
+    this.#renewed(renewedMs);
     const live = [...this.#parts.live().values()];
     for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
       const nowMs = this.#clock.monotonic();
@@ -268,13 +293,22 @@ export class Membership {
       const { epoch, lock } = this.#keys;
       const [found, current] = await this.#exec("enter", [epoch, lock], ["", ""]);
       if (found === "ready" && current === this.#epoch) {
+        const renewedMs = this.#clock.monotonic();
         const answer = await this.#run("renew", [epoch], this.#epoch, [this.owner, String(bounds.redisLeaseMs)]);
-        if (!isStale(answer)) return;
+        if (!isStale(answer)) {
+          this.#renewed(renewedMs);
+          return;
+        }
       }
       if (this.#state === "up") this.#rejoin("joining");
     } catch (thrown) {
       this.#lost(thrown);
     }
+  }
+
+  /** The server counts it from when it was asked, which is not before this. */
+  #renewed(atMs: number): void {
+    this.#leaseUntilMs = atMs + bounds.redisLeaseMs - bounds.shareLeaseMarginMs;
   }
 
   #run(

@@ -1,4 +1,6 @@
 import type { Clock, Counter, Ids, Observer } from "#ports/index.ts";
+import type { RedisLink } from "./redis-link.ts";
+import type { ShareOptions } from "./shares/share-options.ts";
 
 export interface RedisCounterOptions {
   /** See `readRedisAddress`. */
@@ -16,6 +18,10 @@ export interface RedisCounterOptions {
   readonly namespace?: string;
   /** Time in milliseconds. Left out it is the server's own, so that no clock of a caller matters. */
   readonly nowMs?: () => number;
+  /** How large limits are leased in shares; false: they are not. */
+  readonly shares?: ShareOptions | false;
+  /** In the place of `openRedisLink`. */
+  readonly openLink?: (onReady: () => void) => Promise<RedisLink>;
 }
 
 /** The oldest Redis whose scripts and commands are known to do. */

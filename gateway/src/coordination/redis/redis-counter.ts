@@ -16,10 +16,16 @@ import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { claimArgs, numberText, SharedReservation, seedArgs, stateFrom } from "./reservation.ts";
+import type { ScriptName } from "./scripts.ts";
+import { LeasedReservation } from "./shares/leased-reservation.ts";
+import { openRecallInbox } from "./shares/recall-inbox.ts";
+import { ShareBook } from "./shares/share-book.ts";
 
 /** A counter that several processes share. */
 export interface RedisCounter extends Counter {
-  reserve(claims: readonly Claim[], id?: string): Promise<Reserved | Refused>;
+  /** What shares of this process carry is answered at once. */
+  reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Promise<Reserved | Refused>;
+  glance(claim: Claim): ClaimState | null;
   /** False while it cannot be reached, or is not seeded yet. */
   readonly isUp: boolean;
   /** Why it is not up, in one line without secrets. */
@@ -28,6 +34,8 @@ export interface RedisCounter extends Counter {
   readonly epochs: number;
   /** Endings and costs that are not told yet. */
   readonly untold: number;
+  /** Gives back what this process was leased and does not use. To be awaited before `close`, within the caller's own bound. */
+  leave(): Promise<void>;
   /** Leaves what is still reserved to lapse. */
   close(): void;
 }
@@ -39,6 +47,14 @@ export async function createRedisCounter(options: RedisCounterOptions): Promise<
   return counter;
 }
 
+/** `isLeased`: some of what the claim needs was leased to processes that have not been asked for it. */
+interface SharedRefusal extends Refused {
+  readonly isLeased: boolean;
+}
+
+/** A call may be refused by one limit after the other. */
+const recallsMax = 3;
+
 class CounterInRedis implements RedisCounter {
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -47,6 +63,8 @@ class CounterInRedis implements RedisCounter {
   readonly #outbox: Outbox;
   /** Reservations of this process that have not ended, by id. */
   readonly #live = new Map<string, SharedReservation>();
+  /** null: nothing is leased. */
+  readonly #shares: ShareBook | null;
   #toldFullMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RedisCounterOptions) {
@@ -55,13 +73,17 @@ class CounterInRedis implements RedisCounter {
     this.#observer = options.observer;
     this.#membership = new Membership(options, {
       live: () => this.#live,
-      joined: () => this.#outbox.flush(),
+      joined: () => {
+        this.#shares?.joined();
+        this.#outbox.flush();
+      },
     });
     this.#outbox = new Outbox((script, args) => this.#membership.tell(script, args));
+    this.#shares = options.shares === false ? null : this.#openShares(options);
   }
 
   get outstanding(): number {
-    return this.#live.size;
+    return this.#live.size + (this.#shares?.outstanding ?? 0);
   }
 
   get isUp(): boolean {
@@ -77,18 +99,61 @@ class CounterInRedis implements RedisCounter {
   }
 
   get untold(): number {
-    return this.#outbox.size;
+    return this.#outbox.size + (this.#shares?.untold ?? 0);
   }
 
   open(): Promise<void> {
     return this.#membership.open();
   }
 
+  async leave(): Promise<void> {
+    await this.#shares?.leave();
+  }
+
   close(): void {
+    this.#shares?.close();
     this.#membership.close();
   }
 
-  async reserve(claims: readonly Claim[], id: string = this.#ids.next("rsv_")): Promise<SharedReservation | Refused> {
+  reserve(
+    claims: readonly Claim[],
+    id: string = this.#ids.next("rsv_"),
+    isCall = false,
+  ): Reserved | Promise<Reserved | Refused> {
+    const shares = isCall ? (this.#shares?.sharesOf(claims) ?? null) : null;
+    const leased = shares === null ? null : (this.#shares?.take(claims, shares) ?? null);
+    return leased ?? this.#reserve(claims, id, shares !== null);
+  }
+
+  glance(claim: Claim): ClaimState | null {
+    return this.#shares?.glance(claim) ?? null;
+  }
+
+  /** Before anybody is refused, every process gives back what it was leased of that limit and does not use. */
+  async #reserve(claims: readonly Claim[], id: string, refills = false): Promise<SharedReservation | Refused> {
+    await this.#shares?.yieldTo(claims);
+    for (let turn = 0; ; turn++) {
+      const answer = await this.#ask(claims, id);
+      if (answer.granted) {
+        // It holds less money than was asked for; some of what is missing may be idle in a share.
+        const asked = claims.findLast(({ kind }) => kind === "budget")?.amount ?? 0;
+        if (asked > answer.held && this.#shares !== null) await this.#topUp(answer, asked - answer.held, 0);
+        if (refills) this.#shares?.refill();
+      }
+      if (answer.granted || !answer.isLeased || turn === recallsMax) return answer;
+      const claim = claims[answer.index];
+      if (claim === undefined || !(await this.#recall(claim))) return answer;
+    }
+  }
+
+  /** False: it is not to be had. */
+  async #recall(claim: Claim): Promise<boolean> {
+    if (this.#shares?.mayRecall(claim) !== true) return false;
+    await this.#shares.recall(claim).catch(() => undefined);
+    return true;
+  }
+
+  async #ask(claims: readonly Claim[], id: string): Promise<SharedReservation | SharedRefusal> {
     const takenMs = this.#clock.monotonic();
     let answer: readonly unknown[];
     try {
@@ -102,28 +167,66 @@ class CounterInRedis implements RedisCounter {
       const claim = claims[index];
       if (claim === undefined) throw new RangeError("The shared counter refused a claim it was not given.");
       const reason = answer[2] === "unknown" ? "unknown" : "limit";
-      return { granted: false, index, state: stateFrom(answer, 3, claim), reason };
+      const state = this.#seen(claim, stateFrom(answer, 3, claim));
+      return { granted: false, index, state, reason, isLeased: Number(answer[6]) > 0 };
     }
-    const states = claims.map((claim, index) => stateFrom(answer, 2 + 3 * index, claim));
+    const states = claims.map((claim, index) => this.#seen(claim, stateFrom(answer, 2 + 3 * index, claim)));
     const held = answer[1] === "inf" ? Number.POSITIVE_INFINITY : Number(answer[1]);
     return this.#keep(new SharedReservation(id, claims, states, held, takenMs));
   }
 
-  async topUp(ticket: object, amount: number, least: number): Promise<number> {
+  topUp(ticket: object, amount: number, least: number): number | Promise<number> {
+    if (ticket instanceof LeasedReservation) return this.#topUpLeased(ticket, amount, least);
+    return this.#topUp(ticket, amount, least);
+  }
+
+  async #topUp(ticket: object, amount: number, least: number): Promise<number> {
     if (!(ticket instanceof SharedReservation) || ticket.ended) return 0;
     let more = 0;
     try {
-      const [text] = await this.#membership.ask("topUp", [ticket.id, numberText(amount), numberText(least)]);
-      more = Number(text);
+      for (let turn = 0; more < amount && turn < 2; turn++) {
+        const args = [ticket.id, numberText(amount - more), numberText(Math.max(0, least - more))];
+        const [text, leased] = await this.#membership.ask("topUp", args);
+        more += Number(text);
+        if (Number(leased) === 0) break;
+        await Promise.all(ticket.claims.map((claim) => (claim.kind === "budget" ? this.#recall(claim) : undefined)));
+      }
     } catch {
       const isOpen = ticket.claims.every(({ kind, fail }) => kind !== "budget" || fail === "open");
-      more = isOpen && amount > 0 ? amount : 0;
+      if (more === 0) more = isOpen && amount > 0 ? amount : 0;
     }
     ticket.held += more;
     return more;
   }
 
-  async settle(ticket: object, actual: readonly number[]): Promise<void> {
+  /** What its shares have too little for is reserved beside them. */
+  async #topUpLeased(ticket: LeasedReservation, amount: number, least: number): Promise<number> {
+    if (ticket.ended || !(amount > 0 && amount >= least)) return 0;
+    if (this.#shares?.topUp(ticket, amount) === true) return amount;
+    const claims = ticket.takings.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
+    if (claims.length === 0) return 0;
+    const annex = await this.#reserve(
+      claims.map((claim) => ({ ...claim, amount, least })),
+      this.#ids.next("rsv_"),
+    );
+    if (!annex.granted) return 0;
+    if (ticket.ended) {
+      void this.settle(annex, []);
+      return 0;
+    }
+    ticket.annexes.push(annex);
+    ticket.held += annex.held;
+    return annex.held;
+  }
+
+  settle(ticket: object, actual: readonly number[]): void | Promise<void> {
+    if (!(ticket instanceof LeasedReservation)) return this.#settle(ticket, actual);
+    this.#shares?.settle(ticket, actual);
+    if (ticket.annexes.length === 0) return;
+    return Promise.all(ticket.annexes.map((annex) => this.#settle(annex, []))).then(() => undefined);
+  }
+
+  async #settle(ticket: object, actual: readonly number[]): Promise<void> {
     if (!(ticket instanceof SharedReservation)) return;
     if (!ticket.ended) {
       ticket.ended = true;
@@ -162,7 +265,11 @@ class CounterInRedis implements RedisCounter {
   }
 
   /** What cannot be told now is told when the counter is there again; then it is true, as if it were counted. */
-  async spend(key: string, periodStart: number, { attemptId, amount }: AttemptCost): Promise<boolean> {
+  spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
+    return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(key, periodStart, cost);
+  }
+
+  async #spend(key: string, periodStart: number, { attemptId, amount }: AttemptCost): Promise<boolean> {
     try {
       const args = [key, String(periodStart), attemptId, String(amount)];
       const [counted] = await this.#outbox.tell("spend", args, this.isUp);
@@ -179,7 +286,11 @@ class CounterInRedis implements RedisCounter {
 
   async peek(claim: Claim): Promise<ClaimState> {
     try {
-      return stateFrom(await this.#membership.ask("peek", claimArgs(claim)), 0, claim);
+      await this.#shares?.flush();
+      // What is idle here is as good as free.
+      const limit = claim.limit + (this.#shares?.idleOf(claim) ?? 0);
+      const answer = await this.#membership.ask("peek", claimArgs({ ...claim, limit }));
+      return this.#seen(claim, stateFrom(answer, 0, claim));
     } catch {
       // Whoever asks takes nothing yet; the reservation decides.
       return { used: 0, limit: claim.limit, freeInMs: 0 };
@@ -187,7 +298,7 @@ class CounterInRedis implements RedisCounter {
   }
 
   /** Each limit does what it says. What is let through is told to the counter as soon as it is there again. */
-  #unanswered(claims: readonly Claim[], id: string, takenMs: number): SharedReservation | Refused {
+  #unanswered(claims: readonly Claim[], id: string, takenMs: number): SharedReservation | SharedRefusal {
     const index = claims.findIndex(({ fail, limit }) => fail === "closed" && limit !== Number.POSITIVE_INFINITY);
     const closed = claims[index];
     if (closed !== undefined) {
@@ -195,11 +306,35 @@ class CounterInRedis implements RedisCounter {
       const nothing = claims.map(() => "0");
       this.#outbox.tell("settle", [id, ...nothing], this.isUp).catch((error) => this.#full(error));
       const state = { used: 0, limit: closed.limit, freeInMs: bounds.redisRetryMsMax };
-      return { granted: false, index, state, reason: "unreachable" };
+      return { granted: false, index, state, reason: "unreachable", isLeased: false };
     }
     const states = claims.map(({ limit }) => ({ used: 0, limit, freeInMs: 0 }));
     const held = Math.min(...claims.map(({ kind, amount }) => (kind === "budget" ? amount : Number.POSITIVE_INFINITY)));
     return this.#keep(new SharedReservation(id, claims, states, held, takenMs));
+  }
+
+  #seen(claim: Claim, state: ClaimState): ClaimState {
+    return this.#shares?.seen(claim, state) ?? state;
+  }
+
+  #openShares(options: RedisCounterOptions): ShareBook {
+    const membership = this.#membership;
+    const parts = {
+      clock: options.clock,
+      owner: membership.owner,
+      epoch: () => membership.epoch,
+      mayUse: (atMs: number) => membership.holdsLease(atMs),
+      isUp: () => membership.isUp,
+      tell: (script: ScriptName, args: readonly string[]) => membership.tell(script, args),
+      openInbox: (onRecall: (name: string) => void) =>
+        openRecallInbox({
+          clock: options.clock,
+          key: membership.inboxKey,
+          open: () => membership.openLink(() => undefined),
+          onRecall,
+        }),
+    };
+    return new ShareBook(parts, options.shares === false ? {} : (options.shares ?? {}));
   }
 
   #keep(reservation: SharedReservation): SharedReservation {

@@ -1,8 +1,9 @@
 import { prelude } from "./lua-prelude.ts";
+import { lease, recall } from "./shares/share-scripts.ts";
 
 const script = (body: string): string => `${prelude}\n${body}`;
 
-/** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held}, or {-2}: the owner has lapsed. */
+/** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held, owners whose shares are to be recalled}, or {-2}: the owner has lapsed. */
 const reserve = script(`
 local id, owner, claims = ARGV[3], ARGV[4], readClaims(5)
 if not isAlive(owner) then return {-2} end
@@ -27,9 +28,9 @@ local function take(moneyMax)
     local it = open(c.kind, c.key, c.windowMs)
     local amount = c.amount
     if c.kind == 'w' then
-      if not (it.s + amount <= c.limit) then return i, 'limit' end
+      if not (it.s + it.h + amount <= c.limit) then return i, 'limit' end
       windowAdd(it, it.n, amount)
-      states[i] = {str(it.s), str(windowFree(it, 1)), '0'}
+      states[i] = {str(it.s + it.h), str(windowFree(it, 1)), '0'}
     elseif c.kind == 'g' then
       if not (it.used + amount <= c.limit) then return i, 'limit' end
       it.used, it.add = it.used + amount, it.add + amount
@@ -79,8 +80,9 @@ if refused then
   end
 end
 if refused then
-  local state = stateOf(claims[refused])
-  return {0, refused - 1, why, state[1], state[2], state[3]}
+  local c = claims[refused]
+  local state = stateOf(c)
+  return {0, refused - 1, why, state[1], state[2], state[3], why == 'limit' and unasked(nameOf(c.kind, c.key, c.start)) or 0}
 end
 write()
 local kept = {}
@@ -138,11 +140,12 @@ for i = 4, #ARGV do actuals[#actuals + 1] = ARGV[i] end
 return {endOne(ARGV[3], actuals)}
 `);
 
-/** ARGV: id, amount, least. Answers {how much more is held}. */
+/** ARGV: id, amount, least. Answers {how much more is held, owners whose shares are to be recalled before it is said that no more is left}. */
 const topUp = script(`
 local id, room, least = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local packed = redis.call('GET', base .. 'r:' .. id)
-if not packed then return {'0'} end
+if not packed then return {'0', 0} end
+local wanted, leased = room, 0
 local r = cmsgpack.unpack(packed)
 for _, c in ipairs(r.claims) do
   if c.kind == 'b' then
@@ -150,7 +153,12 @@ for _, c in ipairs(r.claims) do
     room = math.min(room, p and c.limit - p.s - p.h or 0)
   end
 end
-if not (room > 0 and room >= least) then return {'0'} end
+if room < wanted then
+  for _, c in ipairs(r.claims) do
+    if c.kind == 'b' then leased = leased + unasked(nameOf('b', c.key, c.start)) end
+  end
+end
+if not (room > 0 and room >= least) then return {'0', leased} end
 for _, c in ipairs(r.claims) do
   if c.kind == 'b' then
     local b = open('b', c.key, 0)
@@ -161,7 +169,7 @@ end
 r.held = r.held + room
 write()
 keep(id, r)
-return {str(room)}
+return {str(room), leased}
 `);
 
 /** ARGV: a claim. Answers {used, freeInMs, held}. */
@@ -299,6 +307,8 @@ export const scripts = Object.freeze({
   enter,
   publish,
   abandon,
+  lease,
+  recall,
 });
 
 export type ScriptName = keyof typeof scripts;

@@ -45,6 +45,25 @@ export const limitsBounds = {
   redisRestoreMax: 100,
   /** Endings and costs that wait for one that is away. */
   redisOutboxMax: 100_000,
+  /** Limits that are leased in shares have at least so many times what a call takes; a share is to last for so long. */
+  shareCallsPerLimitMin: 20,
+  shareAheadMs: 1_000,
+  /** How often the shared counter is told what shares were used for, and how soon again when one is nearly used up. */
+  shareTellMs: 250,
+  shareTellMsMin: 10,
+  /** Nobody is leased any of what was just recalled for so long; who did not answer a recall is not waited for again for so long. */
+  shareRecallPauseMs: 2_000,
+  shareDeafMs: 5_000,
+  /** A share is not used for this long before its lease ends: clocks run differently. */
+  shareLeaseMarginMs: 2_000,
+  /** What was heard of a tally so long ago still tells whether a call has a chance. */
+  shareGlanceMs: 1_000,
+  /** Shares of one process; those that nobody used for so long are forgotten. Costs that wait to be told with one. */
+  sharesMax: 100_000,
+  shareIdleMs: 60_000,
+  shareCostsMax: 10_000,
+  /** Seconds that one question for recalls waits. */
+  shareInboxS: 5,
   /** The wall clock is taken to have been set when it moves this much otherwise than time passes … */
   clockJumpMs: 5_000,
   /** … and is believed again when it stays so for this long. */

@@ -1,0 +1,56 @@
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { RedisLink } from "../redis-link.ts";
+
+export interface RecallInbox {
+  close(): void;
+}
+
+export interface InboxParts {
+  readonly clock: Clock;
+  /** The list that recalls are put into. */
+  readonly key: string;
+  /** A connection of its own, since waiting blocks it. */
+  open(): Promise<RedisLink>;
+  onRecall(name: string): void;
+}
+
+/**
+ * Waits for recalls on a list of this process's own: a blocking read, which needs no right but that to its keys, and which a cluster and
+ * sentinels know. What is missed here is seen in the next answer to a message.
+ */
+export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): RecallInbox {
+  let link: RedisLink | null = null;
+  let isClosed = false;
+  let wake = (): void => {};
+  const pause = (ms: number): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = clock.after(ms, resolve);
+    wake = () => {
+      stop();
+      resolve();
+    };
+    return promise;
+  };
+  const listen = async (): Promise<void> => {
+    while (!isClosed) {
+      try {
+        link ??= await open();
+        if (isClosed) break;
+        const answer = await link.send(key, ["BLPOP", key, String(bounds.shareInboxS)]);
+        if (Array.isArray(answer)) onRecall(String(answer[1]));
+      } catch {
+        if (!isClosed) await pause(bounds.redisRetryMs);
+      }
+    }
+    link?.close();
+  };
+  void listen();
+  return {
+    close() {
+      isClosed = true;
+      wake();
+      link?.close();
+    },
+  };
+}

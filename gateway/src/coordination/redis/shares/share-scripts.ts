@@ -1,0 +1,134 @@
+import { prelude } from "../lua-prelude.ts";
+
+const script = (body: string): string => `${prelude}\n${body}`;
+
+/**
+ * What a process tells of its shares, and what it is leased. A share is a reservation of its owner (`r:s:<owner>:<name>`, one claim, of a
+ * window with the kind `W`): `seq` is the number of the last message that was done, so that one whose answer was lost is not done twice.
+ *
+ * ARGV: owner, then for each share: kind, key, period, limit, windowMs, number of the message, amount that calls hold of it now, amount
+ * given back, amount wanted, how many uses and costs follow; for each use of a window its age in milliseconds (or `@` and the
+ * part it was counted in, for a correction) and the amount; for each cost of a budget attempt and amount.
+ *
+ * Answers {-2} when the owner's lease has lapsed, else {1} and six words for each share: what it holds now, what is used of the tally (shares
+ * included), when some of that is free, what of a budget is reserved, whether it is recalled, and the parts that uses were counted in.
+ */
+export const lease = script(`
+local owner, i, answer = ARGV[3], 4, {1}
+if not isAlive(owner) then return {-2} end
+lapse(4)
+local owners = math.max(1, redis.call('ZCARD', base .. 'owners'))
+local shares = {}
+local function tellCosts(it, p, key, start, from, count)
+  local log = base .. 't:' .. key
+  for n = from, from + 2 * count - 1, 2 do
+    it.q = math.max(us, it.q + 1)
+    if redis.call('ZADD', log, 'NX', str(it.q), start .. ' ' .. ARGV[n] .. ' ' .. ARGV[n + 1]) == 1 and p then
+      p.s, p.changed = p.s + tonumber(ARGV[n + 1]), true
+    end
+  end
+  if count > 0 then
+    redis.call('ZREMRANGEBYSCORE', log, '-inf', str(us - toldMs * 1000))
+    redis.call('PEXPIRE', log, str(keepMs))
+    it.changed = true
+  end
+end
+while i <= #ARGV do
+  local kind, key, start, limit, windowMs = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
+  local seq, active, give, want = tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(ARGV[i + 8])
+  local uses, costs = tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10])
+  i = i + 11
+  local name = nameOf(kind, key, start)
+  local id = 's:' .. owner .. ':' .. name
+  local packed = redis.call('GET', base .. 'r:' .. id)
+  local r = packed and cmsgpack.unpack(packed) or {marks = ''}
+  local it = open(kind, key, windowMs)
+  local p = kind == 'b' and (periodOf(it, start) or (active > 0 and addPeriod(it, start, false))) or nil
+  local done = r.seq == seq
+  local before = 0
+  if r.lapsed then windowAdd(it, r.lapsed, -r.claims[1].amount)
+  elseif packed then before = r.claims[1].amount end
+  local after = before
+  if not done then
+    local marks = {}
+    for n = i, i + 2 * uses - 1, 2 do
+      local amount, corrected = tonumber(ARGV[n + 1]), string.match(ARGV[n], '^@(.+)$')
+      if corrected then windowAdd(it, tonumber(corrected), amount)
+      else
+        local part = math.min(math.floor((ms - tonumber(ARGV[n])) / it.part), it.n)
+        windowAdd(it, part, amount)
+        after = after - amount
+        marks[#marks + 1] = str(part)
+      end
+    end
+    r.marks = table.concat(marks, ',')
+    after = math.max(0, after - give)
+  end
+  i = i + 2 * uses
+  if costs > 0 then tellCosts(it, p, key, start, i, costs) end
+  i = i + 2 * costs
+  -- What runs was granted before: it is held again, whatever was lost meanwhile.
+  after = math.max(after, active)
+  if kind == 'b' and p == nil then after = 0 end
+  local function setHeld(amount)
+    local more = amount - before
+    if more == 0 then return end
+    if kind == 'w' then it.h, it.changed = math.max(0, it.h + more), true
+    elseif kind == 'g' then it.used, it.add = it.used + more, it.add + more
+    else p.h, p.changed, it.changed = p.h + more, true, true end
+    before = amount
+  end
+  setHeld(after)
+  local mark = redis.call('GET', base .. 'x:' .. name)
+  if mark then r.heard = mark
+  elseif want > 0 and not done and (kind ~= 'b' or (p and p.k)) then
+    local used = kind == 'w' and it.s + it.h or kind == 'g' and it.used or p.s + p.h
+    local more = math.floor(math.min(want, (limit - used) / (2 * owners)))
+    if more > 0 and more < inf then setHeld(after + more) end
+  end
+  shares[#shares + 1] = {id = id, name = name, it = it, p = p, kind = kind, mark = mark, limit = limit, r = r,
+    claim = {kind = kind == 'w' and 'W' or kind, key = key, amount = before, limit = limit, windowMs = windowMs, start = start}}
+  r.seq, r.owner, r.share, r.at, r.held, r.lapsed = seq, owner, name, ms, inf, nil
+end
+for _, s in ipairs(shares) do
+  local r, c, it = s.r, s.claim, s.it
+  local used = s.kind == 'w' and it.s + it.h or s.kind == 'g' and it.used or s.p and s.p.s + s.p.h or 0
+  for _, v in ipairs({str(c.amount), str(used), s.kind == 'w' and str(windowFree(it, 1)) or '0', str(s.p and s.p.h or 0),
+    s.mark and '1' or '0', r.marks or ''}) do answer[#answer + 1] = v end
+end
+write()
+for _, s in ipairs(shares) do
+  local r = s.r
+  r.claims = {s.claim}
+  if s.claim.amount > 0 then
+    keep(s.id, r)
+    redis.call('SADD', base .. 'l:' .. s.name, owner)
+    redis.call('PEXPIRE', base .. 'l:' .. s.name, str(keepMs))
+  else
+    -- Kept for a while, so that a message that is told again is known.
+    redis.call('SET', base .. 'r:' .. s.id, cmsgpack.pack(r), 'PX', str(toldMs))
+    redis.call('SREM', base .. 'l:' .. s.name, owner)
+    redis.call('SREM', base .. 'o:' .. owner, s.id)
+  end
+end
+return answer
+`);
+
+/**
+ * Asks for what shares of a tally hold unused. For a while nobody is leased any of it. ARGV: kind, key, period, milliseconds of
+ * that while. Answers {how many owners have not heard of it yet}.
+ */
+export const recall = script(`
+local name = nameOf(ARGV[3], ARGV[4], ARGV[5])
+lapse(1000)
+if redis.call('SET', base .. 'x:' .. name, str(us), 'NX', 'PX', ARGV[6]) then
+  local tag = string.match(KEYS[1], '^{.-}')
+  for _, owner in ipairs(redis.call('SMEMBERS', base .. 'l:' .. name)) do
+    local inbox = tag .. ':recalls:' .. owner
+    redis.call('RPUSH', inbox, name)
+    redis.call('LTRIM', inbox, -1000, -1)
+    redis.call('PEXPIRE', inbox, ARGV[6])
+  end
+end
+return {unasked(name)}
+`);

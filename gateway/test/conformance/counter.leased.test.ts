@@ -1,0 +1,34 @@
+import { afterAll, afterEach, beforeAll, test } from "bun:test";
+import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
+import type { Counter } from "#ports/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { asCalls } from "./counter-claims.ts";
+import { counterSuite } from "./counter-suite.ts";
+
+if (noRedis === null) {
+  let server: RedisServer;
+  const open: RedisCounter[] = [];
+  let count = 0;
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterEach(() => {
+    for (const counter of open.splice(0)) counter.close();
+  });
+  afterAll(() => server.stop());
+  // Everything is leased that can be, however small the limit and however few the calls.
+  counterSuite("redis, leased in shares", async (clock): Promise<Counter> => {
+    const counter = await createRedisCounter({
+      url: server.url,
+      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: systemClock.after },
+      ids: createIds(systemClock),
+      observer: { log: () => {} },
+      namespace: `sluice-${++count}`,
+      nowMs: () => clock.monotonic(),
+      shares: { callsPerLimitMin: 1, callsMin: 4, tellMsMin: 0 },
+    });
+    open.push(counter);
+    return asCalls(counter);
+  });
+} else test.skip(`counter: redis, leased in shares (${noRedis})`, () => {});
