@@ -308,7 +308,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await explainer.close(bounds.lastBytesMs);
     recorder.flush();
     await journal.close(bounds.flushMs);
-    counting.close();
+    await counting.close();
     await databaseWatch.close();
   };
   let listeners: Listeners;

@@ -19,7 +19,7 @@ export interface OpenedCounter {
   readonly counter: Counter;
   /** What is amiss though calls can be taken, for `/readyz`; null: nothing. */
   readonly remark: () => string | null;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -37,7 +37,7 @@ async function openMemory(options: CounterOptions): Promise<OpenedCounter> {
   await seedFrom(options, counter);
   metrics.gauges({ sluice_limits_counted: () => counter.size });
   metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
-  return { counter, remark: () => null, close: () => undefined };
+  return { counter, remark: () => null, close: async () => undefined };
 }
 
 async function openRedis(options: CounterOptions, url: string): Promise<OpenedCounter> {
@@ -57,7 +57,11 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     const { problem } = counter;
     return problem === null ? null : `the shared counter of limits is away: ${problem}`;
   };
-  return { counter, remark, close: () => counter.close() };
+  const close = async (): Promise<void> => {
+    await counter.leave();
+    counter.close();
+  };
+  return { counter, remark, close };
 }
 
 function seedFrom({ control, catalog }: CounterOptions, counter: Pick<Counter, "seed">): Promise<void> {
