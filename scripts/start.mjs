@@ -16,7 +16,7 @@ const child = spawn(bun, ["--no-env-file", join(root, "gateway", "src", "cli", "
   env: { ...bunEnvironment, ...process.env },
 });
 // What a terminal or a supervisor sends to the whole group reaches the gateway twice; it counts that once.
-for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => child.kill(signal));
+for (const signal of ["SIGTERM", "SIGHUP", "SIGINT", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`sluice: ${bun} could not be started: ${error.message}`);
   process.exit(1);

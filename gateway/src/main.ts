@@ -6,8 +6,9 @@
  * When the gateway cannot start, it says why in one line and exits.
  */
 import { randomBytes } from "node:crypto";
-import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
+import type { ConfigWatch, Environment } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
 import {
   dataPaths,
   FirstSecrets,
@@ -16,31 +17,43 @@ import {
   refuseLostDatabase,
 } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
+import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
+import type { ServeOptions } from "./main/serve-options.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
+export type { ServeOptions } from "./main/serve-options.ts";
+export { serveWorkers } from "./main/serve-workers.ts";
 export { webhookSecretOf } from "./main/webhook-secret.ts";
-
-export interface ServeOptions {
-  readonly variables: Variables;
-  readonly version: string;
-  /** Shows the banner. */
-  readonly print: (text: string) => void;
-  /** A person reads what is printed, and nobody collects it. */
-  readonly interactive: boolean;
-}
 
 /** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
 export async function serve(environment: Environment, options: ServeOptions): Promise<void> {
-  await serveUntil(listenForSignals(systemClock), environment, options);
+  await serveUntil({ signals: listenForSignals(systemClock), link: null }, environment, options);
 }
 
-async function serveUntil(signals: StopSignals, environment: Environment, options: ServeOptions): Promise<void> {
+/** Runs one of several workers until it is told to end, or another takes its place. */
+export async function serveWorker(environment: Environment, options: ServeOptions): Promise<void> {
+  const signals = listenForSignals(systemClock);
+  const channel = processChannel();
+  if (channel === null) throw new CannotStart("A worker is started by `serve` with SLUICE_WORKERS, not by hand.");
+  await serveUntil({ signals, link: createWorkerLink(channel, systemClock) }, environment, options);
+}
+
+const noWorkers =
+  "SIGUSR2 replaces workers one by one, but this gateway is one process (SLUICE_WORKERS); nothing is done.";
+
+interface Told {
+  readonly signals: StopSignals;
+  /** null: this process is the whole gateway. */
+  readonly link: WorkerLink | null;
+}
+
+async function serveUntil({ signals, link }: Told, environment: Environment, options: ServeOptions): Promise<void> {
   const paths = dataPaths(environment.dataDir);
   prepareDataDirectory(paths.dataDir);
   if (environment.databaseUrl === null) refuseLostDatabase(paths);
@@ -72,6 +85,7 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       randomToken: () => randomBytes(32).toString("base64url"),
       onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
+      link,
     });
     if (environment.configFile !== null) {
       watch = watchConfig(environment.configFile, {
@@ -85,19 +99,27 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     }
     const { announcement } = await import("./main/announcement.ts");
     const told = await announcement({ environment, control, gateway, secrets, found, unused, ...options });
-    options.print(told);
+    if (link === null) options.print(told);
+    else link.ready(told);
     gateway.observer.log("info", "The gateway takes calls.", { version: options.version, port: gateway.server.port });
     signals.onReload(() => void watch?.trigger());
+    if (link === null) signals.onReplace(() => gateway.observer.log("warn", noWorkers));
     let graceMs = 0;
+    const hurried = link === null ? signals.hurried : AbortSignal.any([signals.hurried, link.hurried]);
     try {
-      const reason = await Promise.race([signals.stopped, broken.promise]);
+      const asked = [signals.stopped, broken.promise];
+      const reason = await Promise.race(link === null ? asked : [...asked, link.left.then(() => "replaced" as const)]);
       // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
-      if (reason !== "SIGINT") graceMs = environment.drainGraceMs;
+      if (reason !== "SIGINT" && reason !== "replaced") graceMs = environment.drainGraceMs;
       gateway.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
+      const { drainTimeoutMs } = gateway.catalog.current.settings;
+      link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
+      if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
     } finally {
-      secrets.removeLink();
+      if (link === null) secrets.removeLink();
       await watch?.close();
-      await gateway.close({ graceMs, hurried: signals.hurried });
+      link?.lastReport(await gateway.lastReport());
+      await gateway.close({ graceMs, hurried });
     }
   } catch (thrown) {
     await control?.close();

@@ -26,6 +26,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   "sign-in": [],
   mail: [],
   config: [],
+  workers: [],
 };
 
 /** The entry points of the package contract. What stands in `words` imports no schema, so that who takes it loads none. */
@@ -47,6 +48,7 @@ export const edgeModules: ReadonlySet<string> = new Set([
   "sign-in",
   "mail",
   "config",
+  "workers",
   "cli",
 ]);
 
@@ -60,7 +62,7 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
   ["flows", ["tasks", "relay"]],
   ["domains", ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity"]],
   ["formats", ["protocols"]],
-  ["edge", ["storage", "coordination", "upstream", "telemetry", "system", "sign-in", "mail", "config"]],
+  ["edge", ["storage", "coordination", "upstream", "telemetry", "system", "sign-in", "mail", "config", "workers"]],
   ["base", ["ports", "core"]],
 ];
 

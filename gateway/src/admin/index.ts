@@ -13,6 +13,6 @@ export type { AdminConsole } from "./admin-options.ts";
 export { NoticeSender } from "./budgets/notice-sender.ts";
 export { NoticeWatch } from "./budgets/notice-watch.ts";
 export { docsFiles } from "./docs-page.ts";
-export type { ConfigFacts, ProcessFacts } from "./handlers/system-handlers.ts";
+export type { ConfigFacts, ProcessFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
 
 export { RequestTail } from "./tail/request-tail.ts";

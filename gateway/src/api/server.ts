@@ -14,6 +14,8 @@ export interface ApiServer {
   readonly sockets: () => number;
   /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
   leave(): void;
+  /** Only the WebSockets end so. */
+  leaveSockets(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
   /** Closes the port; `now` also ends what is still open. */
@@ -29,6 +31,8 @@ export interface ApiServerOptions {
   readonly trustedProxies?: readonly string[];
   /** How long a connection may be silent while no call is under way on it. The runtime looks every four seconds. */
   readonly idleSeconds?: number;
+  /** Other processes may have the port open too; the system shares new connections out among them. */
+  readonly shared?: boolean;
 }
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
@@ -46,7 +50,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
     development: false,
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
-    reusePort: false,
+    reusePort: options.shared === true,
     routes: shapesOf((request, server, flaw) =>
       answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, role, flaw }),
     ),
@@ -64,6 +68,9 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
       sessions.leave();
       // What is under way goes on. A refused connection can be made elsewhere, also by proxies that send no call twice.
       void server.stop(false);
+    },
+    leaveSockets: () => {
+      sessions.leave();
     },
     stop: async (now) => {
       await server.stop(now);

@@ -7,3 +7,14 @@ export class CommandFailed extends Error {
 export class CommandWrong extends Error {
   override readonly name = "CommandWrong";
 }
+
+/** A command that failed, and whose reason has been told already. */
+export class CommandTold extends Error {
+  override readonly name = "CommandTold";
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`ended with status ${status}`);
+    this.status = status;
+  }
+}

@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { CommandWrong } from "./command-failed.ts";
+import { CommandTold, CommandWrong } from "./command-failed.ts";
 import { createProgram } from "./program.ts";
 import { OutputClosed, type Terminal } from "./terminal.ts";
 
@@ -13,6 +13,7 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
     return 0;
   } catch (thrown) {
     if (thrown instanceof OutputClosed) return 0;
+    if (thrown instanceof CommandTold) return thrown.status === 2 ? 2 : 1;
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     terminal.complain(`sluice: ${thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown)}`);
     if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {

@@ -96,7 +96,7 @@ export function readEnvironment(
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
     configFile: reader.text("SLUICE_CONFIG"),
-    workers: reader.integer("SLUICE_WORKERS", 1, 256) ?? 1,
+    workers: reader.integer("SLUICE_WORKERS", 1, bounds.workersMax) ?? 1,
     drainGraceMs: reader.integer("SLUICE_DRAIN_GRACE_MS", 0, bounds.drainGraceMsMax) ?? bounds.drainGraceMs,
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
     administrator: readAdministrator(reader),
@@ -112,10 +112,10 @@ export function readEnvironment(
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
   };
-  if (environment.workers > 1) {
+  if (environment.workers > 1 && (environment.databaseUrl === null || environment.redisUrl === null)) {
     reader.refuse(
       "SLUICE_WORKERS",
-      "must be 1: this version counts limits in one process, and several would not share them",
+      "must be 1 without SLUICE_DATABASE_URL and SLUICE_REDIS_URL: several workers share their data and count together only there",
     );
   }
   if (environment.redisUrl !== null && environment.databaseUrl === null) {

@@ -9,6 +9,7 @@ import { startBounds } from "./bounds/start-bounds.ts";
 import { storageBounds } from "./bounds/storage-bounds.ts";
 import { tasksBounds } from "./bounds/tasks-bounds.ts";
 import { upstreamBounds } from "./bounds/upstream-bounds.ts";
+import { workersBounds } from "./bounds/workers-bounds.ts";
 
 /** Every maximum of the gateway, by what it bounds. Sizes in bytes, times in milliseconds. */
 export const bounds = {
@@ -23,4 +24,5 @@ export const bounds = {
   ...consoleBounds,
   ...signInBounds,
   ...leasesBounds,
+  ...workersBounds,
 } as const;

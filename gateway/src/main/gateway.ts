@@ -26,6 +26,7 @@ import {
 import { steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import type { WorkerLink } from "#workers/index.ts";
 import { openBodyWork } from "./body-work.ts";
 import { entriesToldTo } from "./booked.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
@@ -33,8 +34,9 @@ import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
+import { depart } from "./departure.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
-import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
+import { callsUrlOf, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
@@ -42,6 +44,7 @@ import { pruneDaily } from "./pruning.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
+import { numbersOf } from "./worker-numbers.ts";
 
 export interface Gateway {
   /** Where callers go. */
@@ -58,6 +61,10 @@ export interface Gateway {
   readonly outstanding: () => number;
   /** Ledger entries of an earlier run that were put right before the port opened. */
   readonly recovered: number;
+  /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
+  leavePlace(signal: AbortSignal): Promise<void>;
+  /** The numbers of this process. */
+  lastReport(): Promise<unknown>;
   /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
   close(leave?: Leave): Promise<void>;
 }
@@ -80,6 +87,8 @@ export interface GatewayOptions {
   readonly onSetUp?: () => void;
   /** The journal can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
+  /** It is one of several workers. */
+  readonly link?: WorkerLink | null;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }
@@ -89,7 +98,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, people, vault } = control;
   const metrics = createMetrics();
-  const startedAt = clock.now();
+  const link = options.link ?? null;
+  const numbers = numbersOf(metrics, link, clock.now());
   const told = createObserver({
     level: environment.logLevel,
     format: environment.logFormat,
@@ -223,14 +233,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     explain,
     tail,
     configFile,
-    processFacts: {
-      startedAt,
-      memoryBytes: () => process.memoryUsage.rss(),
-      journalLag: () => journal.lag,
-      journalHealthy: () => journal.healthy,
-      streamsOpen: () => relay.liveStreams,
-      reservationsOpen: () => admission.outstanding,
-    },
+    processFacts: numbers,
     version: options.version,
     callsUrl,
     answerAs: async (call) => {
@@ -253,6 +256,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const usageAsks = new AskRate(clock);
   let leaving = false;
+  let departing = false;
   let draining = false;
   const apiDependencies: ApiDependencies = {
     authenticator,
@@ -269,10 +273,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     bodyRoom,
     spool,
     draining: () => draining,
-    leaving: () => leaving,
+    leaving: () => leaving || departing,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
     remark: () => joined(databaseWatch.remark, counting.remark()),
-    metricsText: () => metrics.text(),
+    metricsText: () => numbers.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
     keyUsage: (principal, from, to) => {
@@ -313,10 +317,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   let listeners: Listeners;
   try {
-    listeners = openListeners(apiDependencies, {
-      environment,
-      ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
-    });
+    const { idleSeconds } = options;
+    const listening = { environment, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+    listeners = await openListenersInTurn(apiDependencies, listening, link);
   } catch (thrown) {
     // What looks for work by itself must not meet a database that is closed under it, and complain of that.
     await endWork();
@@ -351,6 +354,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     told.flush();
   };
   return {
+    leavePlace: async (signal) => {
+      departing = true;
+      tail.close();
+      await depart({ listeners, clock, observer, timeoutMs: catalog.current.settings.drainTimeoutMs, signal });
+    },
+    lastReport: () => metrics.report(),
     server: listeners.calls,
     consolePort: listeners.console.port,
     observer,

@@ -1,5 +1,6 @@
 import type { ApiDependencies, ApiServer } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
+import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts";
 import { openPort } from "./open-port.ts";
 
 /** The ports that are open: one for everything, or one for calls and one for those who run the gateway. */
@@ -12,46 +13,79 @@ export interface Listeners {
   sockets(): number;
   /** Calls have no port any more; what is under way goes on. A port of the console's own stays until the end. */
   leave(): void;
+  /** WebSockets end with what is under way on them. */
+  leaveSockets(): void;
+  /** Connections that are open; null: not known. */
+  connections(): number | null;
+  /** Where the ports are shared: new connections go to the listeners at these places only, or to all again. */
+  steer(places: readonly number[] | null): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 export interface ListenersOptions {
   readonly environment: Environment;
   readonly idleSeconds?: number;
+  /** Other workers have them open too, unless this is `alone`; `ports` are those that were found before. */
+  readonly shared?: { readonly ports: SharedPorts | null; readonly alone: boolean };
+}
+
+/** Opens them when it is this worker's turn; at once where `link` is null, because it is the only process. */
+export async function openListenersInTurn(
+  apiDependencies: ApiDependencies,
+  options: Omit<ListenersOptions, "shared">,
+  link: WorkerLink | null,
+): Promise<Listeners> {
+  if (link === null) return openListeners(apiDependencies, options);
+  const listeners = openListeners(apiDependencies, { ...options, shared: await link.turnToListen() });
+  link.onSteer(listeners.steer);
+  const console = options.environment.admin === null ? null : listeners.console.port;
+  link.listening({ calls: listeners.calls.port, console });
+  return listeners;
 }
 
 /** Throws CannotStart when one cannot be opened; none is then. */
-export function openListeners(
-  apiDependencies: ApiDependencies,
-  { environment, idleSeconds }: ListenersOptions,
-): Listeners {
-  const { host, port, admin, trustedProxies } = environment;
+function openListeners(apiDependencies: ApiDependencies, options: ListenersOptions): Listeners {
+  const { host, port, admin, trustedProxies } = options.environment;
+  const { idleSeconds, shared } = options;
   const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
-  if (admin === null) {
-    const calls = openPort(apiDependencies, { ...common, hostname: host, port });
-    const { pending, sockets, leave } = calls;
-    return { calls, console: calls, pending, sockets, leave, stop: () => calls.stop(true) };
-  }
-  const calls = openPort(apiDependencies, { ...common, hostname: host, port, role: "calls" });
-  let console: ApiServer;
+  const open = (own: { hostname: string; port: number; role?: "calls" | "console" }, variables: string): ApiServer => {
+    if (shared === undefined) return openPort(apiDependencies, { ...common, ...own }, variables);
+    // Whoever shares a port is not told that a stranger has it too.
+    if (shared.alone && own.port !== 0) void openPort(apiDependencies, { ...common, ...own }, variables).stop(true);
+    return openPort(apiDependencies, { ...common, ...own, shared: true }, variables);
+  };
+  const callsPort = shared?.ports?.calls ?? port;
+  if (admin === null) return listenersOf(open({ hostname: host, port: callsPort }, "SLUICE"), null);
+  const calls = open({ hostname: host, port: callsPort, role: "calls" }, "SLUICE");
   try {
-    console = openPort(
-      apiDependencies,
-      { ...common, hostname: admin.host, port: admin.port, role: "console" },
-      "SLUICE_ADMIN",
-    );
+    const consolePort = shared?.ports?.console ?? admin.port;
+    return listenersOf(calls, open({ hostname: admin.host, port: consolePort, role: "console" }, "SLUICE_ADMIN"));
   } catch (thrown) {
     void calls.stop(true);
     throw thrown;
   }
+}
+
+/** `apart`: the console's own; null: it is served where calls are. */
+function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
+  const servers = apart === null ? [calls] : [calls, apart];
+  const sharedPorts = servers.map((server) => new SharedPort(server.port));
   return {
     calls,
-    console,
-    pending: () => calls.pending() + console.pending(),
+    console: apart ?? calls,
+    pending: () => servers.reduce((pending, server) => pending + server.pending(), 0),
     sockets: calls.sockets,
     leave: calls.leave,
+    leaveSockets: calls.leaveSockets,
+    connections: () =>
+      sharedPorts.reduce<number | null>((open, sharedPort) => {
+        const more = sharedPort.connections();
+        return open === null || more === null ? null : open + more;
+      }, 0),
+    steer: async (places) =>
+      (await Promise.all(sharedPorts.map((sharedPort) => sharedPort.steer(places)))).every((done) => done),
     stop: async () => {
-      await Promise.all([calls.stop(true), console.stop(true)]);
+      await Promise.all(servers.map((server) => server.stop(true)));
     },
   };
 }

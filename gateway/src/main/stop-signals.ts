@@ -11,6 +11,8 @@ export interface StopSignals {
   readonly hurried: AbortSignal;
   /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
   onReload(act: () => void): void;
+  /** SIGUSR2, which replaces workers, calls `act`; before that it is passed over. */
+  onReplace(act: () => void): void;
 }
 
 /**
@@ -29,6 +31,7 @@ export function listenForSignals(clock: Clock): StopSignals {
   let firstMs: number | null = null;
   let reload: (() => void) | null = null;
   let missedReload = false;
+  let replace = (): void => {};
 
   const stop = (reason: StopReason): void => {
     const nowMs = clock.monotonic();
@@ -46,6 +49,8 @@ export function listenForSignals(clock: Clock): StopSignals {
   process.on("SIGTERM", onTerminate);
   process.on("SIGINT", onInterrupt);
   process.on("SIGHUP", onHangUp);
+  // It would end the process if nobody listened.
+  process.on("SIGUSR2", () => replace());
   process.on("disconnect", onDisconnect);
   return {
     stopped: stopped.promise,
@@ -53,6 +58,9 @@ export function listenForSignals(clock: Clock): StopSignals {
     onReload: (act) => {
       reload = act;
       if (missedReload) act();
+    },
+    onReplace: (act) => {
+      replace = act;
     },
   };
 }

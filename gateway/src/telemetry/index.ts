@@ -6,12 +6,15 @@
  *                 storm of them is counted instead of written.
  * createMetrics   numbers for Prometheus. Labels come from configured things, never from what a caller wrote, and each
  *                 metric has a bound on its series, beyond which it counts under `other`.
+ * mergeReports    the numbers of several workers made one.
  * redacted        takes credentials out of whatever is about to be logged, by name and by looks.
  *
  * When the world is down: calls never throw and never wait. A reader of the log that stalls loses lines, told of later.
  */
 export type { AccessLogMode } from "./access-log.ts";
 export { guardedObserver } from "./guarded-observer.ts";
+export { createLogWriter } from "./log-writer.ts";
+export { type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./metric-reports.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
 export { isSecretHeader, redacted } from "./redacted.ts";

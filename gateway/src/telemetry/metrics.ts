@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
+import type { GaugeRule, MetricReport } from "./metric-reports.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
@@ -13,6 +14,8 @@ export interface Metrics {
   readonly contentType: string;
   /** Prometheus' text format. */
   text(): Promise<string>;
+  /** The same numbers in the form in which those of several processes are made one. */
+  report(): Promise<MetricReport>;
   /** Numbers that others know, by metric name, asked for at each scrape. A name may be given once. */
   gauges(readers: Readonly<Record<string, () => number>>): void;
   /** The same of numbers that only grow. */
@@ -46,6 +49,13 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
 };
 
+/** How gauges of several workers become one, where that is not their sum: what holds for all, or the worst of them. */
+const ruleOf: Readonly<Record<string, GaugeRule>> = {
+  sluice_database_healthy: "min",
+  sluice_ledger_healthy: "min",
+  sluice_catalog_version: "min",
+};
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
@@ -59,6 +69,7 @@ export function createMetrics(): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    report: async () => (await registry.getMetricsAsJSON()) as unknown as MetricReport,
     gauges: (readers) => {
       for (const [name, read] of Object.entries(readers)) registerGauge(registry, name, read);
     },
@@ -109,6 +120,8 @@ function registerBreakers(registry: Registry): Series<string, Gauge.Internal<str
     help: "Breaker by deployment: 0 closed, 1 half-open, 2 open.",
     labelNames: ["deployment"],
     registers: [registry],
+    // The worst of the workers.
+    aggregator: "max",
   });
   return new Series(bounds.metricDeploymentsMax, (deployment: string) => gauge.labels(deployment));
 }
@@ -119,6 +132,7 @@ function registerGauge(registry: Registry, name: string, read: () => number): vo
     name,
     help: helpOf[name] ?? name,
     registers: [registry],
+    aggregator: ruleOf[name] ?? "sum",
     collect() {
       try {
         this.set(read());

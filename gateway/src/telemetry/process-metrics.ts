@@ -12,6 +12,7 @@ export function registerProcessMetrics(registry: Registry): void {
     name: "sluice_event_loop_delay_seconds",
     help: "Longest delay of the event loop since the last scrape.",
     registers,
+    aggregator: "max",
     collect() {
       this.set(delay.max / nanosecondsPerSecond);
       delay.reset();
@@ -39,5 +40,6 @@ export function registerProcessMetrics(registry: Registry): void {
     name: "process_start_time_seconds",
     help: "Start time of the process since the Unix epoch in seconds.",
     registers,
+    aggregator: "min",
   }).set(Math.round(performance.timeOrigin / 1000));
 }

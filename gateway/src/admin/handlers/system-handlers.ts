@@ -12,15 +12,19 @@ export interface ConfigFacts {
   lastReload(): ConfigView["last_reload"];
 }
 
-/** What the process knows of itself. */
-export interface ProcessFacts {
+/** What is known of the running gateway: of the process, or of all workers together. */
+export interface ProcessNumbers {
   /** Unix milliseconds. */
   readonly startedAt: number;
-  memoryBytes(): number;
-  journalLag(): number;
-  journalHealthy(): boolean;
-  streamsOpen(): number;
-  reservationsOpen(): number;
+  readonly memoryBytes: number;
+  readonly journalLag: number;
+  readonly journalHealthy: boolean;
+  readonly streamsOpen: number;
+  readonly reservationsOpen: number;
+}
+
+export interface ProcessFacts {
+  read(): Promise<ProcessNumbers>;
 }
 
 export interface SystemHandlerDependencies {
@@ -56,20 +60,19 @@ export function systemHandlers(dependencies: SystemHandlerDependencies): Handler
       };
     },
     "system.show": async () => {
-      const { processFacts } = dependencies;
-      const facts = await dependencies.reports.facts();
+      const [numbers, facts] = await Promise.all([dependencies.processFacts.read(), dependencies.reports.facts()]);
       return {
         version: dependencies.version,
-        started_at: processFacts.startedAt,
+        started_at: numbers.startedAt,
         database: { kind: dependencies.databaseKind, size_bytes: facts.sizeBytes },
         ledger: {
           entries: facts.entries,
-          lag: processFacts.journalLag(),
-          healthy: processFacts.journalHealthy(),
+          lag: numbers.journalLag,
+          healthy: numbers.journalHealthy,
         },
-        memory_bytes: processFacts.memoryBytes(),
-        streams_open: processFacts.streamsOpen(),
-        reservations_open: processFacts.reservationsOpen(),
+        memory_bytes: numbers.memoryBytes,
+        streams_open: numbers.streamsOpen,
+        reservations_open: numbers.reservationsOpen,
       };
     },
   };

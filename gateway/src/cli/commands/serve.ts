@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { ConfigInvalid, closestOf } from "#config/index.ts";
-import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { ConfigInvalid, closestOf, type Environment } from "#config/index.ts";
+import type { ServeOptions } from "#main.ts";
+import { CommandFailed, CommandTold, CommandWrong } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import type { Terminal } from "../terminal.ts";
 import { version } from "../version.ts";
@@ -20,18 +21,41 @@ export function addServe(program: Command, terminal: Terminal): void {
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = await environmentOf(variables);
       for (const warning of environment.warnings) terminal.complain(warning);
-      const { serve } = await import("#main.ts");
+      const serving = { variables, version, print: terminal.show, interactive: terminal.interactive };
+      if (environment.workers === 1) return await serveAlone(environment, serving, terminal);
+      const { serveWorkers } = await import("#main.ts");
+      const status = await serveWorkers(environment, { ...serving, command: workerCommand() });
+      if (status !== 0) throw new CommandTold(status);
+    });
+  program
+    .command("worker", { hidden: true })
+    .description("run one of the workers of `serve`")
+    .option("--interactive", "a person reads what is printed")
+    .action(async (options: { readonly interactive?: boolean }) => {
+      const { variables } = terminal;
+      const environment = await environmentOf(variables);
+      const { serveWorker } = await import("#main.ts");
       try {
-        await serve(environment, {
-          variables,
-          version,
-          print: (text) => terminal.show(text),
-          interactive: terminal.interactive,
-        });
+        const interactive = options.interactive === true;
+        await serveWorker(environment, { variables, version, print: terminal.show, interactive });
       } catch (thrown) {
         throw await allProblems(thrown, terminal);
       }
     });
+}
+
+async function serveAlone(environment: Environment, serving: ServeOptions, terminal: Terminal): Promise<void> {
+  const { serve } = await import("#main.ts");
+  try {
+    await serve(environment, serving);
+  } catch (thrown) {
+    throw await allProblems(thrown, terminal);
+  }
+}
+
+/** This program again, in the way in which it was started. */
+function workerCommand(): readonly string[] {
+  return [process.execPath, ...process.execArgv, Bun.main, "worker"];
 }
 
 /** What is wrong with a config file is told whole, a line each, so that one look at it mends it. */

@@ -1,0 +1,10 @@
+import type { Variables } from "#config/index.ts";
+
+export interface ServeOptions {
+  readonly variables: Variables;
+  readonly version: string;
+  /** Shows the banner. */
+  readonly print: (text: string) => void;
+  /** A person reads what is printed, and nobody collects it. */
+  readonly interactive: boolean;
+}

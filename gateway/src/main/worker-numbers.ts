@@ -1,0 +1,56 @@
+import type { ProcessNumbers } from "#admin/index.ts";
+import { type MetricReport, type Metrics, mergeCounts, mergeReports, reportText, valueIn } from "#telemetry/index.ts";
+import type { Totals, WorkerLink } from "#workers/index.ts";
+
+export interface Numbers {
+  /** For /metrics: of all workers, whichever is asked. */
+  text(): Promise<string>;
+  /** For the console: the same. */
+  read(): Promise<ProcessNumbers>;
+}
+
+/** The numbers of this process, or of all workers when it is one of several; of it alone when the others cannot be asked. */
+export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: number): Numbers {
+  link?.reports(() => metrics.report());
+  const all = async (): Promise<{ readonly report: MetricReport; readonly startedAt: number }> => {
+    const totals = (await link?.totals()) ?? null;
+    if (totals === null) return { report: await metrics.report(), startedAt };
+    const report = mergeReports(totals.parts as readonly MetricReport[]);
+    return { report: [...report, ...workerMetrics(totals)], startedAt: totals.workers.startedAt };
+  };
+  return {
+    text: async () => (link === null ? metrics.text() : reportText((await all()).report)),
+    async read() {
+      const { report, startedAt } = await all();
+      const value = (name: string): number => valueIn(report, name) ?? 0;
+      return {
+        startedAt,
+        memoryBytes: value("process_resident_memory_bytes"),
+        journalLag: value("sluice_ledger_lag_entries"),
+        journalHealthy: value("sluice_ledger_healthy") === 1,
+        streamsOpen: value("sluice_streams_open"),
+        reservationsOpen: value("sluice_reservations_open"),
+      };
+    },
+  };
+}
+
+/** What only grows, of workers that ended. */
+export function foldReports(reports: readonly unknown[]): unknown {
+  return mergeCounts(reports as readonly MetricReport[]);
+}
+
+function workerMetrics({ workers }: Totals): MetricReport {
+  const metric = (name: string, type: string, help: string, value: number) => ({
+    name,
+    type,
+    help,
+    aggregator: "sum",
+    values: [{ labels: {}, value }],
+  });
+  return [
+    metric("sluice_workers", "gauge", "Workers that take calls.", workers.ready),
+    metric("sluice_workers_wanted", "gauge", "Workers that there should be.", workers.wanted),
+    metric("sluice_workers_lost_total", "counter", "Workers that ended without being told to.", workers.lost),
+  ];
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { noUsage } from "#core/index.ts";
+import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { createMetrics, type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./index.ts";
+
+/** As it comes over a channel. */
+async function reportOf(metrics: ReturnType<typeof createMetrics>): Promise<MetricReport> {
+  return JSON.parse(JSON.stringify(await metrics.report())) as MetricReport;
+}
+
+function counted(calls: number, streams: number, healthy: number) {
+  const metrics = createMetrics();
+  for (let call = 0; call < calls; call++) {
+    metrics.attemptEnd(ledgerEntry("1", { usage: { ...noUsage, inputUncached: 7 } }));
+    metrics.requestEnd("chat", 200, 30);
+  }
+  metrics.gauges({ sluice_streams_open: () => streams, sluice_ledger_healthy: () => healthy });
+  return metrics;
+}
+
+/** Without what this process itself is measured by: that differs from one moment to the next. */
+const ownLines = (text: string): string[] => text.split("\n").filter((line) => !/process_|event_loop/.test(line));
+
+test("the numbers of one process are told as it tells them itself, to the letter", async () => {
+  const metrics = counted(3, 2, 1);
+  metrics.gauges({ sluice_broken: () => Number.NaN });
+  metrics.requestEnd('odd"route\\\n', 200, 1);
+  expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(await metrics.text()));
+});
+
+test("counters and histograms are summed; a gauge is summed, or tells the worst, as is right for it", async () => {
+  const one = counted(3, 2, 1);
+  one.breakerChange("dep_1", "open");
+  const other = counted(4, 5, 0);
+  other.breakerChange("dep_1", "closed");
+  other.requestEnd("models", 200, 1);
+  const merged = mergeReports([await reportOf(one), await reportOf(other)]);
+  const lines = reportText(merged).split("\n");
+  expect(lines).toContain('sluice_requests_total{route="chat",status="200"} 7');
+  expect(lines).toContain('sluice_requests_total{route="models",status="200"} 1');
+  expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 7');
+  expect(lines).toContain('sluice_request_duration_seconds_count{route="chat"} 7');
+  expect(lines).toContain('sluice_breaker_state{deployment="dep_1"} 2');
+  expect([valueIn(merged, "sluice_streams_open"), valueIn(merged, "sluice_ledger_healthy")]).toEqual([7, 0]);
+  expect(lines.filter((line) => line.startsWith("# TYPE sluice_requests_total"))).toHaveLength(1);
+});
+
+test("of a process that ended only what grows is kept", async () => {
+  const kept = mergeCounts([await reportOf(counted(3, 2, 1))]);
+  expect(kept.map(({ type }) => type)).not.toContain("gauge");
+  expect(reportText(kept)).toContain('sluice_requests_total{route="chat",status="200"} 3');
+});

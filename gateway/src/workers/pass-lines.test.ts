@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { passLines } from "./pass-lines.ts";
+
+async function passed(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1_000): Promise<readonly string[]> {
+  const written: string[] = [];
+  const bytes = pieces.map((piece) => (typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const next = bytes.shift();
+      if (next === undefined) controller.close();
+      else controller.enqueue(next);
+    },
+  });
+  await passLines(stream, (lines) => written.push(lines), lineBytesMax);
+  return written;
+}
+
+test("lines leave whole, however they come, several at once where they came so", async () => {
+  expect(await passed(["one\ntw", "o", "\nthree\nfour\nfi", "ve\n"])).toEqual([
+    "one\n",
+    "two\nthree\nfour\n",
+    "five\n",
+  ]);
+});
+
+test("a character that comes in two pieces is not torn", async () => {
+  const bytes = new TextEncoder().encode("ü\n");
+  expect(await passed([bytes.slice(0, 1), bytes.slice(1)])).toEqual(["ü\n"]);
+});
+
+test("what a process that was killed did not end gets its line break, and a line without end is parted", async () => {
+  expect(await passed(["half a li"])).toEqual(["half a li\n"]);
+  expect(await passed(["x".repeat(30), "y"], 20)).toEqual([`${"x".repeat(30)}\n`, "y\n"]);
+});

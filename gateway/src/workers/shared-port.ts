@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * What the kernel knows of a port that several processes share, and what it can be told. Linux only; elsewhere, and where
+ * /proc may not be read or the C library not be called, nothing is known, and nothing can be told.
+ */
+export class SharedPort {
+  readonly #port: number;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** Connections of this process on the port; null: not known. */
+  connections(): number | null {
+    const own = this.#ownSockets();
+    return own === null ? null : own.filter(({ state }) => state !== listenState).length;
+  }
+
+  /**
+   * New connections go to the listeners at these places of the kernel's list only; null: to all again. It holds for every
+   * process that shares the port, and needs no privilege. False: it could not be done.
+   */
+  async steer(places: readonly number[] | null): Promise<boolean> {
+    const listener = this.#ownSockets()?.find(({ state }) => state === listenState);
+    if (listener === undefined) return false;
+    try {
+      const { setReusePortFilter } = await import("./reuse-port-filter.ts");
+      return setReusePortFilter(listener.descriptor, places);
+    } catch {
+      return false;
+    }
+  }
+
+  #ownSockets(): readonly OwnSocket[] | null {
+    try {
+      const own = ownInodes();
+      return ["tcp", "tcp6"].flatMap((family) => socketsOf(family, this.#port, own));
+    } catch {
+      return null;
+    }
+  }
+}
+
+interface OwnSocket {
+  readonly descriptor: number;
+  readonly state: string;
+}
+
+/** TCP_LISTEN of include/net/tcp_states.h, as /proc/net/tcp writes it. */
+const listenState = "0A";
+
+function ownInodes(): ReadonlyMap<string, number> {
+  const inodes = new Map<string, number>();
+  for (const descriptor of readdirSync("/proc/self/fd")) {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1];
+      if (inode !== undefined) inodes.set(inode, Number(descriptor));
+    } catch {
+      // Closed meanwhile.
+    }
+  }
+  return inodes;
+}
+
+/** A line is `sl local remote state tx:rx tr:when retrnsmt uid timeout inode …`, addresses in hexadecimal (proc(5)). */
+function socketsOf(family: string, port: number, own: ReadonlyMap<string, number>): OwnSocket[] {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/self/net/${family}`, "latin1");
+  } catch (thrown) {
+    // A machine without IPv6 has no table of it.
+    if (family === "tcp6") return [];
+    throw thrown;
+  }
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return text.split("\n").flatMap((line) => {
+    const columns = line.trim().split(/\s+/);
+    if (columns[1]?.endsWith(suffix) !== true) return [];
+    const descriptor = own.get(columns[9] ?? "");
+    return descriptor === undefined ? [] : [{ descriptor, state: columns[3] ?? "" }];
+  });
+}

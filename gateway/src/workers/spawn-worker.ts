@@ -1,0 +1,60 @@
+import { bounds } from "#core/index.ts";
+import type { FromWorker } from "./messages.ts";
+import { passLines } from "./pass-lines.ts";
+import type { StartWorker } from "./worker-process.ts";
+
+export interface WorkerCommand {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Takes whole lines of what workers print on either output. */
+  readonly write: (lines: string) => void;
+}
+
+/** Starts workers as processes of this command, with a channel to each, and passes on what they print, line by line. */
+export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker {
+  // The channel of our own launcher is no business of theirs.
+  const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...own } = env;
+  return (hear) => {
+    const child = Bun.spawn([...words], {
+      env: own,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      serialization: "json",
+      ipc: (message) => {
+        if (isMessage(message)) hear(message);
+      },
+    });
+    const passed = Promise.all(
+      [child.stdout, child.stderr].map((stream) => passLines(stream, write, bounds.workerLineBytesMax)),
+    );
+    return {
+      pid: child.pid,
+      ended: child.exited.then(async () => {
+        await passed;
+        return {
+          code: child.signalCode === null ? child.exitCode : null,
+          signal: child.signalCode === null ? null : String(child.signalCode),
+        };
+      }),
+      send(message) {
+        try {
+          child.send(message);
+        } catch {
+          // It has gone; `ended` says so.
+        }
+      },
+      signal(name) {
+        try {
+          child.kill(name);
+        } catch {
+          // As above.
+        }
+      },
+    };
+  };
+}
+
+function isMessage(message: unknown): message is FromWorker {
+  return typeof message === "object" && message !== null && "kind" in message;
+}

@@ -1,0 +1,234 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { WorkerEnd } from "./worker-process.ts";
+
+/** A worker that does nothing by itself. */
+class Scripted {
+  readonly told: ToWorker[] = [];
+  readonly signals: string[] = [];
+  readonly ended = Promise.withResolvers<WorkerEnd>();
+
+  readonly pid: number;
+  readonly hear: (message: FromWorker) => void;
+
+  constructor(pid: number, hear: (message: FromWorker) => void) {
+    this.pid = pid;
+    this.hear = hear;
+  }
+
+  start(): void {
+    this.hear({ kind: "prepared" });
+    this.hear({ kind: "listening", ports: { calls: 1, console: null } });
+    this.hear({ kind: "ready", told: "banner" });
+  }
+
+  end(code: number | null, signal: string | null = null): Promise<void> {
+    this.ended.resolve({ code, signal });
+    return turns();
+  }
+
+  /** Orders but those for numbers. */
+  orders(): string[] {
+    return this.told.map(({ kind }) => kind);
+  }
+}
+
+/** What was begun by a message or an end goes on in a few turns of the queue. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await null;
+}
+
+async function begin(count: number) {
+  const clock = new FakeClock();
+  const workers: Scripted[] = [];
+  const lines: string[] = [];
+  const printed: string[] = [];
+  const supervisor = new Supervisor({
+    count,
+    clock,
+    fold: (reports) => reports.reduce((sum: number, report) => sum + Number(report), 0),
+    log: (level, message) => lines.push(`${level}: ${message}`),
+    print: (text) => printed.push(text),
+    start: (hear) => {
+      const worker = new Scripted(workers.length + 1, hear);
+      workers.push(worker);
+      return {
+        pid: worker.pid,
+        ended: worker.ended.promise,
+        send: (message) => worker.told.push(message),
+        signal: (name) => {
+          worker.signals.push(name);
+          if (name === "SIGKILL") void worker.end(null, name);
+        },
+      };
+    },
+  });
+  const status = supervisor.run();
+  await turns();
+  return { supervisor, clock, workers, lines, printed, status };
+}
+
+async function beginReady(count: number) {
+  const begun = await begin(count);
+  for (let started = 0; started < count; started++) {
+    begun.workers[started]?.start();
+    await turns();
+  }
+  return begun;
+}
+
+test("the first worker starts alone; the others follow when it takes calls, and the banner is shown once", async () => {
+  const { workers, printed } = await begin(3);
+  expect(workers).toHaveLength(1);
+  workers[0]?.start();
+  await turns();
+  expect(workers).toHaveLength(3);
+  for (const worker of workers.slice(1)) worker.start();
+  await turns();
+  expect(printed).toEqual(["banner"]);
+});
+
+test("the ports are opened one worker at a time, and one that takes too long is killed and holds up nobody", async () => {
+  const { workers, clock } = await begin(3);
+  workers[0]?.start();
+  await turns();
+  const [, second, third] = workers;
+  second?.hear({ kind: "prepared" });
+  third?.hear({ kind: "prepared" });
+  expect([second?.orders(), third?.orders()]).toEqual([["listen"], []]);
+  clock.advance(bounds.workerListenMs);
+  await turns();
+  expect([second?.signals, third?.orders()]).toEqual([["SIGKILL"], ["listen"]]);
+});
+
+test("rests between starts grow, and when no worker is left that takes calls the gateway gives up", async () => {
+  const { workers, clock, lines, status } = await beginReady(1);
+  const rests: number[] = [];
+  for (let end = 1; end < bounds.workerEndsMax; end++) {
+    await workers.at(-1)?.end(1);
+    const started = workers.length;
+    let restMs = 0;
+    while (workers.length === started) {
+      clock.advance(100);
+      restMs += 100;
+    }
+    rests.push(restMs);
+    await turns();
+  }
+  expect(rests).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800]);
+  await workers.at(-1)?.end(1);
+  expect(await status).toBe(1);
+  expect(lines.at(-1)).toBe("error: Workers end again and again, and none takes calls: the gateway gives up.");
+  expect(clock.pending).toBe(0);
+});
+
+test("while another worker takes calls a place whose workers end is tried on, more and more rarely; one that stays ends that", async () => {
+  const { workers, clock, supervisor, status } = await beginReady(2);
+  for (let end = 0; end < bounds.workerEndsMax * 2; end++) {
+    await workers.at(-1)?.end(1);
+    clock.advance(bounds.workerRestMsMax);
+    await turns();
+  }
+  expect(workers).toHaveLength(2 + bounds.workerEndsMax * 2);
+  workers.at(-1)?.start();
+  await turns();
+  clock.advance(bounds.workerSteadyMs);
+  await workers.at(-1)?.end(1);
+  clock.advance(bounds.workerRestMs);
+  expect(workers).toHaveLength(3 + bounds.workerEndsMax * 2);
+  supervisor.stop("SIGTERM");
+  await workers.at(-1)?.end(null, "SIGTERM");
+  await workers[0]?.end(0);
+  expect(await status).toBe(0);
+});
+
+test("asked to end, a worker that says nothing is killed; one that says how long it takes has that long", async () => {
+  const { workers, clock, supervisor, status } = await beginReady(2);
+  supervisor.stop("SIGTERM");
+  const [silent, slow] = workers;
+  slow?.hear({ kind: "ending", withinMs: 100_000 });
+  clock.advance(bounds.workerSilenceMs);
+  await turns();
+  expect([silent?.signals, slow?.signals]).toEqual([["SIGTERM", "SIGKILL"], ["SIGTERM"]]);
+  clock.advance(100_000 + bounds.workerReserveMs);
+  expect(slow?.signals).toEqual(["SIGTERM", "SIGKILL"]);
+  expect(await status).toBe(1);
+  expect(clock.pending).toBe(0);
+});
+
+test("a signal that comes again at once is the same one; a later one hurries the workers", async () => {
+  const { workers, clock, supervisor, status } = await beginReady(1);
+  supervisor.stop("SIGINT");
+  supervisor.stop("SIGINT");
+  workers[0]?.hear({ kind: "ending", withinMs: 600_000 });
+  expect([workers[0]?.signals, workers[0]?.orders()]).toEqual([["SIGINT"], ["listen"]]);
+  clock.advance(bounds.sameSignalMs + 1);
+  supervisor.stop("SIGTERM");
+  expect(workers[0]?.orders()).toEqual(["listen", "hurry"]);
+  clock.advance(bounds.workerHurriedMs);
+  await status;
+  expect(workers[0]?.signals).toEqual(["SIGINT", "SIGKILL"]);
+});
+
+test("a worker leaves only when its successor takes calls and new connections are kept from it", async () => {
+  const { workers, supervisor, lines } = await beginReady(2);
+  supervisor.roll();
+  supervisor.roll();
+  await turns();
+  const [first, second] = workers;
+  const third = workers[2];
+  expect(first?.orders()).toEqual(["listen"]);
+  third?.start();
+  await turns();
+  expect(third?.told.at(-1)).toEqual({ kind: "steer", turn: 1, places: [1, 2] });
+  expect(first?.orders()).toEqual(["listen"]);
+  third?.hear({ kind: "steered", turn: 1, done: true });
+  await turns();
+  expect(first?.orders()).toEqual(["listen", "leave"]);
+  await first?.end(0);
+  // The last of the kernel's list has taken the place of the first.
+  expect(second?.told.at(-1)).toEqual({ kind: "steer", turn: 2, places: null });
+  second?.hear({ kind: "steered", turn: 2, done: true });
+  workers[3]?.start();
+  await turns();
+  expect(workers[3]?.told.at(-1)).toEqual({ kind: "steer", turn: 3, places: [0, 2] });
+  expect(lines.filter((line) => line.startsWith("error"))).toEqual([]);
+});
+
+test("where connections cannot be steered, one line says so, and workers are replaced all the same", async () => {
+  const { workers, supervisor, clock, lines } = await beginReady(1);
+  supervisor.roll();
+  await turns();
+  workers[1]?.start();
+  await turns();
+  clock.advance(bounds.workerAnswerMs);
+  await turns();
+  expect(workers[0]?.orders()).toContain("leave");
+  expect(lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+});
+
+test("one that does not say its numbers in time counts with its last, and one that ended with what only grows", async () => {
+  const { workers, clock } = await beginReady(2);
+  const [first, second] = workers;
+  const asked = async (turn: number): Promise<void> => {
+    first?.hear({ kind: "ask", turn });
+    await turns();
+  };
+  await asked(1);
+  first?.hear({ kind: "report", turn: 1, report: 10 });
+  second?.hear({ kind: "report", turn: 1, report: 5 });
+  await turns();
+  expect(first?.told.at(-1)).toMatchObject({ kind: "totals", turn: 1, totals: { parts: [10, 5] } });
+  await second?.end(null, "SIGKILL");
+  await asked(2);
+  clock.advance(bounds.workerAnswerMs);
+  await turns();
+  expect(first?.told.at(-1)).toMatchObject({
+    kind: "totals",
+    turn: 2,
+    totals: { parts: [5, 10], workers: { wanted: 2, ready: 1, lost: 1 } },
+  });
+});

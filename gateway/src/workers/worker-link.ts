@@ -1,0 +1,115 @@
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
+
+/** A worker's side of the channel to its supervisor. */
+export interface WorkerLink {
+  /** All is prepared: resolves when it is this worker's turn to open the ports. */
+  turnToListen(): Promise<{ readonly ports: SharedPorts | null; readonly alone: boolean }>;
+  listening(ports: SharedPorts): void;
+  /** It takes calls. */
+  ready(told: string): void;
+  /** It is about to end, and will have ended by then. */
+  ending(withinMs: number): void;
+  /** Its last numbers, before it ends. */
+  lastReport(report: unknown): void;
+  /** `read` gives this worker's numbers when they are asked for. */
+  reports(read: () => Promise<unknown>): void;
+  /** `act` has the kernel keep new connections from some listeners; false: it cannot. */
+  onSteer(act: (places: readonly number[] | null) => Promise<boolean>): void;
+  /** Resolves when another takes this worker's place. */
+  readonly left: Promise<void>;
+  /** Aborted: somebody is tired of waiting for this one's end. */
+  readonly hurried: AbortSignal;
+  /** The numbers of all; null when they cannot be had within bounds.workersAnswerMs. */
+  totals(): Promise<Totals | null>;
+}
+
+/** What carries the messages: the process itself, or anything like it. */
+export interface Channel {
+  readonly connected: boolean;
+  send(message: FromWorker): void;
+  onMessage(hear: (message: ToWorker) => void): void;
+}
+
+export function createWorkerLink(channel: Channel, clock: Clock): WorkerLink {
+  const turn = Promise.withResolvers<{ readonly ports: SharedPorts | null; readonly alone: boolean }>();
+  const left = Promise.withResolvers<void>();
+  const hurried = new AbortController();
+  const asked = new Map<number, (totals: Totals | null) => void>();
+  let turns = 0;
+  let read: () => Promise<unknown> = async () => [];
+  let steer: (places: readonly number[] | null) => Promise<boolean> = async () => false;
+  const send = (message: FromWorker): void => {
+    try {
+      if (channel.connected) channel.send(message);
+    } catch {
+      // The supervisor has gone, and this worker is about to see it.
+    }
+  };
+  const answerReport = (of: number): void => {
+    void read().then(
+      (report) => send({ kind: "report", turn: of, report }),
+      () => {
+        // Its last numbers count.
+      },
+    );
+  };
+  const answerSteer = (of: number, places: readonly number[] | null): void => {
+    void steer(places).then(
+      (done) => send({ kind: "steered", turn: of, done }),
+      () => send({ kind: "steered", turn: of, done: false }),
+    );
+  };
+  channel.onMessage((message) => {
+    if (message.kind === "listen") turn.resolve(message);
+    else if (message.kind === "steer") answerSteer(message.turn, message.places);
+    else if (message.kind === "leave") left.resolve();
+    else if (message.kind === "hurry") hurried.abort();
+    else if (message.kind === "report") answerReport(message.turn);
+    else if (message.kind === "totals") asked.get(message.turn)?.(message.totals);
+  });
+  return {
+    turnToListen() {
+      send({ kind: "prepared" });
+      return turn.promise;
+    },
+    listening: (ports) => send({ kind: "listening", ports }),
+    ready: (told) => send({ kind: "ready", told }),
+    ending: (withinMs) => send({ kind: "ending", withinMs }),
+    lastReport: (report) => send({ kind: "report", turn: 0, report }),
+    reports: (act) => {
+      read = act;
+    },
+    onSteer: (act) => {
+      steer = act;
+    },
+    left: left.promise,
+    hurried: hurried.signal,
+    totals: () =>
+      new Promise((resolve) => {
+        if (!channel.connected) return resolve(null);
+        const of = ++turns;
+        const cancel = clock.after(bounds.workersAnswerMs, () => settle(null));
+        const settle = (totals: Totals | null): void => {
+          cancel();
+          asked.delete(of);
+          resolve(totals);
+        };
+        asked.set(of, settle);
+        send({ kind: "ask", turn: of });
+      }),
+  };
+}
+
+/** The channel that the supervisor opened with this process; null when nobody did. */
+export function processChannel(): Channel | null {
+  if (process.send === undefined) return null;
+  return {
+    get connected() {
+      return process.connected === true;
+    },
+    send: (message) => void process.send?.(message),
+    onMessage: (hear) => process.on("message", (message: ToWorker) => hear(message)),
+  };
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../../../test/until.ts";
+import { callWithoutRest } from "./callers.ts";
+import { type Supervised, supervise } from "./supervised.ts";
+
+/** Only Linux shares a port out among processes. */
+const linux = process.platform === "linux";
+if (!linux) console.warn("skipped: workers that share a port are tested on Linux only");
+
+/** A stream that has begun, and is over once `end` was called. */
+async function stream({ url, folder }: Supervised) {
+  const file = join(folder, "over");
+  const answer = await fetch(`${url}/stream`, { headers: { "x-until": file, connection: "close" } });
+  return { text: answer.text(), end: () => writeFileSync(file, "") };
+}
+
+async function totals({ url }: Supervised) {
+  return (await (await fetch(`${url}/totals`, { headers: { connection: "close" } })).json()) as {
+    readonly parts: readonly (readonly { readonly values: readonly { readonly value: number }[] }[])[];
+    readonly workers: { readonly wanted: number; readonly ready: number; readonly lost: number };
+  };
+}
+
+const counted = (parts: Awaited<ReturnType<typeof totals>>["parts"]): number =>
+  parts.flat().reduce((sum, { values }) => sum + (values[0]?.value ?? 0), 0);
+const times = (text: string, part: string): number => text.split(part).length - 1;
+
+describe.skipIf(!linux)("workers that share a port", () => {
+  test("one that dies is replaced, what it counted stays counted, and whichever is asked tells of all", async () => {
+    await using gateway = await supervise(2);
+    for (let call = 0; call < 20; call++) await gateway.answering();
+    const before = await totals(gateway);
+    expect(before.workers).toMatchObject({ wanted: 2, ready: 2, lost: 0 });
+    expect(counted(before.parts)).toBe(21);
+    const [dead = 0] = gateway.workers();
+    process.kill(dead, "SIGKILL");
+    await until(async () => times(gateway.output(), " is ready") === 3);
+    const after = await totals(gateway);
+    expect(after.workers).toMatchObject({ wanted: 2, ready: 2, lost: 1 });
+    expect(counted(after.parts)).toBe(22);
+    expect(gateway.workers()).not.toContain(dead);
+    expect(times(gateway.output(), "A worker ended unexpectedly; another one is started.")).toBe(1);
+    expect(times(gateway.output(), "listening on")).toBe(1);
+  });
+
+  test.each<[NodeJS.Signals, "supervisor" | "group", number]>([
+    ["SIGTERM", "supervisor", 1],
+    ["SIGTERM", "group", 1],
+    ["SIGINT", "group", 2],
+  ])(
+    "%s to the %s (%i times) lets streams finish, ends every worker once, and gives 0",
+    async (name, receiver, sent) => {
+      await using gateway = await supervise(2);
+      const { text, end } = await stream(gateway);
+      for (let count = 0; count < sent; count++) gateway.signal(name, receiver);
+      await until(() => gateway.workers().length === 1);
+      end();
+      expect((await text).split("\n").length).toBeGreaterThan(1);
+      expect(await gateway.exited).toBe(0);
+      expect(gateway.workers()).toEqual([]);
+      expect(times(gateway.output(), `ends: ${name}`)).toBe(2);
+      expect(gateway.output()).not.toContain("unexpectedly");
+    },
+  );
+
+  test("SIGHUP reaches every worker, and ends none", async () => {
+    await using gateway = await supervise(2);
+    gateway.signal("SIGHUP");
+    await until(() => times(gateway.output(), "reads again") === 2);
+    expect(gateway.workers()).toHaveLength(2);
+  });
+
+  test("workers whose supervisor is killed finish what they do and end by themselves", async () => {
+    await using gateway = await supervise(2);
+    const { text, end } = await stream(gateway);
+    gateway.signal("SIGKILL");
+    await until(() => gateway.workers().length === 1);
+    end();
+    expect((await text).split("\n").length).toBeGreaterThan(1);
+    await until(() => gateway.workers().length === 0);
+  });
+
+  test("when the first worker cannot start, there is one line, status 1, and no second worker", async () => {
+    const folder = await supervise(1);
+    folder.failing(true);
+    try {
+      const failed = supervise(3, { FAILS: join(folder.folder, "fails") });
+      const told = await failed.then(
+        () => "started",
+        (reason: Error) => reason.message,
+      );
+      expect(told).toBe("sluice: this worker cannot start\n");
+    } finally {
+      await folder[Symbol.asyncDispose]();
+    }
+  });
+
+  test("a port that somebody else has is not shared with them", async () => {
+    await using gateway = await supervise(1);
+    const told = await supervise(2, { PORT: String(gateway.port) }).then(
+      () => "started",
+      (reason: Error) => reason.message,
+    );
+    expect(told).toContain("EADDRINUSE");
+  });
+
+  test("SIGUSR2 replaces the workers one by one, and no call fails: new connections, kept ones, and a stream", async () => {
+    await using gateway = await supervise(2);
+    const before = gateway.workers();
+    const callers = callWithoutRest(gateway.port);
+    const { text, end } = await stream(gateway);
+    gateway.signal("SIGUSR2");
+    await until(() => times(gateway.output(), " is ready") === 3);
+    end();
+    expect((await text).split("\n").length).toBeGreaterThan(1);
+    await until(() => gateway.output().includes("The workers have been replaced."));
+    // Both successors are called by now.
+    const after = gateway.workers();
+    await until(() => after.every((pid) => callers.seen.has(String(pid))));
+    expect(await callers.stop()).toEqual([]);
+    expect(after).toHaveLength(2);
+    for (const pid of before) expect(after).not.toContain(pid);
+    expect(gateway.output()).not.toContain("cannot be kept from");
+  });
+
+  test("a successor that cannot start leaves the worker that is there", async () => {
+    await using gateway = await supervise(2);
+    const before = gateway.workers();
+    gateway.failing(true);
+    gateway.signal("SIGUSR2");
+    await until(() => gateway.output().includes("A new worker could not start"));
+    expect(times(gateway.output(), "this worker cannot start")).toBe(1);
+    expect(gateway.workers()).toEqual(before);
+    gateway.failing(false);
+    expect(existsSync(join(gateway.folder, "fails"))).toBe(false);
+    gateway.signal("SIGTERM");
+    expect(await gateway.exited).toBe(0);
+  });
+});
