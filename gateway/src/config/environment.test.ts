@@ -45,7 +45,7 @@ test("every variable is read", () => {
     SLUICE_DATABASE_URL: "postgres://u:p@db/sluice",
     SLUICE_REDIS_URL: "rediss://cache:6380",
     SLUICE_CONFIG: "/etc/sluice.yaml",
-    SLUICE_WORKERS: "1",
+    SLUICE_WORKERS: "3",
     SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
     SLUICE_ADMIN_EMAIL: "ada@example.com",
     SLUICE_ADMIN_PASSWORD: "correct horse",
@@ -59,7 +59,7 @@ test("every variable is read", () => {
     port: 9000,
     dataDir: "/var/lib/sluice",
     configFile: "/etc/sluice.yaml",
-    workers: 1,
+    workers: 3,
     publicUrl: "https://ai.example.com",
     logLevel: "debug",
     logFormat: "json",
@@ -111,7 +111,7 @@ const refused: readonly [string, Variables, string][] = [
   [
     "workers alone",
     { SLUICE_WORKERS: "2" },
-    "SLUICE_WORKERS must be 1: this version counts limits in one process, and several would not share them",
+    "SLUICE_WORKERS must be 1 without SLUICE_DATABASE_URL and SLUICE_REDIS_URL: several workers share their data and count together only there",
   ],
   [
     "database",

@@ -82,8 +82,8 @@ export class Listening {
   async #steerNow(): Promise<void> {
     const staying = this.#places.flatMap(({ leaving }, place) => (leaving ? [] : [place]));
     const places = staying.length === this.#places.length ? null : staying;
-    const doer = this.#places.findLast(({ leaving }) => !leaving);
-    if (doer === undefined || (places === null && !this.#steered)) return;
+    const chosen = this.#places.findLast(({ leaving }) => !leaving);
+    if (chosen === undefined || (places === null && !this.#steered)) return;
     this.#steered = places !== null;
     const turn = ++this.#turn;
     const done = await new Promise<boolean>((resolve) => {
@@ -93,8 +93,8 @@ export class Listening {
         this.#awaited = null;
         resolve(answer);
       };
-      this.#awaited = { turn, by: doer, settle };
-      doer.send({ kind: "steer", turn, places });
+      this.#awaited = { turn, by: chosen, settle };
+      chosen.send({ kind: "steer", turn, places });
     });
     if (done || this.#told) return;
     this.#told = true;
