@@ -41,6 +41,7 @@ import { openMedia } from "./media.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { pruneDaily } from "./pruning.ts";
+import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
@@ -390,12 +391,4 @@ function limitUsageRow(limitUsage: LimitUsage) {
     used: limitUsage.used,
     resets_at: limitUsage.resetsAt,
   };
-}
-
-/** Resolves when `calm` holds, at the latest after `timeoutMs`. */
-async function settleDown(calm: () => boolean, timeoutMs: number, clock: Control["clock"]): Promise<void> {
-  const endMs = clock.monotonic() + timeoutMs;
-  while (!calm() && clock.monotonic() < endMs) {
-    await new Promise<void>((resolve) => void clock.after(20, resolve));
-  }
 }
