@@ -36,11 +36,12 @@ afterAll(async () => {
   for (const database of opened.splice(0)) await closeDatabase(database);
 });
 
-/** Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real way out. */
-export async function openGround(options: Partial<SignInOptions> = {}): Promise<Ground> {
-  const database = openDatabase({ path: ":memory:" });
-  opened.push(database);
-  await migrated(database);
+/**
+ * Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real way out. On SQLite in memory,
+ * unless one that is migrated is given, which stays its owner's.
+ */
+export async function openGround(options: Partial<SignInOptions> = {}, given?: Database): Promise<Ground> {
+  const database = given ?? (await ownDatabase());
   const events: SignInEvent[] = [];
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {
@@ -83,6 +84,13 @@ export async function openGround(options: Partial<SignInOptions> = {}): Promise<
       return JSON.stringify(tables);
     },
   };
+}
+
+async function ownDatabase(): Promise<Database> {
+  const database = openDatabase({ path: ":memory:" });
+  opened.push(database);
+  await migrated(database);
+  return database;
 }
 
 function atOnce(_delayMs: number, act: () => void): () => void {

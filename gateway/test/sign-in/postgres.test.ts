@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { Authenticator } from "./authenticator.ts";
+import { alice, openGround, password } from "./ground.ts";
+import { Issuer } from "./issuer.ts";
+import { comeBack, connect } from "./oidc-trips.ts";
+import { authenticatorApp } from "./one-time-codes.ts";
+
+const start = Date.UTC(2026, 10, 21, 12);
+const hour = 3_600_000;
+const passkey = (name: string) => `/api/auth/passkey/${name}`;
+
+/** What depends on the form that times, flags and unique rows have in the database; everything else is tested on SQLite. */
+await onPostgres("sign-in", () => {
+  let postgres: PostgresGround;
+  beforeAll(async () => void (postgres = await openPostgresGround()));
+  afterEach(async () => {
+    setSystemTime();
+    for (const table of ["auth_users", "auth_verifications"] as const) {
+      await postgres.database.kysely.deleteFrom(table).execute();
+    }
+  });
+  afterAll(async () => await postgres?.[Symbol.asyncDispose]());
+
+  test("a session ends after twelve idle hours and after seven days, also for the library's own calls", async () => {
+    setSystemTime(start);
+    const ground = await openGround({}, postgres.database);
+    await ground.signIn.createUser(alice);
+    const idle = await ground.signedIn();
+    const used = await ground.signedIn();
+    for (let hours = 10; hours < 7 * 24; hours += 10) {
+      setSystemTime(start + hours * hour);
+      expect((await used.get("/api/auth/account")).status).toBe(200);
+    }
+    expect(await idle.session()).toBeNull();
+    setSystemTime(start + 7 * 24 * hour);
+    expect(await used.session()).toBeNull();
+    expect((await used.post("/api/auth/two-factor/enable", { password })).status).toBe(401);
+    expect((await ground.browser().signInWith(alice.email, "wrong horse battery")).status).toBe(401);
+  });
+
+  test("a second factor is asked for, its code opens once, and a backup code once", async () => {
+    setSystemTime(start);
+    const ground = await openGround({}, postgres.database);
+    await ground.signIn.createUser(alice);
+    const browser = await ground.signedIn();
+    const { json } = await browser.post("/api/auth/two-factor/enable", { password });
+    const code = authenticatorApp(json.totp_uri);
+    const verify = "/api/auth/two-factor/verify-totp";
+    expect((await browser.post(verify, { code: code() })).status).toBe(200);
+    setSystemTime(start + 120_000);
+    const statuses: number[] = [];
+    for (const body of [{ code: code() }, { code: code() }]) {
+      const next = ground.browser();
+      expect((await next.signInWith(alice.email, password)).json).toEqual({ two_factor: true, user: null });
+      expect(await next.session()).toBeNull();
+      statuses.push((await next.post(verify, body)).status);
+    }
+    for (const body of [{ code: json.backup_codes[0] }, { code: json.backup_codes[0] }]) {
+      const next = ground.browser();
+      await next.signInWith(alice.email, password);
+      statuses.push((await next.post("/api/auth/two-factor/verify-backup-code", body)).status);
+    }
+    expect(statuses).toEqual([200, 401, 200, 401]);
+  });
+
+  test("a passkey is added and signs in, and an issuer's account is connected and signs in", async () => {
+    const issuer = new Issuer();
+    try {
+      const ground = await openGround({ oidc: [issuer.account({})] }, postgres.database);
+      const user = await ground.signIn.createUser(alice);
+      const browser = await ground.signedIn();
+      const device = new Authenticator();
+      const asked = (await browser.get(passkey("generate-register-options"))).json;
+      const response = device.create(asked, { origin: browser.origin });
+      expect((await browser.post(passkey("verify-registration"), { response })).status).toBe(200);
+      const other = ground.browser();
+      const options = (await other.get(passkey("generate-authenticate-options"))).json;
+      const shown = { response: device.get(options, { origin: other.origin }) };
+      expect((await other.post(passkey("verify-authentication"), shown)).json.user.email).toBe(alice.email);
+
+      issuer.answers = { claims: { email: alice.email } };
+      expect((await connect(browser, issuer)).headers.get("location")).toBe("/console/profile?connected=corp");
+      const third = ground.browser();
+      const started = await third.post("/api/auth/sign-in/social", { provider: "corp" });
+      expect((await comeBack(third, issuer.consent(started.json.url))).status).toBe(302);
+      expect((await third.session())?.user.id).toBe(user.id);
+    } finally {
+      issuer.stop();
+    }
+  });
+});
