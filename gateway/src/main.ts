@@ -10,6 +10,7 @@ import type { ConfigWatch, Environment } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import {
+  createLeases,
   dataPaths,
   FirstSecrets,
   openJournalDirectory,
@@ -22,6 +23,7 @@ import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
+import { beOnlyProcess, refuseBesideOnlyProcess } from "./main/only-process.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
@@ -64,6 +66,10 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
   try {
     control = await openControl(environment, { held: true });
     const { controlStore } = control;
+    const broken = Promise.withResolvers<never>();
+    // Heard when the gateway runs, also when it comes before.
+    broken.promise.catch(() => undefined);
+    control = await joinDatabase(environment, control, broken.reject);
     const governed = environment.administrator !== null || (await control.people.administratorExists());
     if (!governed) refuseOpenHosts(environment);
     if (environment.configFile !== null) {
@@ -74,7 +80,6 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     if (governed) secrets.remove();
     else secrets.removeLink();
     const { found, unused } = await starterProviders(environment, controlStore);
-    const broken = Promise.withResolvers<never>();
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
     const { createGateway } = await import("./main/gateway.ts");
     const gateway = await createGateway({
@@ -126,6 +131,28 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     directory.release();
     throw thrown;
   }
+}
+
+/** On a server that others can reach too: alone until it is closed, or with those who count in the same Redis. */
+async function joinDatabase(
+  { databaseUrl, redisUrl }: Environment,
+  control: Control,
+  onTaken: (error: Error) => void,
+): Promise<Control> {
+  if (databaseUrl === null) return control;
+  const options = { leases: createLeases(control.database), owner: control.instanceId, clock: control.clock, onTaken };
+  if (redisUrl !== null) {
+    await refuseBesideOnlyProcess(options);
+    return control;
+  }
+  const leave = await beOnlyProcess(options);
+  return {
+    ...control,
+    async close() {
+      await leave();
+      await control.close();
+    },
+  };
 }
 
 /** Until there is an administrator nobody but this machine may reach the set-up. */

@@ -19,10 +19,10 @@ export { ConfigConflict } from "./control/config-file/config-conflict.ts";
 export { createControlStore } from "./control/control-store.ts";
 export { kindConflicts } from "./control/providers/provider-rows.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
-export type { DatabasePlace } from "./database/database-place.ts";
+export { type DatabasePlace, openPlace, shownPlace } from "./database/database-place.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
-export { openPostgres } from "./database/postgres/open-postgres.ts";
+export { openPostgres, postgresFacts } from "./database/postgres/open-postgres.ts";
 export {
   dataPaths,
   prepareDataDirectory,
@@ -49,7 +49,7 @@ export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
 export { createTaskStore } from "./tasks/task-store.ts";
 export { backupDatabase } from "./upkeep/backup-file.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
-export { type Installation, openInstallation } from "./upkeep/open-installation.ts";
+export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export { type Upgrade, upgradeDatabase } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";

@@ -14,7 +14,9 @@ const passkey = (name: string) => `/api/auth/passkey/${name}`;
 /** What depends on the form that times, flags and unique rows have in the database; everything else is tested on SQLite. */
 await onPostgres("sign-in", () => {
   let postgres: PostgresGround;
-  beforeAll(async () => void (postgres = await openPostgresGround()));
+  beforeAll(async () => {
+    postgres = await openPostgresGround();
+  });
   afterEach(async () => {
     setSystemTime();
     for (const table of ["auth_users", "auth_verifications"] as const) {

@@ -15,12 +15,13 @@ import {
 } from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+import { postgresFindings } from "./postgres.ts";
 
 /** The database opens, its schema is of this version, and the master key is the one it was made with. */
-export const databaseCheck: Check = async ({ environment }) => {
+export const databaseCheck: Check = async ({ environment, clock }) => {
   const path = join(environment.dataDir, "sluice.db");
   if (environment.databaseUrl !== null) {
-    return [fail("database", "this version keeps its data in SQLite only", "unset SLUICE_DATABASE_URL")];
+    return await postgresFindings(environment, environment.databaseUrl.reveal(), clock);
   }
   try {
     refuseLostDatabase(dataPaths(environment.dataDir));

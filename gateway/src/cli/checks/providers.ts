@@ -14,7 +14,8 @@ const atOnceMax = 8;
 /** Each enabled provider is asked for its models, which costs nothing. Only with `--online`. */
 export const providersCheck: Check = async ({ environment, clock, online }) => {
   if (!online) return [ok("providers", "not asked; use --online to")];
-  if (!existsSync(join(environment.dataDir, "sluice.db"))) return [ok("providers", "none before the first start")];
+  if (environment.databaseUrl === null && !existsSync(join(environment.dataDir, "sluice.db")))
+    return [ok("providers", "none before the first start")];
   let providers: readonly Provider[];
   try {
     const control = await openControl(environment);

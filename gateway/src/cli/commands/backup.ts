@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { refuseOnServer } from "../on-server.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -10,7 +11,12 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .argument("<file>", "a file that does not exist yet; its owner alone may read it")
     .action(async (file: string, _options: object, command: Command) => {
       const { backupDatabase, dataPaths } = await import("#storage/index.ts");
-      const paths = dataPaths((await environmentOf(terminal.variables)).dataDir);
+      const environment = await environmentOf(terminal.variables);
+      refuseOnServer(
+        environment,
+        "the database is on a PostgreSQL server: back it up with `pg_dump --format=custom`, and keep the master key beside it",
+      );
+      const paths = dataPaths(environment.dataDir);
       const bytes = await backupDatabase(paths, file);
       await report(terminal, command, { file, size_bytes: bytes }, [
         `${file} is a whole and sound copy (${bytes} bytes).`,

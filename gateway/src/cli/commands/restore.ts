@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { systemClock } from "#system/index.ts";
+import { refuseOnServer } from "../on-server.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -12,6 +13,10 @@ export function addRestore(program: Command, terminal: Terminal): void {
     .action(async (file: string, _options: object, command: Command) => {
       const { dataPaths, prepareDataDirectory, restoreDatabase } = await import("#storage/index.ts");
       const environment = await environmentOf(terminal.variables);
+      refuseOnServer(
+        environment,
+        "the database is on a PostgreSQL server: restore it with `pg_restore --exit-on-error` into an empty database, and name that in SLUICE_DATABASE_URL",
+      );
       const paths = dataPaths(environment.dataDir);
       prepareDataDirectory(paths.dataDir);
       const masterKey = environment.masterKey?.reveal() ?? null;

@@ -8,6 +8,8 @@ export const leasesBounds = {
   leaseAnswerMs: 4_000,
   /** How often those who do not have a lease look whether it is free. */
   leaseLookMs: 5_000,
+  /** How often a process that starts looks whether the only one that was there is still alive. */
+  onlyProcessLookMs: 500,
   /** Work that failed, or ended too early, is begun again so much later. */
   leaseRestMs: 5_000,
   /** How often a process tells that it is there; without a word for so long it is taken for dead; then its row goes. */

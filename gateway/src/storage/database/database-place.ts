@@ -2,6 +2,7 @@ import type { Secret } from "#core/index.ts";
 import type { Database } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
 import { openPostgres, type PostgresOptions } from "./postgres/open-postgres.ts";
+import { postgresSettings } from "./postgres/postgres-settings.ts";
 
 /** Which database an installation has its data in. The address of a server holds a password, and prints as `[redacted]`. */
 export type DatabasePlace =
@@ -23,8 +24,13 @@ export async function openPlace(place: DatabasePlace, further: Omit<PostgresOpti
   return await openPostgres({ url: place.url.reveal(), ...further });
 }
 
+/** The place in words, without user and password. */
+export function shownPlace(place: DatabasePlace): string {
+  return place.kind === "sqlite" ? place.path : `PostgreSQL (${postgresSettings(place.url.reveal()).place})`;
+}
+
 /** For a thread beside the process that has the database open: one connection, and never an empty database. */
 export async function openInThread(place: SentPlace): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
-  return await openPostgres({ url: place.address, poolSize: 1 });
+  return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
 }

@@ -13,7 +13,7 @@ export interface ReportsOptions {
 /** Reports on the database of an installation, on connections of their own. */
 export async function openReports({ place, clock, observer }: ReportsOptions): Promise<ReportStore> {
   if (place.kind === "sqlite") return createReportStore({ databasePath: place.path, clock, observer });
-  const database = await openPlace(place);
+  const database = await openPlace(place, { isChecked: true });
   const reports = createPostgresReportStore({ database, observer });
   return {
     ...reports,

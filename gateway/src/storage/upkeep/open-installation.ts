@@ -59,7 +59,26 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   }
 }
 
-async function upgraded(database: Database, { place, paths, now, held }: InstallationOptions): Promise<Upgrade> {
+/** The schema alone, without a look at the vault: before a start, or by somebody who has no key. */
+export async function bringUpToDate(
+  options: Pick<InstallationOptions, "place" | "paths" | "now"> & { readonly copyFirst: boolean },
+): Promise<Upgrade & { readonly applied: readonly string[] }> {
+  const { place, paths } = options;
+  prepareDataDirectory(paths.dataDir);
+  if (place.kind === "sqlite") refuseLostDatabase(paths);
+  const database = await openPlace(place);
+  try {
+    const upgrade = await upgraded(database, { ...options, held: false });
+    return { ...upgrade, applied: (await schemaState(database)).applied };
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+async function upgraded(
+  database: Database,
+  { place, ...options }: Omit<InstallationOptions, "masterKey"> & { readonly copyFirst?: boolean },
+): Promise<Upgrade> {
   if (place.kind === "postgres") return await upgradePostgres(database, place.url.reveal());
-  return await upgradeDatabase(database, { paths, now, held });
+  return await upgradeDatabase(database, options);
 }

@@ -1,0 +1,130 @@
+import type { Pool, PoolClient } from "pg";
+import { connectProblem } from "./postgres-problems.ts";
+import type { PostgresSettings } from "./postgres-settings.ts";
+import { PostgresUnusable } from "./postgres-unusable.ts";
+
+/** What a server says of itself, for a look before the start and for `sluice doctor`. */
+export interface PostgresFacts {
+  /** `16.4` */
+  readonly version: string;
+  readonly encrypted: boolean;
+  /** The server's clock at the moment of the question, Unix milliseconds. */
+  readonly serverTime: number;
+  /** Connections that it has, and how many it takes. */
+  readonly connections: number;
+  readonly connectionsMax: number;
+}
+
+/** The oldest version whose statements are used. */
+const versionMin = 15;
+
+/** Looks whether a server can be used, with two connections of a pool that is only for this. Throws PostgresUnusable, one line. */
+export async function checkServer(pool: Pool, settings: PostgresSettings): Promise<PostgresFacts> {
+  pool.on("error", () => undefined);
+  const clients: PoolClient[] = [];
+  const ask = async <Row>(index: number, text: string): Promise<readonly Row[]> => {
+    clients[index] ??= await pool.connect();
+    const { rows } = await clients[index].query(text);
+    return rows as readonly Row[];
+  };
+  try {
+    const [facts] = await ask<ServerFacts>(0, aboutServer);
+    const [other] = await ask<Pick<ServerFacts, "session">>(1, "select pg_backend_pid() as session");
+    if (facts === undefined || other === undefined) throw new Error("the server gave no row");
+    refuseUnfit(facts, settings);
+    // Two that are open at once have the same session only where somebody in between hands sessions around.
+    if (facts.session === other.session) throw new PostgresUnusable(pooledAway(settings));
+    return {
+      version: facts.version_text,
+      encrypted: facts.encrypted === 1,
+      serverTime: facts.server_time,
+      connections: facts.connections,
+      connectionsMax: facts.connections_max,
+    };
+  } catch (thrown) {
+    throw thrown instanceof PostgresUnusable ? thrown : connectProblem(thrown, settings);
+  } finally {
+    for (const client of clients) client.release(true);
+    await pool.end();
+  }
+}
+
+function pooledAway({ place }: PostgresSettings): string {
+  return (
+    `PostgreSQL (${place}) is behind a pooler that gives sessions to others between two statements. ` +
+    "Let it keep them (PgBouncer: pool_mode=session), or name the server itself."
+  );
+}
+
+interface ServerFacts {
+  readonly version: number;
+  readonly version_text: string;
+  readonly encoding: string;
+  readonly schema: string | null;
+  readonly may_create: number;
+  readonly migrated: number;
+  readonly standby: number;
+  readonly session: number;
+  readonly encrypted: number | null;
+  readonly server_time: number;
+  readonly connections: number;
+  readonly connections_max: number;
+  readonly closed: string | null;
+}
+
+/** Some of each kind: other programs may have tables of their own beside ours. */
+const ours = [
+  "migrations",
+  "settings",
+  "workspaces",
+  "api_keys",
+  "providers",
+  "models",
+  "ledger_entries",
+  "usage_rollups",
+]
+  .concat(["tasks", "assets", "audit_log", "changes", "leases", "auth_users", "auth_sessions"])
+  .map((name) => `'${name}'`)
+  .join(", ");
+
+const mayNot = ["select", "insert", "update", "delete"]
+  .map((right) => `not has_table_privilege(oid, '${right}')`)
+  .join(" or ");
+
+const aboutServer = `
+  select current_setting('server_version_num')::int as version, current_setting('server_version') as version_text,
+    current_setting('server_encoding') as encoding, current_schema() as schema,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    to_regclass('migrations') is not null as migrated, pg_is_in_recovery() as standby, pg_backend_pid() as session,
+    (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
+    floor(extract(epoch from clock_timestamp()) * 1000) as server_time,
+    (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections,
+    current_setting('max_connections')::int as connections_max,
+    (select string_agg(relname, ', ') from (
+      select relname from pg_class where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema())
+        and relname in (${ours}) and (${mayNot}) order by relname limit 5) as closed) as closed`;
+
+function refuseUnfit(facts: ServerFacts, { place }: PostgresSettings) {
+  const { version, encoding, schema, may_create, migrated, standby } = facts;
+  const server = `PostgreSQL (${place})`;
+  const major = Math.floor(version / 10_000);
+  if (major < versionMin) {
+    throw new PostgresUnusable(`${server} is version ${major}; version ${versionMin} or a later one is needed.`);
+  }
+  if (encoding !== "UTF8") {
+    throw new PostgresUnusable(`${server} keeps text as ${encoding}: create the database with encoding UTF8.`);
+  }
+  if (standby === 1) {
+    throw new PostgresUnusable(`${server} is a standby, which takes no writes: name the primary server.`);
+  }
+  if (migrated === 0 && may_create === 0) {
+    const where = schema === null ? "there is no schema on its search_path" : `it may not create tables in ${schema}`;
+    throw new PostgresUnusable(`${server} does not give this user the rights that are needed: ${where}.`);
+  }
+  if (facts.closed !== null) {
+    throw new PostgresUnusable(
+      `${server} does not give this user the rights that are needed: it may not read and write ${facts.closed}. ` +
+        "Make it their owner, or grant it select, insert, update and delete.",
+    );
+  }
+}
