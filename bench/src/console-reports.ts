@@ -1,20 +1,17 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Failure } from "../../gateway/src/core/index.ts";
 import { createReportStore } from "../../gateway/src/storage/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { endChildrenWithUs } from "./child.ts";
+import { answers } from "./console-answers.ts";
 import { besideTheConsole } from "./console-beside.ts";
-import { consoleQuestions } from "./console-questions.ts";
 import { type Filled, fillConsole } from "./console-rows.ts";
-import { type Figure, figure, middle } from "./figure.ts";
+import { type Figure, figure } from "./figure.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
-import { othersShare } from "./process-tree.ts";
 import { startRun } from "./run.ts";
-import { quantile } from "./statistics.ts";
 import { table } from "./table.ts";
 
 /**
@@ -47,7 +44,7 @@ async function main(): Promise<void> {
   const run = await startRun(readOptions([]));
   try {
     const filled = await filledIn(values.directory ?? join(run.directory, "console"), { entries, keys });
-    const figures = [...filling(filled, entries), ...(times > 0 ? await answers(filled, times) : [])];
+    const figures = [...filling(filled, entries), ...(times > 0 ? await answersOf(filled, times) : [])];
     if (rounds > 0) figures.push(...(await besideTheConsole(run, filled, rounds)));
     console.log(table(figures));
     await keepResult("console-reports", startedAt, {
@@ -83,49 +80,10 @@ function filling({ databasePath, insertMs }: Filled, entries: number): Figure[] 
   ];
 }
 
-const warmUp = 2;
-
-/** Each question again and again, alone. */
-async function answers(filled: Filled, times: number): Promise<Figure[]> {
+async function answersOf(filled: Filled, times: number): Promise<Figure[]> {
   const log = (level: string, message: string) => console.error(level, message);
   const reports = createReportStore({ databasePath: filled.databasePath, clock: systemClock, observer: { log } });
-  const figures: Figure[] = [];
-  const share = othersShare();
-  for (const { name, list, ask } of consoleQuestions(filled)) {
-    const samples: number[] = [];
-    let late = 0;
-    for (let turn = 0; turn < warmUp + times; turn++) {
-      const startedAt = performance.now();
-      await ask(reports).catch((failure: unknown) => {
-        if (!(failure instanceof Failure) || failure.code !== "request_timeout") throw failure;
-        late++;
-      });
-      if (turn >= warmUp) samples.push(performance.now() - startedAt);
-    }
-    const p95 = quantile(
-      samples.toSorted((a, b) => a - b),
-      0.95,
-    );
-    figures.push(
-      figure(name, samples, {
-        unit: "ms",
-        ...(list ? { target: { most: 200 } } : {}),
-        note: `p95 ${p95.toFixed(1)}${late === 0 ? "" : `; ${late} came too late`}`,
-      }),
-    );
-  }
-  await reports.close();
-  const lists = figures.filter(({ target }) => target !== null);
-  const slowest = lists.toSorted((a, b) => (b.measured?.median ?? 0) - (a.measured?.median ?? 0))[0];
-  return [
-    figure("The slowest list or search", slowest?.measured?.samples ?? [], {
-      unit: "ms",
-      target: { most: 200 },
-      note: `${slowest?.name}; median of all ${middle(lists.flatMap((each) => each.measured?.median ?? []))}`,
-    }),
-    ...figures,
-    figure("What others used of the machine meanwhile", [share() * 100], { unit: "%" }),
-  ];
+  return await answers(reports, filled, times).finally(() => reports.close());
 }
 
 await main().catch((error: unknown) => {

@@ -1,7 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type LedgerEntry, noUsage } from "../../gateway/src/core/index.ts";
-import { closeDatabase, createLedgerStore, migrate, openDatabase } from "../../gateway/src/storage/index.ts";
+import {
+  closeDatabase,
+  createLedgerStore,
+  type Database,
+  migrate,
+  openDatabase,
+} from "../../gateway/src/storage/index.ts";
 import { createIds } from "../../gateway/src/system/index.ts";
 
 /** How large an installation is made, and in how many days its entries fell. */
@@ -30,8 +36,8 @@ export const rareModel = "bench-rare";
 export const rareProvider = "provider-rare";
 export const rareError = "upstream_truncated";
 
-const workspaces = 20;
-const groupsEach = 5;
+export const workspaces = 20;
+export const groupsEach = 5;
 const batchRows = 500;
 
 /**
@@ -75,11 +81,12 @@ function isSample(entry: LedgerEntry): boolean {
   return entry.workspaceId === workspaceId(0) && entry.upstreamId !== null;
 }
 
-const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
-const groupId = (workspace: number, n: number): string => `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
-const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`;
+export const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
+export const groupId = (workspace: number, n: number): string =>
+  `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
+export const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`;
 
-async function insertKeys({ kysely }: ReturnType<typeof openDatabase>, { keys, now }: Rows): Promise<void> {
+export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, now }: Rows): Promise<void> {
   const all = Array.from({ length: workspaces }, (_, n) => n);
   const shared = { limits: "{}", budget: null, managed_by: "console" as const, created_at: now - 400 * 86_400_000 };
   await kysely

@@ -1,3 +1,4 @@
+import { bounds } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
 import { createPostgresReportStore } from "./postgres-report-store.ts";
@@ -13,7 +14,8 @@ export interface ReportsOptions {
 /** Reports on the database of an installation, on connections of their own. */
 export async function openReports({ place, clock, observer }: ReportsOptions): Promise<ReportStore> {
   if (place.kind === "sqlite") return createReportStore({ databasePath: place.path, clock, observer });
-  const database = await openPlace(place, { isChecked: true });
+  // The server ends what takes longer than a report may.
+  const database = await openPlace(place, { isChecked: true, statementMs: bounds.reportMs });
   const reports = createPostgresReportStore({ database, observer });
   return {
     ...reports,

@@ -4,7 +4,7 @@ import type { Observer, ReportStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { reportAnswers } from "./report-answers.ts";
-import { Deadline } from "./report-desk.ts";
+import { Deadline, late } from "./report-desk.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
 import { reportQuestions } from "./report-questions.ts";
 
@@ -36,6 +36,7 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
           ...asked,
         );
       } catch (thrown) {
+        if (isEnded(thrown)) throw late();
         if (thrown instanceof Failure) throw thrown;
         observer.log("error", "A report could not be read.", { report: kind, error: kindOf(thrown) });
         throw new Failure("internal_error", "This could not be read from the database.");
@@ -59,6 +60,12 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
 async function sizeOf({ reading }: Database): Promise<number | null> {
   const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(reading);
   return rows[0]?.bytes ?? null;
+}
+
+/** The server has ended the statement: query_canceled. */
+function isEnded(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return ("code" in thrown && thrown.code === "57014") || isEnded(thrown.cause);
 }
 
 /** What a database says may hold a statement. */

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Deadline } from "./report-desk.ts";
+import type { Deadline, ReportContext } from "./report-desk.ts";
 
 /** A long list as it is read from its newest entry on. A place is that of an entry; a slice begins behind `after`. */
 export interface SlicedList<Place, Row> {
@@ -46,6 +46,14 @@ const sliceMax = 160_000;
 export interface TimeSpan {
   readonly from: number;
   readonly to: number;
+}
+
+/**
+ * How much of a time the first statement reads. PostgreSQL is asked for all at once: it ends a statement when the time is over, and
+ * each one more costs a plan over every month.
+ */
+export function firstSliceMs({ flavour }: Pick<ReportContext, "flavour">, ms: number): number {
+  return flavour.name === "postgres" ? Number.POSITIVE_INFINITY : ms;
 }
 
 /** Goes through a time in spans that are short enough for one statement each; those that take little grow longer. */

@@ -5,7 +5,7 @@ import { usageColumnOf } from "../ledger/ledger-columns.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { type TimeSpan, timeSlices } from "./report-slices.ts";
+import { firstSliceMs, type TimeSpan, timeSlices } from "./report-slices.ts";
 
 const dayMs = 24 * hourMs;
 
@@ -38,21 +38,26 @@ export async function modelUsage(
   to: number,
 ): Promise<readonly ModelUsage[]> {
   const models = new Map<string, Sums>();
-  await timeSlices(await coveredHours(context, { from, to }), dayMs, context.deadline, async (span) => {
-    let query = context.connection
-      .selectFrom("usage_rollups")
-      .select("model")
-      .select((eb) => summedColumns.map((column) => eb.fn.sum<number>(column).as(column)))
-      .where("hour", ">=", span.from)
-      .where("hour", "<", span.to)
-      .groupBy("model");
-    if (model !== null) query = query.where("model", "=", model);
-    for (const row of await query.execute()) {
-      const sums = models.get(row.model);
-      if (sums === undefined) models.set(row.model, row);
-      else for (const column of summedColumns) sums[column] += row[column];
-    }
-  });
+  await timeSlices(
+    await coveredHours(context, { from, to }),
+    firstSliceMs(context, dayMs),
+    context.deadline,
+    async (span) => {
+      let query = context.connection
+        .selectFrom("usage_rollups")
+        .select("model")
+        .select((eb) => summedColumns.map((column) => eb.fn.sum<number>(column).as(column)))
+        .where("hour", ">=", span.from)
+        .where("hour", "<", span.to)
+        .groupBy("model");
+      if (model !== null) query = query.where("model", "=", model);
+      for (const row of await query.execute()) {
+        const sums = models.get(row.model);
+        if (sums === undefined) models.set(row.model, row);
+        else for (const column of summedColumns) sums[column] += row[column];
+      }
+    },
+  );
   // The model of a refused call is whatever its caller wrote, so there may be any number.
   const dearest = [...models].sort(([, a], [, b]) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests);
   return dearest.slice(0, bounds.reportRowsMax).map(([name, sums]) => ({
@@ -73,32 +78,37 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
     .select((eb) => eb.fn.max<number | null>("at").as("last"))
     .executeTakeFirstOrThrow();
   const uses = new Map<string, { deployment: string; provider: string; attempts: number; failed: number }>();
-  await timeSlices({ from: since, to: (last ?? -1) + 1 }, hourMs, context.deadline, async (span) => {
-    const rows = await context.connection
-      .selectFrom("ledger_entries")
-      .select(["deployment", "provider"])
-      .select((eb) => [
-        eb.fn.countAll<number>().as("attempts"),
-        eb.fn
-          .sum<number>(eb.case().when("outcome", "=", "failed").then(sql.lit(1)).else(sql.lit(0)).end())
-          .as("failed"),
-      ])
-      .where("at", ">=", span.from)
-      .where("at", "<", span.to)
-      // What was refused before one was chosen says nothing of any.
-      .where("deployment", "!=", "")
-      .groupBy(["deployment", "provider"])
-      .execute();
-    for (const row of rows) {
-      const name = `${row.provider} ${row.deployment}`;
-      const use = uses.get(name);
-      if (use === undefined) uses.set(name, { ...row });
-      else {
-        use.attempts += row.attempts;
-        use.failed += row.failed;
+  await timeSlices(
+    { from: since, to: (last ?? -1) + 1 },
+    firstSliceMs(context, hourMs),
+    context.deadline,
+    async (span) => {
+      const rows = await context.connection
+        .selectFrom("ledger_entries")
+        .select(["deployment", "provider"])
+        .select((eb) => [
+          eb.fn.countAll<number>().as("attempts"),
+          eb.fn
+            .sum<number>(eb.case().when("outcome", "=", "failed").then(sql.lit(1)).else(sql.lit(0)).end())
+            .as("failed"),
+        ])
+        .where("at", ">=", span.from)
+        .where("at", "<", span.to)
+        // What was refused before one was chosen says nothing of any.
+        .where("deployment", "!=", "")
+        .groupBy(["deployment", "provider"])
+        .execute();
+      for (const row of rows) {
+        const name = `${row.provider} ${row.deployment}`;
+        const use = uses.get(name);
+        if (use === undefined) uses.set(name, { ...row });
+        else {
+          use.attempts += row.attempts;
+          use.failed += row.failed;
+        }
       }
-    }
-  });
+    },
+  );
   return [...uses.values()];
 }
 
@@ -120,15 +130,16 @@ export async function dailySpend(
     else known.nano += spend.nano;
   };
   const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-  await timeSlices(hours, dayMs, context.deadline, async (span) => {
+  const { day, key } = spendGroups(context, keyId);
+  await timeSlices(hours, firstSliceMs(context, dayMs), context.deadline, async (span) => {
     let query = context.connection
       .selectFrom("usage_rollups")
-      .select(["hour", "workspace_id", "group_id", "key_id"])
+      .select(["workspace_id", "group_id", day.as("hour"), key.as("key_id")])
       .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
       .where("hour", ">=", span.from)
       .where("hour", "<", span.to)
       .where("cost_nano_usd", ">", 0)
-      .groupBy(["hour", "workspace_id", "group_id", "key_id"]);
+      .groupBy([day, "workspace_id", "group_id", key]);
     if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
     if (keyId !== undefined) query = query.where("key_id", "=", keyId);
     for (const row of await query.execute()) {
@@ -142,6 +153,18 @@ export async function dailySpend(
     add({ ...spend, keyId: "" });
   }
   return [...spends.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+}
+
+/**
+ * What spends are summed by in the database. SQLite gives them as its hours lie; PostgreSQL, which sends each row over a socket, by day
+ * and with the keys put together that do not stand alone.
+ */
+function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
+  if (flavour.name === "sqlite") return { day: sql<number>`hour`, key: sql<string>`key_id` };
+  const day = sql<number>`hour - hour % ${sql.lit(dayMs)}`;
+  if (keyId !== undefined) return { day, key: sql<string>`key_id` };
+  const alone = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
+  return { day, key: sql<string>`case when key_id in (${alone}) then key_id else '' end` };
 }
 
 interface Spend extends Omit<DaySpend, "usd"> {

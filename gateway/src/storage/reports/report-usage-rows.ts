@@ -8,7 +8,7 @@ import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { histogramsUntil, hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { shortSketch } from "./report-figures.ts";
-import type { TimeSpan } from "./report-slices.ts";
+import { firstSliceMs, type TimeSpan } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
 
@@ -42,7 +42,7 @@ function rollupRows(context: ReportContext, filter: UsageFilter, histograms: num
   return {
     ...timesOf(filter, hourMs),
     stepMs: Math.max(filter.stepMs, hourMs),
-    firstSliceMs: 24 * hourMs,
+    firstSliceMs: firstSliceMs(context, 24 * hourMs),
     byHour: true,
     within: (span) => chosen(context.connection.selectFrom("usage_rollups"), filter, span),
     hasHistograms: ({ from }) => histograms !== null && from <= histograms,
@@ -56,7 +56,7 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
   return {
     ...timesOf(filter, filter.stepMs),
     stepMs: filter.stepMs,
-    firstSliceMs: hourMs / 12,
+    firstSliceMs: firstSliceMs(context, hourMs / 12),
     byHour: false,
     within(span) {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));

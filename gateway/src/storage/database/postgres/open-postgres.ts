@@ -31,7 +31,7 @@ export async function openPostgres({ url, isChecked = false, ...given }: Postgre
   return {
     kysely,
     get reading() {
-      reading ??= kyselyOn(settings, "set default_transaction_read_only = on;");
+      reading ??= kyselyOn(settings, "set default_transaction_read_only = on; set work_mem = '32MB';");
       return reading;
     },
     flavour: postgresFlavour,
@@ -69,7 +69,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
   // Told by a statement and not when connecting: poolers in between refuse what they do not know then.
   const session = `
     set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${bounds.postgresIdleTransactionMs};
-    set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; ${further}`;
+    set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; set jit = off; ${further}`;
   return new pg.Pool({
     host,
     port,

@@ -1,0 +1,49 @@
+import { Failure } from "../../gateway/src/core/index.ts";
+import type { ReportStore } from "../../gateway/src/ports/index.ts";
+import { consoleQuestions } from "./console-questions.ts";
+import type { Filled } from "./console-rows.ts";
+import { type Figure, figure, middle } from "./figure.ts";
+import { othersShare } from "./process-tree.ts";
+import { quantile } from "./statistics.ts";
+
+const warmUp = 2;
+
+/** Each question again and again, alone. */
+export async function answers(reports: ReportStore, filled: Filled, times: number): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const share = othersShare();
+  for (const { name, list, ask } of consoleQuestions(filled)) {
+    const samples: number[] = [];
+    let late = 0;
+    for (let turn = 0; turn < warmUp + times; turn++) {
+      const startedAt = performance.now();
+      await ask(reports).catch((failure: unknown) => {
+        if (!(failure instanceof Failure) || failure.code !== "request_timeout") throw failure;
+        late++;
+      });
+      if (turn >= warmUp) samples.push(performance.now() - startedAt);
+    }
+    const p95 = quantile(
+      samples.toSorted((a, b) => a - b),
+      0.95,
+    );
+    figures.push(
+      figure(name, samples, {
+        unit: "ms",
+        ...(list ? { target: { most: 200 } } : {}),
+        note: `p95 ${p95.toFixed(1)}${late === 0 ? "" : `; ${late} came too late`}`,
+      }),
+    );
+  }
+  const lists = figures.filter(({ target }) => target !== null);
+  const slowest = lists.toSorted((a, b) => (b.measured?.median ?? 0) - (a.measured?.median ?? 0))[0];
+  return [
+    figure("The slowest list or search", slowest?.measured?.samples ?? [], {
+      unit: "ms",
+      target: { most: 200 },
+      note: `${slowest?.name}; median of all ${middle(lists.flatMap((each) => each.measured?.median ?? []))}`,
+    }),
+    ...figures,
+    figure("What others used of the machine meanwhile", [share() * 100], { unit: "%" }),
+  ];
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from "node:util";
+import { createPostgresReportStore, openPostgres } from "../../gateway/src/storage/index.ts";
+import { startPostgres } from "../../scripts/postgres.mjs";
+import { answers } from "./console-answers.ts";
+import { figure } from "./figure.ts";
+import { keepResult } from "./keep-result.ts";
+import { describeMachine } from "./machine.ts";
+import { fillPostgres } from "./postgres-rows.ts";
+import { table } from "./table.ts";
+
+/**
+ * How soon the console is answered on a PostgreSQL server with many entries, each of the questions that `console-reports.ts` asks of SQLite. It
+ * starts a server of its own, fills it, and takes both away: ten million entries need 12 GB of disk and several minutes.
+ *
+ *     bun bench/src/postgres-reports.ts [--entries 10000000] [--keys 100000] [--times 20]
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      entries: { type: "string", default: "10000000" },
+      keys: { type: "string", default: "100000" },
+      times: { type: "string", default: "20" },
+    },
+  });
+  const [entries, keys, times] = [values.entries, values.keys, values.times].map(Number) as [number, number, number];
+  const startedAt = new Date();
+  const server = await startPostgres();
+  if (server.url === null) throw new Error(`there is no PostgreSQL server: ${server.why}`);
+  const database = await openPostgres({ url: server.url, poolSize: 1, statementMs: 3_600_000 });
+  try {
+    const filled = await fillPostgres(database, { entries, keys, days: 30, now: Date.now() });
+    const log = (level: string, message: string, about?: unknown) => console.error(level, message, about);
+    const asked = await openPostgres({ url: server.url, statementMs: 60_000 });
+    const reports = createPostgresReportStore({ database: asked, observer: { log } });
+    const size = (await reports.facts()).sizeBytes ?? 0;
+    const figures = [
+      figure("Filling the ledger, an entry", [(filled.insertMs * 1_000) / entries], {
+        unit: "µs",
+        note: "by the server itself",
+      }),
+      figure("The database on disk", [size / 2 ** 20], { unit: "MB" }),
+      ...(await answers(reports, { ...filled, directory: "", databasePath: "" }, times)),
+    ];
+    await reports.close();
+    await asked.close();
+    console.log(table(figures));
+    await keepResult("postgres-reports", startedAt, { entries, keys, times, machine: describeMachine(), figures });
+  } finally {
+    await database.close();
+    await server.stop();
+  }
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
+process.exit();

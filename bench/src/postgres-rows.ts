@@ -1,0 +1,164 @@
+import { usageTable } from "@sluice/contract/words";
+import { sql } from "kysely";
+import { createLedgerStore, type Database, migrate } from "../../gateway/src/storage/index.ts";
+import { type Filled, groupsEach, insertKeys, keyId, type Rows, workspaceId, workspaces } from "./console-rows.ts";
+
+const chunkRows = 250_000;
+
+/**
+ * The installation of `fillConsole` on PostgreSQL, made by the server itself: ten million entries come in minutes. Unequal in the same
+ * way; ids and rollups are of the same form, and the sums are those of the entries.
+ */
+export async function fillPostgres(
+  database: Database,
+  rows: Rows,
+): Promise<Omit<Filled, "directory" | "databasePath">> {
+  const { kysely } = database;
+  const startedAt = performance.now();
+  await migrate(database);
+  await insertKeys(database, rows);
+  const store = createLedgerStore(database);
+  for (let days = 0; days <= rows.days; days += 20) await store.makeMonths(rows.now - days * 86_400_000);
+  const indexes = await dropIndexes(database);
+  for (let from = 0; from < rows.entries; from += chunkRows) {
+    await sql.raw(entriesOf(rows, from, Math.min(from + chunkRows, rows.entries))).execute(kysely);
+    console.error(`${Math.min(from + chunkRows, rows.entries)} entries, ${said(startedAt)}`);
+  }
+  await sql`set maintenance_work_mem = '512MB'`.execute(kysely);
+  for (const index of indexes) {
+    await sql.raw(index).execute(kysely);
+    console.error(`${index.slice(0, 70)} …, ${said(startedAt)}`);
+  }
+  await sql.raw(rollups).execute(kysely);
+  console.error(`sums, ${said(startedAt)}`);
+  await sql`vacuum (analyze) ledger_entries`.execute(kysely);
+  await sql`vacuum (analyze) usage_rollups`.execute(kysely);
+  await sql`vacuum (analyze) api_keys`.execute(kysely);
+  const sample = await kysely
+    .selectFrom("ledger_entries")
+    .select(["request_id", "upstream_id"])
+    .where("workspace_id", "=", workspaceId(0))
+    .where("upstream_id", "is not", null)
+    .where("at", "<", rows.now - (rows.days * 86_400_000) / 2)
+    .orderBy("at", "desc")
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return {
+    workspace: workspaceId(0),
+    group: `grp_${String(3).padStart(26, "0")}`,
+    key: keyId(workspaces * 40),
+    sampleRequest: sample.request_id,
+    sampleUpstream: sample.upstream_id ?? "",
+    insertMs: performance.now() - startedAt,
+    now: rows.now,
+  };
+}
+
+function said(startedAt: number): string {
+  return `${Math.round((performance.now() - startedAt) / 1_000)} s`;
+}
+
+/** Made again at the end: ten times as fast as keeping them while rows come. */
+async function dropIndexes({ kysely }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string; definition: string }>`
+    select indexname as name, indexdef as definition from pg_indexes where tablename = 'ledger_entries'`.execute(
+    kysely,
+  );
+  await sql`alter table ledger_entries drop constraint ledger_entries_pk`.execute(kysely);
+  const others = rows.filter(({ name }) => name !== "ledger_entries_pk");
+  for (const { name } of others) await sql`drop index ${sql.ref(name)}`.execute(kysely);
+  const key = "alter table ledger_entries add constraint ledger_entries_pk primary key (attempt_id, at)";
+  return [key, ...others.map(({ definition }) => definition.replace(" ON ONLY ", " ON "))];
+}
+
+/** [0, 1), the same for the same row and purpose. */
+const share = (row: string, seed: number) =>
+  `((hashint8extended(${row}, ${seed}) & 4294967295) / 4294967296.0::float8)`;
+const unequal = (part: string, count: number) =>
+  `least(${count - 1}, floor(power(${count}, ${part}) - 1 + ${part}))::int`;
+const padded = (prefix: string, number: string) => `'${prefix}' || lpad((${number})::text, 26, '0')`;
+const named = (n: string, kind: string) =>
+  `'${kind}' || lpad(upper(to_hex(at)), 12, '0') || lpad(to_hex(${n}), 14, '0')`;
+
+function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number): string {
+  const stepMs = (days * 86_400_000) / entries;
+  const columns: Readonly<Record<string, string>> = {
+    attempt_id: named("n", "att_"),
+    request_id: named("n", "req_"),
+    at: "at",
+    ended_at: "at + total_ms::bigint",
+    workspace_id: padded("ws_", "workspace"),
+    group_id: padded("grp_", `workspace * ${groupsEach} + (key / ${workspaces}) % ${groupsEach}`),
+    key_id: padded("key_", "key"),
+    model: "model",
+    requested_model: "model",
+    provider: "provider",
+    deployment: "'dep_' || provider || '_' || model",
+    upstream_model: "'vendor/' || model",
+    endpoint: "endpoint",
+    caller_dialect: "'openai-chat'",
+    upstream_dialect: "'openai-chat'",
+    user_agent: "'openai-python/2.14.0 (linux; x86_64)'",
+    tags: "'{}'",
+    stream: "(n % 3 <> 0)::int",
+    retry_index: "0",
+    input_estimate: "input",
+    reserved_nano_usd: "5000000",
+    outcome: "outcome",
+    http_status:
+      "case outcome when 'succeeded' then 200 when 'cancelled' then 499 else (array[502, 429, 504, 502])[n % 4 + 1] end",
+    error_code: `case when outcome = 'succeeded' then null when outcome = 'cancelled' then 'client_closed' when n % 45000 = 11 then 'upstream_truncated'
+      else (array['upstream_error', 'upstream_error', 'upstream_timeout', 'upstream_unreachable'])[n % 4 + 1] end`,
+    usage_source: "'upstream'",
+    price_version: "null",
+    cost_nano_usd: "input * 1250 + output * 10000",
+    raw_usage: `'{"prompt_tokens":' || input || ',"completion_tokens":' || output || ',"prompt_tokens_details":{"cached_tokens":0}}'`,
+    total_ms: "total_ms",
+    first_byte_ms: "total_ms / 5",
+    first_token_ms: "case when outcome = 'succeeded' then total_ms / 4 end",
+    upstream_ms: "total_ms - 1",
+    overhead_ms: "0.4",
+    started_after_ms: "1",
+    upstream_status: "200",
+    upstream_id:
+      "case when endpoint = 'responses' and outcome = 'succeeded' then 'resp_' || to_hex(hashint8(n)) || n end",
+    ...Object.fromEntries(usageTable.map(({ column }) => [column, "0"])),
+    input_uncached: "input",
+    cache_read: "case when n % 4 = 0 then 2000 else 0 end",
+    output: "output",
+  };
+  return `
+    insert into ledger_entries (${Object.keys(columns).join(", ")})
+    select ${Object.values(columns).join(", ")}
+    from (
+      select *, floor(5000 * ${share("n", 1)})::bigint as input,
+        case when outcome = 'succeeded' then floor(900 * ${share("n", 2)})::bigint else 0 end as output,
+        workspace + ${workspaces} * ${unequal(share("session", 3), Math.max(1, Math.floor(keys / workspaces)))} as key
+      from (
+        select *, (${now} - (${entries} - n) * ${stepMs}::float8)::bigint as at,
+          case when ${share("session", 4)} < 0.5 then 0 else ${unequal(share("session", 5), workspaces)} end as workspace,
+          case when n % 40000 = 7 then 'bench-rare' else 'model-' || ${unequal(share("session", 6), 40)} end as model,
+          case when n % 50000 = 9 then 'provider-rare' else 'provider-' || ${unequal(share("session", 7), 10)} end as provider,
+          (array['chat', 'messages', 'responses', 'embeddings', 'images'])[${unequal(share("session", 8), 5)} + 1] as endpoint,
+          case when n % 45000 = 11 or ${share("n", 9)} < 0.035 then 'failed' when ${share("n", 9)} < 0.05 then 'cancelled' else 'succeeded' end as outcome,
+          1500 * exp(2.2 * (${share("n", 10)} + ${share("n", 11)} - 1)) * (case when n % 30000 = 13 then 100 else 1 end) as total_ms
+        from (select n, n / 2000 * 200 + n % 200 as session from generate_series(${from}::bigint, ${to - 1}::bigint) as n) as rows
+      ) as chosen
+    ) as made`;
+}
+
+/** Of one time, as `latency-sketch.ts` writes it. */
+function sketch(ms: string): string {
+  const span = `least(516, 102 + ceil(18 * ln(greatest(${ms}, 1) / 50) / ln(2.0::float8)))::int`;
+  return `string_agg(case when outcome = 'succeeded' then chr(48 + (${span} >> 6)) || chr(48 + (${span} & 63)) || '1' end, '')`;
+}
+
+const sums = usageTable.map(({ column }) => column);
+const rollups = `
+  insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, model, provider, attempts, requests, succeeded, cancelled, cost_nano_usd,
+    ${sums.join(", ")}, call_ms_sketch, call_first_token_ms_sketch, attempt_ms_sketch, attempt_first_token_ms_sketch)
+  select at - at % 3600000, workspace_id, group_id, key_id, model, provider, count(*), count(*),
+    count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'cancelled'), sum(cost_nano_usd),
+    ${sums.map((column) => `sum(${column})`).join(", ")},
+    ${["total_ms + 1", "first_token_ms + 1", "total_ms", "first_token_ms"].map((ms) => `coalesce(${sketch(ms)}, '')`).join(", ")}
+  from ledger_entries group by 1, 2, 3, 4, 5, 6`;
