@@ -98,6 +98,21 @@ await onPostgres("parts of the ledger", () => {
     expect(await createLedgerStore(database).makeMonths(march)).toBe(0);
   });
 
+  test("a writer that cannot make a month goes on without it, and makes it when it can", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    await dropMonth(database, "2024_03");
+    const store = createLedgerStore(database);
+    const held = await begun(database.kysely as never, "lock table only ledger_entries in share update exclusive mode");
+    expect(await store.insert([entryAt("0", march)])).toBe(1);
+    expect(await partsOf(database)).toEqual({ att_0: "ledger_entries_default" });
+    await held();
+    for (let n = 1; n <= bounds.ledgerMonthBatches + 1; n++) await store.insert([entryAt(String(n), march + n)]);
+    expect(new Set(Object.values(await partsOf(database)))).toEqual(new Set(["ledger_entries_2024_03"]));
+    const check = await store.check();
+    expect([check.entries, check.faults]).toEqual([bounds.ledgerMonthBatches + 2, []]);
+  });
+
   test("an entry on its way into the default part when its month is cut out of it gets into the month", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;

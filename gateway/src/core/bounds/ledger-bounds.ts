@@ -19,12 +19,14 @@ export const ledgerBounds = {
   foldIdleMs: 5_000,
   /**
    * The ledger's months on PostgreSQL: how many are made ahead, how far from today one may be (ten years back, 63 days ahead), how
-   * many a writer remembers. Making one may wait so long for locks; dropping one, for which inserts wait too, so long and so often.
+   * many a writer remembers, and after how many batches it tries again to make one. Making one may wait so long for locks; dropping
+   * one, for which inserts wait too, so long and so often.
    */
   ledgerMonthsAhead: 2,
   ledgerMonthsPastMs: 3_650 * 86_400_000,
   ledgerMonthsFutureMs: 63 * 86_400_000,
   ledgerMonthsKnownMax: 240,
+  ledgerMonthBatches: 64,
   ledgerPartMs: 2_000,
   ledgerLockMs: 300,
   ledgerDropTries: 20,

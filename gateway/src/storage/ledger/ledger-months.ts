@@ -12,18 +12,27 @@ export interface MonthKeeper {
   make(moments: readonly number[]): Promise<void>;
 }
 
-/** Remembers which months there are, so that it asks the database once a month. */
+/**
+ * Remembers which months there are, so that it asks the database once a month. One that could not be made is tried again some
+ * batches later: until then its entries have a place in the default part, and are moved when it is made.
+ */
 export function monthKeeper(database: Database): MonthKeeper {
-  const known = new Set<number>();
+  /** By month, how many batches it is left alone. */
+  const known = new Map<number, number>();
   return {
     async make(moments) {
-      for (const at of moments) {
-        const month = monthOf(at);
-        if (known.has(month)) continue;
-        // Also when it could not be made: entries have a place in the default part, and the upkeep moves them.
+      for (const month of new Set(moments.map(monthOf))) {
+        const batches = known.get(month) ?? 0;
+        if (batches > 0) known.set(month, batches - 1);
+        if (batches > 0 || !Number.isFinite(month)) continue;
         if (known.size >= bounds.ledgerMonthsKnownMax) known.clear();
-        known.add(month);
-        if (Number.isFinite(month)) await makeMonth(database, month).catch(() => false);
+        known.set(
+          month,
+          await makeMonth(database, month).then(
+            () => Number.POSITIVE_INFINITY,
+            () => bounds.ledgerMonthBatches,
+          ),
+        );
       }
     },
   };
