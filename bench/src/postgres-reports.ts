@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
+import { sql } from "kysely";
+import { bounds } from "../../gateway/src/core/index.ts";
 import { createPostgresReportStore, openPostgres } from "../../gateway/src/storage/index.ts";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { answers } from "./console-answers.ts";
 import { figure } from "./figure.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
-import { fillPostgres } from "./postgres-rows.ts";
+import { fillers, fillPostgres } from "./postgres-rows.ts";
 import { table } from "./table.ts";
 
 /**
@@ -26,11 +28,12 @@ async function main(): Promise<void> {
   const startedAt = new Date();
   const server = await startPostgres();
   if (server.url === null) throw new Error(`there is no PostgreSQL server: ${server.why}`);
-  const database = await openPostgres({ url: server.url, poolSize: 1, statementMs: 3_600_000 });
+  await tuned(server.url);
+  const database = await openPostgres({ url: server.url, poolSize: fillers, statementMs: 3_600_000 });
   try {
     const filled = await fillPostgres(database, { entries, keys, days: 30, now: Date.now() });
     const log = (level: string, message: string, about?: unknown) => console.error(level, message, about);
-    const asked = await openPostgres({ url: server.url, statementMs: 60_000 });
+    const asked = await openPostgres({ url: server.url, statementMs: bounds.reportMs });
     const reports = createPostgresReportStore({ database: asked, observer: { log } });
     const size = (await reports.facts()).sizeBytes ?? 0;
     const figures = [
@@ -49,6 +52,13 @@ async function main(): Promise<void> {
     await database.close();
     await server.stop();
   }
+}
+
+/** What takes effect with the next connection; the rest is as the tests have it: 64 MB of shared buffers. */
+async function tuned(url: string): Promise<void> {
+  const database = await openPostgres({ url, poolSize: 1 });
+  await sql`alter database postgres set maintenance_work_mem = '256MB'`.execute(database.kysely);
+  await database.close();
 }
 
 await main().catch((error: unknown) => {

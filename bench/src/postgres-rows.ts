@@ -4,6 +4,9 @@ import { createLedgerStore, type Database, migrate } from "../../gateway/src/sto
 import { type Filled, groupsEach, insertKeys, keyId, type Rows, workspaceId, workspaces } from "./console-rows.ts";
 
 const chunkRows = 250_000;
+const dayMs = 86_400_000;
+/** Connections that fill at once. */
+export const fillers = 4;
 
 /**
  * The installation of `fillConsole` on PostgreSQL, made by the server itself: ten million entries come in minutes. Unequal in the same
@@ -18,18 +21,24 @@ export async function fillPostgres(
   await migrate(database);
   await insertKeys(database, rows);
   const store = createLedgerStore(database);
-  for (let days = 0; days <= rows.days; days += 20) await store.makeMonths(rows.now - days * 86_400_000);
+  for (let days = 0; days <= rows.days; days += 20) await store.makeMonths(rows.now - days * dayMs);
   const indexes = await dropIndexes(database);
-  for (let from = 0; from < rows.entries; from += chunkRows) {
-    await sql.raw(entriesOf(rows, from, Math.min(from + chunkRows, rows.entries))).execute(kysely);
-    console.error(`${Math.min(from + chunkRows, rows.entries)} entries, ${said(startedAt)}`);
-  }
-  await sql`set maintenance_work_mem = '512MB'`.execute(kysely);
-  for (const index of indexes) {
-    await sql.raw(index).execute(kysely);
-    console.error(`${index.slice(0, 70)} …, ${said(startedAt)}`);
-  }
-  await sql.raw(rollups).execute(kysely);
+  const chunks = Math.ceil(rows.entries / chunkRows);
+  await atOnce(chunks, async (n) => {
+    await sql.raw(entriesOf(rows, n * chunkRows, Math.min((n + 1) * chunkRows, rows.entries))).execute(kysely);
+    console.error(`${n + 1} of ${chunks} parts of the entries, ${said(startedAt)}`);
+  });
+  const [key = "", ...others] = indexes;
+  await sql.raw(key).execute(kysely);
+  await atOnce(others.length, async (n) => {
+    await sql.raw(others[n] ?? "").execute(kysely);
+    console.error(`${others[n]?.slice(0, 40)}, ${said(startedAt)}`);
+  });
+  await atOnce(rows.days + 1, async (n) => {
+    await sql.raw(rollupsOf(rows.now - n * dayMs)).execute(kysely);
+  });
+  await sql.raw("insert into usage_rollups select * from usage_rollups_tail").execute(kysely);
+  await sql.raw("truncate usage_rollups_tail").execute(kysely);
   console.error(`sums, ${said(startedAt)}`);
   await sql`vacuum (analyze) ledger_entries`.execute(kysely);
   await sql`vacuum (analyze) usage_rollups`.execute(kysely);
@@ -39,7 +48,7 @@ export async function fillPostgres(
     .select(["request_id", "upstream_id"])
     .where("workspace_id", "=", workspaceId(0))
     .where("upstream_id", "is not", null)
-    .where("at", "<", rows.now - (rows.days * 86_400_000) / 2)
+    .where("at", "<", rows.now - (rows.days * dayMs) / 2)
     .orderBy("at", "desc")
     .limit(1)
     .executeTakeFirstOrThrow();
@@ -52,6 +61,15 @@ export async function fillPostgres(
     insertMs: performance.now() - startedAt,
     now: rows.now,
   };
+}
+
+/** So many pieces of work, a few of them at once. */
+async function atOnce(count: number, work: (n: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: fillers }, worker));
 }
 
 function said(startedAt: number): string {
@@ -154,11 +172,12 @@ function sketch(ms: string): string {
 }
 
 const sums = usageTable.map(({ column }) => column);
-const rollups = `
+/** Of the day (UTC) of a moment. */
+const rollupsOf = (at: number) => `
   insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, model, provider, attempts, requests, succeeded, cancelled, cost_nano_usd,
     ${sums.join(", ")}, call_ms_sketch, call_first_token_ms_sketch, attempt_ms_sketch, attempt_first_token_ms_sketch)
   select at - at % 3600000, workspace_id, group_id, key_id, model, provider, count(*), count(*),
     count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'cancelled'), sum(cost_nano_usd),
     ${sums.map((column) => `sum(${column})`).join(", ")},
     ${["total_ms + 1", "first_token_ms + 1", "total_ms", "first_token_ms"].map((ms) => `coalesce(${sketch(ms)}, '')`).join(", ")}
-  from ledger_entries group by 1, 2, 3, 4, 5, 6`;
+  from ledger_entries where at >= ${at - (at % dayMs)} and at < ${at - (at % dayMs) + dayMs} group by 1, 2, 3, 4, 5, 6`;
