@@ -1,3 +1,4 @@
+import type { ScopeKind } from "../../gateway/src/core/index.ts";
 import type { ReportStore } from "../../gateway/src/ports/index.ts";
 import { type Filled, rareError, rareModel, rareProvider } from "./console-rows.ts";
 
@@ -20,6 +21,10 @@ export function consoleQuestions(filled: Filled): readonly Question[] {
     ...keyQuestions(filled, " of all workspaces", null),
     ...sumQuestions(filled),
   ];
+}
+
+function hourOf(at: number): number {
+  return at - (at % (dayMs / 24));
 }
 
 function requestQuestions(filled: Filled, where: string, workspaceId: string | null): Question[] {
@@ -73,7 +78,7 @@ function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: s
   }));
 }
 
-function sumQuestions({ now, workspace, key, sampleRequest }: Filled): Question[] {
+function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Question[] {
   const month = { from: now - 30 * dayMs, to: now, stepMs: dayMs };
   const sum = (name: string, ask: Question["ask"]): Question => ({ name, list: false, ask });
   return [
@@ -92,6 +97,12 @@ function sumQuestions({ now, workspace, key, sampleRequest }: Filled): Question[
     sum("a week's spend by day", (reports) => reports.dailySpend(null, now - 7 * dayMs)),
     sum("an hour's use of deployments", (reports) => reports.deploymentUse(now - dayMs / 24)),
     sum("a month's usage of models", (reports) => reports.modelUsage(null, month.from, month.to)),
+    ...Object.entries({ workspace, group, key }).map(([kind, id]) =>
+      sum(`what a ${kind} has spent in a month`, (reports) =>
+        reports.spending([{ kind: kind as ScopeKind, id, from: hourOf(month.from), to: null }], now - 60_000),
+      ),
+    ),
+    sum("a key's own usage of a month", (reports) => reports.keyUsage(key, month.from, month.to)),
     sum("how many entries there are", (reports) => reports.facts()),
   ];
 }

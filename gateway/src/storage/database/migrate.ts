@@ -26,6 +26,7 @@ import { migration023 } from "./migrations/migration-023.ts";
 import { migration024 } from "./migrations/migration-024.ts";
 import { migration025 } from "./migrations/migration-025.ts";
 import { migration026 } from "./migrations/migration-026.ts";
+import { migration027 } from "./migrations/migration-027.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -57,6 +58,7 @@ export const migrations: Migrations = Object.freeze({
   "024": migration024,
   "025": migration025,
   "026": migration026,
+  "027": migration027,
 });
 
 /**
