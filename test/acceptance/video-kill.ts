@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,9 +59,8 @@ const standstillMs = 320_000;
 const stopMs = 5_000;
 /** Longer than a vendor must deny a task before it is believed, with the leases of whoever was killed. */
 const quietMs = 960_000;
-/** It passes in leaps, with looks at vendors between them: so many real milliseconds of the fast clock. */
-const quietLeapMs = 60_000;
-const looksMs = 300;
+/** It passes in leaps, with looks at vendors between them. */
+const quietLeapMs = 240_000;
 const pastEveryDeadlineMs = 50 * 3_600_000;
 
 /**
@@ -148,29 +148,48 @@ async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: 
 /** Until looks at vendors, over so long a time, have ended nothing more. */
 async function quiet(gateway: Gateway, clock: FastClock): Promise<void> {
   const open = async (): Promise<number> => (await everyTask(gateway)).filter(isOpen).length;
+  // What killed processes were working on is anybody's again.
+  clock.leap(standstillMs);
   for (let before = Number.NaN, now = await open(); now !== before; ) {
     before = now;
     for (let passedMs = 0; passedMs < quietMs; passedMs += quietLeapMs) {
       clock.leap(quietLeapMs);
-      await Bun.sleep(looksMs);
+      await lookedAt(gateway, clock.now());
       now = await open();
     }
   }
 }
 
+/** Until every task that was due by then has been looked at, however slow the machine: a leap would end a look halfway. */
+async function lookedAt(gateway: Gateway, byMs: number): Promise<void> {
+  const database = new Database(join(gateway.dataDir, "sluice.db"), { readonly: true });
+  try {
+    const due = database.query<{ tasks: number }, [number]>(
+      "select count(*) as tasks from tasks where final = 0 and due_at <= ?",
+    );
+    await until(() => due.get(byMs)?.tasks === 0);
+  } finally {
+    database.close();
+  }
+}
+
 interface FastClock {
   readonly variables: Readonly<Record<string, string>>;
+  /** Unix milliseconds. */
+  now(): number;
   /** For everybody, now. */
   leap(ms: number): void;
 }
 
 function fastClock(folder: string, times: number): FastClock {
   const file = join(folder, "clock");
-  writeFileSync(file, new Uint8Array(Float64Array.of(Date.now(), times, 0).buffer));
+  const from = Date.now();
+  writeFileSync(file, new Uint8Array(Float64Array.of(from, times, 0).buffer));
   const shared = new Float64Array(Bun.mmap(file, { shared: true }).buffer);
   const preload = join(import.meta.dir, "fast-clock.ts");
   return {
     variables: { FAST_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` },
+    now: () => from + (Date.now() - from) * times + (shared[2] ?? 0),
     leap(ms) {
       shared[2] = (shared[2] ?? 0) + ms;
     },
