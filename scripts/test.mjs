@@ -11,6 +11,7 @@ import { bundleThreads } from "./thread-bundles.mjs";
 
 install();
 const quick = process.argv.includes("--quick");
+const updateTimings = process.argv.includes("--update-timings");
 const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 ensurePostgres();
@@ -36,12 +37,14 @@ await checks([
   ["dead code", bun, [knip, "--no-progress"]],
 ]);
 count("threads of the tests", await bundleThreads(run));
-// Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
-await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);
-if (!quick) {
+const unit = ["unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]];
+const acceptance = ["acceptance, and the console in a browser", 4, ["test", "console/e2e"]];
+if (quick) await suite(...unit);
+else {
   ensureBrowser();
-  // Much of their time they wait for the processes that they have started.
-  await suite("acceptance, and the console in a browser", 4, ["test", "console/e2e"]);
+  // Both wait for much of their time: for a thread, a disk, a time-out that they are about, a process that they have started.
+  if (updateTimings) for (const one of [unit, acceptance]) await suite(...one);
+  else await Promise.all([unit, acceptance].map((one) => suite(...one)));
 }
 const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);
@@ -88,12 +91,13 @@ async function suite(name, processes, folders) {
       ...["--no-env-file", "test", "--no-orphans", "--timeout", "300000", "--preload=./test/bundled-threads.ts"],
       // The slow files first; within a process one after the other, in one register of modules.
       ...[`--parallel=${processes}`, "--no-isolate", "--timings=test/timings.json"],
-      ...(process.argv.includes("--update-timings") ? ["--update-timings"] : []),
+      ...(updateTimings ? ["--update-timings"] : []),
       ...folders.map((folder) => `./${folder}/`),
     ],
     { onText: (text) => output.push(text) },
   );
   const { passed, failed, skipped, failures: ofSuite } = output.end();
+  console.log(`\n== ${name}: ended`);
   failures.push(...ofSuite);
   tally.passed += passed;
   tally.skipped += skipped;

@@ -93,9 +93,9 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
   });
 
   test("on the page of each key, model, request and task that is called so", async () => {
-    for (const id of gateway.keys.slice(0, 6)) await open(`/console/keys/${step(id)}?${of}`);
-    for (const name of gateway.models.slice(0, 6)) await open(`/console/models/${step(name)}`);
-    for (const id of gateway.requests.filter((_, index) => index % 2 === 0 || index < 6))
+    for (const id of gateway.keys.slice(0, 4)) await open(`/console/keys/${step(id)}?${of}`);
+    for (const name of gateway.models.slice(0, 4)) await open(`/console/models/${step(name)}`);
+    for (const id of gateway.requests.filter((_, index) => index % 3 === 0 || index < 3))
       await open(`/console/requests/${step(id)}?${of}`);
     for (const id of gateway.tasks) await open(`/console/tasks/${step(id)}?${of}`);
     expect(gateway.requests.filter((id) => id !== "").length).toBe(hostileStrings.length);
@@ -104,14 +104,14 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
   });
 
   test("in the address: searches, filters, tabs, workspaces, ids and where to go after signing in", async () => {
-    for (const text of hostileStrings.slice(0, 6)) {
-      await load(`/console/keys?${of}&search=${step(text)}`);
+    // A program that begins there reads its address as one that has come there; the first text is tried in both ways.
+    for (const [index, text] of hostileStrings.slice(0, 6).entries()) {
+      const visit = index === 0 ? load : open;
+      await visit(`/console/keys?${of}&search=${step(text)}`);
+      await visit(`/console/requests?model=${step(text)}&key=${step(text)}&tab=${step(text)}`);
+      await visit(`/console/keys/${step(text)}?workspace=${step(text)}`);
     }
-    for (const text of hostileStrings.slice(0, 4)) {
-      await load(`/console/requests?model=${step(text)}&key=${step(text)}&tab=${step(text)}`);
-      await load(`/console/keys/${step(text)}?workspace=${step(text)}`);
-      await load(`/console/sign-in?next=${step(text)}`);
-    }
+    for (const text of hostileStrings.slice(0, 4)) await load(`/console/sign-in?next=${step(text)}`);
     expect(new URL(page.url()).origin).toBe(gateway.gateway.url);
     expect(seen).toEqual([]);
   });
