@@ -23,6 +23,7 @@ import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
+import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
 import { beOnlyProcess, refuseBesideOnlyProcess } from "./main/only-process.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
@@ -70,6 +71,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     // Heard when the gateway runs, also when it comes before.
     broken.promise.catch(() => undefined);
     control = await joinDatabase(environment, control, broken.reject);
+    await keepToOneBlobFolder(environment, control);
     const governed = environment.administrator !== null || (await control.people.administratorExists());
     if (!governed) refuseOpenHosts(environment);
     if (environment.configFile !== null) {

@@ -30,6 +30,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     otlpEndpoint: null,
     mail: null,
     bucket: null,
+    blobs: "shared",
     bodyMemoryBytes: 512 * 1024 * 1024,
     providerKeys: [],
     warnings: [],

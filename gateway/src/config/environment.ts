@@ -37,6 +37,8 @@ export interface Environment {
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
   readonly bucket: Bucket | null;
+  /** Without a bucket: whether all processes of the installation must use one folder, or each may have its own. */
+  readonly blobs: "shared" | "separate";
   /** What the bodies of all requests may hold in memory together. */
   readonly bodyMemoryBytes: number;
   readonly providerKeys: readonly FoundProviderKey[];
@@ -108,6 +110,7 @@ export function readEnvironment(
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
     mail: readMail(reader),
     bucket: readBucket(reader),
+    blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
     bodyMemoryBytes: readBodyMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
@@ -134,6 +137,7 @@ export function readEnvironment(
 const logLevels = ["debug", "info", "warn", "error"] as const;
 const accessLogModes = ["all", "errors", "off"] as const;
 const logFormats = ["pretty", "json"] as const;
+const blobFolders = ["shared", "separate"] as const;
 const adminPasswordLengthMin = 12;
 
 const knownNames = [
@@ -160,6 +164,7 @@ const knownNames = [
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",
   "SLUICE_BODY_MEMORY_MB",
+  "SLUICE_BLOBS",
   "SLUICE_S3_BUCKET",
   "SLUICE_S3_ENDPOINT",
   "SLUICE_S3_REGION",

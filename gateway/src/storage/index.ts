@@ -12,6 +12,7 @@
  */
 
 export { createAssetStore } from "./assets/asset-store.ts";
+export { refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
