@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { Ajv } from "ajv";
+import { readEnvironment } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
+import { digestOfChart, rendered } from "../../../deploy/render-manifests.mjs";
+import { deployFiles, documentsOf, textOf } from "./deploy-files.ts";
+
+const [values] = documentsOf("chart/values.yaml");
+const schema = JSON.parse(textOf("chart/values.schema.json"));
+const isValid = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
+
+test("the values fit their schema, and each of them is in it", () => {
+  expect(isValid(values), JSON.stringify(isValid.errors)).toBe(true);
+  expect(
+    Object.keys(schema.properties)
+      .filter((name) => name !== "global")
+      .sort(),
+  ).toEqual(Object.keys(values).sort());
+});
+
+test.each<[string, object]>([
+  ["an unknown value", { replcas: 3 }],
+  ["an unknown value further down", { drain: { grace: 5 } }],
+  ["no replicas", { replicas: 0 }],
+  ["a port of the console that is the callers'", { admin: { port: 8787 } }],
+  ["an address that is none", { publicUrl: "ai.example.com" }],
+  ["a grace that the gateway refuses", { drain: { graceSeconds: bounds.drainGraceMsMax / 1_000 + 1 } }],
+  ["a digest that is none", { image: { digest: "latest" } }],
+])("the schema refuses %s", (_, change) => {
+  expect(isValid({ ...values, ...change })).toBe(false);
+});
+
+test("templates read no value that there is not", () => {
+  const missing = deployFiles()
+    .filter((name) => name.startsWith("chart/templates/"))
+    .flatMap((name) =>
+      [...textOf(name).matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path]) => [name, path ?? ""] as const),
+    )
+    .filter(([, path]) => {
+      let at: unknown = values;
+      for (const part of path.slice(1).split(".")) {
+        if (typeof at !== "object" || at === null || !(part in at)) return true;
+        at = (at as Record<string, unknown>)[part];
+      }
+      return false;
+    });
+  expect(missing).toEqual([]);
+});
+
+describe("the rendered manifests", () => {
+  const manifests = documentsOf("manifests/sluice.yaml").filter((one) => one !== null);
+  const kinds = manifests.map((one) => one.kind as string);
+  const workload = manifests.find((one) => one.kind === "StatefulSet");
+  const pod = workload.spec.template.spec;
+  const [container] = pod.containers;
+  const variables: Record<string, string> = Object.fromEntries(
+    container.env.map((one: { name: string; value: string }) => [one.name, one.value]),
+  );
+
+  test("are of today's chart (else: node deploy/render-manifests.mjs)", () => {
+    expect(/Chart: ([0-9a-f]{64})/.exec(textOf("manifests/sluice.yaml"))?.[1]).toBe(digestOfChart());
+    if (Bun.which("helm") !== null) expect(rendered()).toBe(textOf("manifests/sluice.yaml"));
+  });
+
+  test("hold what an installation of several pods needs", () => {
+    expect(kinds.sort()).toEqual(
+      ["Ingress", "PodDisruptionBudget", "Service", "Service", "Service", "ServiceAccount", "StatefulSet"].sort(),
+    );
+    expect(workload.spec.volumeClaimTemplates[0].metadata.name).toBe("data");
+    expect(container.volumeMounts.map((one: { name: string }) => one.name)).toContain("data");
+  });
+
+  test("start a gateway with variables that it knows, whose ports and probes are where it answers", () => {
+    const secrets: Record<string, string> = {
+      SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
+      SLUICE_ADMIN_PASSWORD: "correct horse battery",
+      SLUICE_DATABASE_URL: "postgres://sluice:secret@db/sluice",
+      SLUICE_REDIS_URL: "redis://cache",
+      SLUICE_S3_ACCESS_KEY_ID: "AK",
+      SLUICE_S3_SECRET_ACCESS_KEY: "SK",
+    };
+    for (const [name, path] of Object.entries(variables)) {
+      if (!name.endsWith("_FILE")) continue;
+      expect(path).toStartWith(`${mountOf("secrets")}/`);
+      delete variables[name];
+      const held = name.slice(0, -"_FILE".length);
+      variables[held] = secrets[held] ?? "";
+    }
+    const environment = readEnvironment(variables);
+    expect(environment.warnings).toEqual([]);
+    expect(environment.bucket?.name).toBe("sluice");
+    expect(environment.dataDir).toBe(mountOf("data"));
+    const ports = Object.fromEntries(
+      container.ports.map((one: { name: string; containerPort: number }) => [one.name, one.containerPort]),
+    );
+    expect(ports).toEqual({ http: environment.port, admin: environment.admin?.port });
+    expect(container.startupProbe.httpGet).toEqual({ path: "/healthz", port: "http" });
+    expect(container.livenessProbe.httpGet).toEqual({ path: "/healthz", port: "http" });
+    expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "http" });
+    // Readiness is seen to fail before calls are refused.
+    const { periodSeconds, failureThreshold } = container.readinessProbe;
+    expect(periodSeconds * failureThreshold * 1_000).toBeLessThan(environment.drainGraceMs);
+    const drainMs = values.drain.timeoutSeconds * 1_000;
+    expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(
+      environment.drainGraceMs + drainMs + bounds.lastBytesMs + bounds.flushMs,
+    );
+  });
+
+  test("run as nobody, on a file system that is read, without rights or a token", () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532 });
+    expect(textOf("Containerfile")).toContain("USER 65532:65532");
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    expect(pod.automountServiceAccountToken).toBe(false);
+    // A Service called sluice would set SLUICE_PORT to an address.
+    expect(pod.enableServiceLinks).toBe(false);
+  });
+
+  test("select what they make", () => {
+    const labels = workload.spec.template.metadata.labels;
+    for (const one of manifests) {
+      const selector = one.kind === "Service" ? one.spec.selector : one.spec?.selector?.matchLabels;
+      if (selector !== undefined) expect(labels).toMatchObject(selector);
+    }
+    const names = manifests.filter((one) => one.kind === "Service").map((one) => one.metadata.name);
+    expect(names).toContain(workload.spec.serviceName);
+    const ingress = manifests.find((one) => one.kind === "Ingress");
+    expect(names).toContain(ingress.spec.rules[0].http.paths[0].backend.service.name);
+  });
+
+  function mountOf(name: string): string {
+    return container.volumeMounts.find((one: { name: string }) => one.name === name).mountPath;
+  }
+});

@@ -1,0 +1,206 @@
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readEnvironment, secretNames } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
+import { providerKinds } from "#providers/index.ts";
+import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
+import { deploy, deployFiles, documentsOf, durationMs, root, textOf } from "./deploy-files.ts";
+
+/** What a stop may take: the grace, the drain as long as nobody says otherwise, last bytes, the journal's way into the database. */
+const drainTimeoutMs = 120_000;
+const stopMs = bounds.drainGraceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs;
+
+const [compose] = documentsOf("compose.yaml");
+const [small] = documentsOf("compose.small.yaml");
+const gateways = ["gateway-1", "gateway-2", "gateway-3"];
+const environmentSource = readFileSync(join(root, "gateway/src/config/environment.ts"), "utf8");
+
+test("every variable that deploy/ names is one that the gateway reads", () => {
+  const known = new Set([
+    ...[...environmentSource.matchAll(/"(SLUICE_[A-Z0-9_]+)"/g)].map(([, name]) => name),
+    ...secretNames.map((name) => `${name}_FILE`),
+    ...providerKinds.map(({ envKey }) => envKey),
+    ...Object.keys(runtimeEnvironment),
+  ]);
+  // Of compose's own files: which image, and where it listens.
+  for (const name of ["SLUICE_IMAGE", "SLUICE_LISTEN"]) known.add(name);
+  const named = deployFiles().flatMap((file) =>
+    [...textOf(file).matchAll(/\b(SLUICE_[A-Z0-9_]+|[A-Z]+_API_KEY)\b/g)].map(([, name]) => `${file}: ${name}`),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((one) => !known.has(one.split(": ")[1] ?? ""))).toEqual([]);
+});
+
+test.each([
+  ["compose.yaml", () => gateways.map((name) => compose.services[name])],
+  ["compose.small.yaml", () => [small.services.gateway]],
+])(
+  "the gateways of %s start with what they are given, run as nobody on a file system that is read, and have time to drain",
+  (_, of) => {
+    for (const service of of()) {
+      const given = Object.entries<string>(service.environment);
+      // As compose fills them in: what stands behind `:-`, an address, and what the secrets hold.
+      const variables = Object.fromEntries(
+        given.map(([name, value]) => [
+          name,
+          value.replace(/\$\{[A-Z_]+:-?([^}]*)\}/g, (__, other: string) => other).replace(/^\?.*/, "ada@example.com"),
+        ]),
+      );
+      for (const [name] of given.filter(([name]) => name.endsWith("_FILE"))) {
+        const secret = variables[name]?.replace("/run/secrets/", "") ?? "";
+        expect(service.secrets).toContain(secret);
+        delete variables[name];
+        variables[name.slice(0, -"_FILE".length)] = secretSamples[secret] ?? "";
+      }
+      const environment = readEnvironment({ ...imageVariables(), ...variables });
+      expect(environment.warnings).toEqual([]);
+      expect(environment.host).toBe("0.0.0.0");
+      expect(environment.administrator).not.toBeNull();
+      expect(environment.masterKey).not.toBeNull();
+      expect(service.read_only).toBe(true);
+      expect(service.cap_drop).toEqual(["ALL"]);
+      expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+      expect(service.volumes).toContain(`data:${environment.dataDir}`);
+      expect(service.healthcheck.test.at(-1)).toBe("/readyz");
+      expect(durationMs(service.stop_grace_period)).toBeGreaterThanOrEqual(stopMs);
+      expect(service.build.dockerfile).toBe("deploy/Containerfile");
+      expect(existsSync(join(deploy, service.build.context, service.build.dockerfile))).toBe(true);
+    }
+  },
+);
+
+const secretSamples: Readonly<Record<string, string>> = {
+  "master-key": "0123456789abcdef0123456789abcdef",
+  "admin-password": "correct horse battery",
+  "database-url": "postgres://sluice:secret@postgres:5432/sluice?sslmode=disable",
+  "redis-url": "redis://:secret@redis:6379",
+};
+
+test("compose.yaml waits for healthy servers, names what it uses, and lets nobody but nginx be reached", () => {
+  for (const [name, service] of Object.entries<{ [member: string]: never }>(compose.services)) {
+    for (const other of Object.keys(service["depends_on"] ?? {})) {
+      expect(compose.services[other]?.healthcheck, `${name} waits for ${other}`).toBeDefined();
+    }
+    for (const secret of service["secrets"] ?? []) expect(Object.keys(compose.secrets)).toContain(secret);
+    for (const network of service["networks"] ?? []) expect(Object.keys(compose.networks)).toContain(network);
+    expect(service["ports"] === undefined, `${name} has ports`).toBe(name !== "nginx");
+  }
+  expect(compose.networks.inside.internal).toBe(true);
+  for (const server of ["postgres", "redis"]) expect(compose.services[server].networks).toEqual(["inside"]);
+  // Of each gateway: pools for writing, reading and reports, five of single connections; and a third more for commands and people.
+  const connections = Number(/max_connections=(\d+)/.exec(compose.services.postgres.command.join(" "))?.[1]);
+  expect(connections).toBeGreaterThanOrEqual((4 / 3) * gateways.length * (3 * bounds.postgresPoolSize + 5));
+});
+
+test("the secrets that compose files hand over are the ones that make-secrets.mjs makes", () => {
+  const made = [...textOf("make-secrets.mjs").matchAll(/kept\("([a-z-]+)"/g)].map(([, name]) => name).sort();
+  expect(Object.keys(compose.secrets).sort()).toEqual(made as string[]);
+  for (const [name, { file }] of Object.entries<{ file: string }>({ ...compose.secrets, ...small.secrets })) {
+    expect(file).toBe(`./secrets/${name}`);
+  }
+  expect(readFileSync(join(root, ".gitignore"), "utf8")).toContain("/deploy/secrets/\n");
+});
+
+test("nginx knows the gateways of compose.yaml, takes what they take, and waits as long as they do", () => {
+  const config = textOf("nginx.conf");
+  const servers = [...config.matchAll(/server (\S+):(\d+) resolve/g)];
+  expect(servers.map(([, host]) => host)).toEqual(gateways);
+  expect(new Set(servers.map(([, , port]) => port))).toEqual(new Set([imageVariables()["SLUICE_PORT"]]));
+  expect(mebibytes(/client_max_body_size (\d+)m;/.exec(config)?.[1])).toBe(bounds.requestBodyBytesMax);
+  expect(config).toContain("proxy_buffering off;");
+  expect(config).toContain('proxy_set_header Forwarded "";');
+  expect(config).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
+  // What was sent is not sent again, and a vendor's outage takes no gateway out.
+  for (const [, words] of config.matchAll(/proxy_next_upstream ([^;]+);/g)) expect(words).toBe("error timeout");
+  // The kept connections to a gateway that leaves are gone before its port is closed.
+  const kept = /keepalive_timeout (\d+s);\s*\}/.exec(config.slice(config.indexOf("upstream sluice")))?.[1] ?? "";
+  expect(durationMs(kept)).toBeGreaterThan(0);
+  expect(durationMs(kept)).toBeLessThan(bounds.drainGraceMs);
+  expect(durationMs(/proxy_read_timeout (\d+s);/.exec(config)?.[1] ?? "")).toBeGreaterThan(600_000);
+  expect(compose.services.nginx.ports[0]).toEndWith(`:${/listen (\d+);/.exec(config)?.[1]}`);
+});
+
+function mebibytes(count: string | undefined): number {
+  return Number(count) * 1024 * 1024;
+}
+
+test("the Containerfile copies what there is, starts the command line as nobody, and sets what npm start sets", () => {
+  const file = textOf("Containerfile");
+  for (const [, words] of file.matchAll(/^COPY (?!--from)(.+)$/gm)) {
+    for (const source of (words ?? "").split(/\s+/).slice(0, -1)) {
+      expect(existsSync(join(root, source)), source).toBe(true);
+      expect(isSent(source), `${source} is left out by .dockerignore`).toBe(true);
+    }
+  }
+  expect(imageVariables()).toMatchObject(runtimeEnvironment);
+  expect(file).toMatch(/^USER \d+:\d+$/m);
+  const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(file)?.[1] ?? "[]") as readonly string[];
+  expect(existsSync(join(root, entry.at(-1)?.replace("/app/", "") ?? ""))).toBe(true);
+  expect(file).toContain("HEALTHCHECK");
+  // Each workspace has its manifest there, or npm would refuse the lockfile.
+  const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { workspaces: string[] };
+  for (const workspace of workspaces) expect(file).toContain(`COPY ${workspace}/package.json ${workspace}/`);
+});
+
+/** Whether a file of the repository is among what a build is sent. */
+function isSent(path: string): boolean {
+  const lines = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
+  return lines.some(
+    (line) => line.startsWith(`!${path}`) || (line.endsWith("/**") && path.startsWith(line.slice(1, -3))),
+  );
+}
+
+/** What the image sets for every container. */
+function imageVariables(): Record<string, string> {
+  const lines = /^ENV ((?:.*\\\n)*.*)$/m.exec(textOf("Containerfile"))?.[1] ?? "";
+  return Object.fromEntries([...lines.matchAll(/([A-Za-z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+}
+
+test("the health check of the image ends with 0 for a gateway that is well, and with 1 and the reason for one that is not", async () => {
+  let status = 200;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => new Response(new URL(url).pathname, { status }),
+  });
+  const check = async (...args: readonly string[]) => {
+    const child = Bun.spawn([process.execPath, "--no-env-file", join(deploy, "healthcheck.mjs"), ...args], {
+      env: { SLUICE_PORT: String(server.port), SLUICE_HOST: "0.0.0.0" },
+      stderr: "pipe",
+    });
+    return { code: await child.exited, text: await new Response(child.stderr).text() };
+  };
+  expect(await check()).toEqual({ code: 0, text: "" });
+  status = 503;
+  expect(await check("/readyz")).toEqual({ code: 1, text: "503 /readyz\n" });
+  await server.stop(true);
+  expect((await check()).code).toBe(1);
+});
+
+test("the systemd unit gives the drain its time, sets what npm start sets, and starts the command line", () => {
+  const unit = textOf("sluice.service");
+  expect(durationMs(/^TimeoutStopSec=(.+)$/m.exec(unit)?.[1] ?? "")).toBeGreaterThanOrEqual(stopMs);
+  const set = Object.fromEntries(
+    [...unit.matchAll(/^Environment=(.+)$/gm)].flatMap(([, line]) =>
+      (line ?? "").split(" ").map((one) => one.split("=")),
+    ),
+  );
+  expect(set).toMatchObject(runtimeEnvironment);
+  const program = /^ExecStart=(.+)$/m.exec(unit)?.[1] ?? "";
+  expect(program.split(" ").at(-2)).toBe("/opt/sluice/gateway/src/cli/cli.ts");
+  expect(existsSync(join(root, "gateway/src/cli/cli.ts"))).toBe(true);
+});
+
+test("documents name no file of deploy/ that there is not", () => {
+  const missing: string[] = [];
+  for (const folder of ["docs", "."]) {
+    for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".md"))) {
+      const text = readFileSync(join(root, folder, name), "utf8");
+      for (const [, path] of text.matchAll(/\b(deploy\/[\w./-]*\w)/g)) {
+        if (!existsSync(join(root, path ?? "")) && path !== "deploy/secrets") missing.push(`${name}: ${path}`);
+      }
+    }
+  }
+  expect(missing).toEqual([]);
+});
