@@ -198,7 +198,8 @@ test("documents name no file of deploy/ that there is not", () => {
     for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".md"))) {
       const text = readFileSync(join(root, folder, name), "utf8");
       for (const [, path] of text.matchAll(/\b(deploy\/[\w./-]*\w)/g)) {
-        if (!existsSync(join(root, path ?? "")) && !path?.startsWith("deploy/secrets")) missing.push(`${name}: ${path}`);
+        if (!existsSync(join(root, path ?? "")) && !path?.startsWith("deploy/secrets"))
+          missing.push(`${name}: ${path}`);
       }
     }
   }
