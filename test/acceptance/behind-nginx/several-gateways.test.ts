@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { ResponsesWS } from "openai/resources/responses/ws";
+import { postgresServer } from "../../../gateway/test/postgres-server.ts";
+import { noRedis, RedisServer } from "../../redis-server.ts";
+import { until } from "../../until.ts";
+import { chat } from "../chat-call.ts";
+import { type Gateway, startGateway } from "../start-gateway.ts";
+import { type SimulatorProcess, startSimulator } from "../start-simulator.ts";
+import { keys, model, testConfig } from "../test-config.ts";
+import { NginxProcess, noNginx } from "./nginx-process.ts";
+
+/** The topology of deploy/compose.yaml as processes of this machine. */
+const postgres = await postgresServer();
+const why = noNginx ?? noRedis ?? postgres.why;
+if (why !== null) console.warn(`skipped: several gateways behind nginx: ${why}`);
+
+describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis behind deploy/nginx.conf", () => {
+  const database = `sluice_compose_${process.pid}`;
+  let simulator: SimulatorProcess;
+  let redis: RedisServer;
+  let gateways: Gateway[];
+  let nginx: NginxProcess;
+
+  beforeAll(async () => {
+    await inDatabase(`create database ${database}`);
+    [simulator, redis] = await Promise.all([startSimulator(), RedisServer.start()]);
+    const address = new URL(postgres.url ?? "");
+    address.pathname = `/${database}`;
+    const config = testConfig(simulator.url, {
+      providers: [
+        {
+          id: "sim",
+          kind: "openai-compatible",
+          base_url: simulator.url,
+          api_key: "sk-upstream-of-the-tests-0042",
+          allow_private_network: true,
+          settings: { endpoints: ["chat", "responses"] },
+        },
+      ],
+      models: [
+        model("gpt-test", [{ provider: "sim", upstream_model: "up-test" }]),
+        model("gpt-responses", [{ provider: "sim", upstream_model: "up-responses" }]),
+      ],
+    });
+    const env = {
+      SLUICE_DATABASE_URL: address.href,
+      SLUICE_REDIS_URL: redis.url,
+      SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
+      SLUICE_TRUSTED_PROXIES: "loopback",
+      SLUICE_DRAIN_GRACE_MS: "1000",
+      // Each has a disk of its own here, as pods have.
+      SLUICE_BLOBS: "separate",
+    };
+    // One first: it makes the tables, the others find them.
+    gateways = [await startGateway({ config, env })];
+    gateways.push(...(await Promise.all([startGateway({ config, env }), startGateway({ config, env })])));
+    nginx = await NginxProcess.start(gateways.map(({ port }) => port));
+  });
+  afterAll(async () => {
+    await nginx?.stop();
+    await Promise.all((gateways ?? []).map((gateway) => gateway.remove()));
+    await redis?.stop();
+    await simulator?.stop();
+    await inDatabase(`drop database if exists ${database} with (force)`);
+  });
+
+  /** Whether one call, on a connection of its own, was answered to its end. What was wrong otherwise. */
+  async function call(stream: boolean): Promise<string> {
+    try {
+      const answer = await chat(nginx.url, { stream, script: { tokens: 3 } });
+      const text = await answer.text();
+      if (answer.status !== 200) return `${answer.status} ${text.slice(0, 200)}`;
+      return !stream || text.endsWith("data: [DONE]\n\n") ? "ok" : `a stream that breaks off: ${text.slice(-200)}`;
+    } catch (thrown) {
+      return String(thrown);
+    }
+  }
+
+  test("calls reach all of them, and each knows what all have served", async () => {
+    await simulator.clear();
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, at) => call(at % 2 === 0)));
+    expect(new Set(answers)).toEqual(new Set(["ok"]));
+    expect((await simulator.settled()).length).toBe(24);
+    for (const gateway of gateways) {
+      await until(async () => {
+        const answer = await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
+        const { data } = (await answer.json()) as { readonly data: readonly { readonly requests: number }[] };
+        return data.reduce((sum, one) => sum + one.requests, 0) === 24;
+      });
+    }
+  });
+
+  test("a stream comes as it is made: its first events are there while its upstream still speaks", async () => {
+    await simulator.clear();
+    const answer = await chat(nginx.url, { stream: true, script: { tokens: 20, event_ms: 150 } });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).done).toBe(false);
+    expect((await simulator.truth()).in_flight).toBe(1);
+    for (let part = await reader.read(); !part.done; part = await reader.read());
+  });
+
+  test("a body of many megabytes passes, an early refusal of one arrives, and metrics are not the public's", async () => {
+    const prompt = "x".repeat(8 * 1024 * 1024);
+    expect((await chat(nginx.url, { prompt })).status).toBe(200);
+    expect((await chat(nginx.url, { prompt, key: "sk-nobody" })).status).toBe(401);
+    for (const path of ["/metrics", "/%6detrics", "/readyz"]) expect((await fetch(nginx.url + path)).status).toBe(404);
+    expect((await fetch(`${nginx.url}/healthz`)).status).toBe(200);
+  });
+
+  test("the console is served", async () => {
+    const page = await fetch(`${nginx.url}/console/`);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  });
+
+  test("a WebSocket carries a response", async () => {
+    const client = new OpenAI({ apiKey: keys.main, baseURL: `${nginx.url}/v1`, maxRetries: 0 });
+    const socket = new ResponsesWS(client);
+    try {
+      const types: string[] = [];
+      socket.on("event", (event) => types.push(event.type));
+      await until(() => socket.socket.readyState === 1);
+      socket.send({ type: "response.create", model: "gpt-responses", store: false, input: "hello" });
+      await until(() => types.includes("response.completed"));
+    } finally {
+      socket.close();
+    }
+  });
+
+  test("the gateways believe nginx about the caller, and nobody else", async () => {
+    const answer = await fetch(`${nginx.url}/v1/models`, {
+      headers: { authorization: `Bearer ${keys.main}`, "x-forwarded-for": "203.0.113.9", forwarded: "for=203.0.113.9" },
+    });
+    const id = answer.headers.get("x-request-id") ?? "no id";
+    const line = await until(() =>
+      gateways.flatMap((gateway) => gateway.output().split("\n")).find((one) => one.includes(id)),
+    );
+    expect(JSON.parse(line)).toMatchObject({ address: "127.0.0.1", route: "models" });
+  });
+
+  test("one after the other is taken out, ended and started anew, without a failed call", async () => {
+    const results = new Map<string, number>();
+    let over = false;
+    const lanes = Array.from({ length: 4 }, async (_, lane) => {
+      while (!over) {
+        const result = await call(lane % 2 === 0);
+        results.set(result, (results.get(result) ?? 0) + 1);
+      }
+    });
+    for (const [at, gateway] of gateways.entries()) {
+      // A stream that it has under way ends whole.
+      const stream = await chat(gateway.url, { stream: true, script: { tokens: 60, event_ms: 15 } });
+      const text = stream.text();
+      await nginx.leaveOut(at + 1);
+      expect(await gateway.stop()).toBe(0);
+      expect(await text).toEndWith("data: [DONE]\n\n");
+      await gateway.restart();
+    }
+    await nginx.leaveOut(null);
+    over = true;
+    await Promise.all(lanes);
+    expect([...results.keys()]).toEqual(["ok"]);
+  });
+
+  test("a gateway that is killed takes nothing with it but what it had under way", async () => {
+    await gateways[1]?.kill9();
+    // nginx hears of the connections that it kept when it looks at them next.
+    await until(async () => (await call(false)) === "ok");
+    const answers = await Promise.all(Array.from({ length: 24 }, () => call(true)));
+    expect(new Set(answers)).toEqual(new Set(["ok"]));
+    await gateways[1]?.restart();
+    expect(await call(true)).toBe("ok");
+  });
+
+  async function inDatabase(statement: string): Promise<void> {
+    const sql = new Bun.SQL(postgres.url ?? "", { max: 1 });
+    try {
+      await sql.unsafe(statement);
+    } finally {
+      await sql.end();
+    }
+  }
+});
