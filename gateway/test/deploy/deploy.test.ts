@@ -33,11 +33,11 @@ test("every variable that deploy/ names is one that the gateway reads", () => {
 });
 
 test.each([
-  ["compose.yaml", () => gateways.map((name) => compose.services[name])],
-  ["compose.small.yaml", () => [small.services.gateway]],
+  ["compose.yaml", compose.volumes, () => gateways.map((name) => compose.services[name])],
+  ["compose.small.yaml", small.volumes, () => [small.services.gateway]],
 ])(
   "the gateways of %s start with what they are given, run as nobody on a file system that is read, and have time to drain",
-  (_, of) => {
+  (_, volumes, of) => {
     for (const service of of()) {
       const given = Object.entries<string>(service.environment);
       // As compose fills them in: what stands behind `:-`, an address, and what the secrets hold.
@@ -61,7 +61,9 @@ test.each([
       expect(service.read_only).toBe(true);
       expect(service.cap_drop).toEqual(["ALL"]);
       expect(service.security_opt).toEqual(["no-new-privileges:true"]);
-      expect(service.volumes).toContain(`data:${environment.dataDir}`);
+      const mounts = service.volumes.map((volume: string) => volume.split(":"));
+      expect(mounts.map(([, place]: string[]) => place)).toContain(environment.dataDir);
+      for (const [volume] of mounts) expect(Object.keys(volumes)).toContain(volume);
       expect(service.healthcheck.test.at(-1)).toBe("/readyz");
       expect(durationMs(service.stop_grace_period)).toBeGreaterThanOrEqual(stopMs);
       expect(service.build.dockerfile).toBe("deploy/Containerfile");
@@ -76,6 +78,15 @@ const secretSamples: Readonly<Record<string, string>> = {
   "database-url": "postgres://sluice:secret@postgres:5432/sluice?sslmode=disable",
   "redis-url": "redis://:secret@redis:6379",
 };
+
+test("the gateways of compose.yaml have a journal each, and one folder of blobs", () => {
+  const places = gateways.flatMap((name) => compose.services[name].volumes as string[]);
+  const at = (place: string) => places.filter((volume) => volume.endsWith(`:${place}`));
+  expect(new Set(at("/var/lib/sluice")).size).toBe(gateways.length);
+  expect(at("/var/lib/sluice/blobs").length).toBe(gateways.length);
+  expect(new Set(at("/var/lib/sluice/blobs")).size).toBe(1);
+  expect(textOf("Containerfile")).toContain("mkdir -p /empty/blobs");
+});
 
 test("compose.yaml waits for healthy servers, names what it uses, and lets nobody but nginx be reached", () => {
   for (const [name, service] of Object.entries<{ [member: string]: never }>(compose.services)) {
