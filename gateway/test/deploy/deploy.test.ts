@@ -171,6 +171,7 @@ function imageVariables(): Record<string, string> {
 test("the health check of the image ends with 0 for a gateway that is well, and with 1 and the reason for one that is not", async () => {
   let status = 200;
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     fetch: ({ url }) => new Response(new URL(url).pathname, { status }),
