@@ -136,6 +136,18 @@ function mebibytes(count: string | undefined): number {
   return Number(count) * 1024 * 1024;
 }
 
+test.each(["haproxy.cfg", "Caddyfile", "envoy.yaml"])(
+  "%s knows the gateways of compose.yaml, asks each whether it takes calls, and waits as long as they do",
+  (name) => {
+    const config = textOf(`proxies/${name}`);
+    for (const gateway of gateways) expect(config).toContain(gateway);
+    for (const path of ["/readyz", "/metrics"]) expect(config).toContain(path);
+    expect(config).toContain("660s");
+    expect(config.toLowerCase()).toContain("forwarded");
+    if (name === "envoy.yaml") expect(documentsOf(`proxies/${name}`)).toHaveLength(1);
+  },
+);
+
 test("the Containerfile copies what there is, starts the command line as nobody, and sets what npm start sets", () => {
   const file = textOf("Containerfile");
   for (const [, words] of file.matchAll(/^COPY (?!--from)(.+)$/gm)) {
