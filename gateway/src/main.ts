@@ -108,7 +108,12 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const told = await announcement({ environment, control, gateway, secrets, found, unused, ...options });
     if (link === null) options.print(told);
     else link.ready(told);
-    gateway.observer.log("info", "The gateway takes calls.", { version: options.version, port: gateway.server.port });
+    gateway.observer.log("info", "The gateway takes calls.", {
+      version: options.version,
+      port: gateway.server.port,
+      // By which the supervisor tells of it.
+      ...(link === null ? {} : { pid: process.pid }),
+    });
     signals.onReload(() => void watch?.trigger());
     if (link === null) signals.onReplace(() => gateway.observer.log("warn", noWorkers));
     let graceMs = 0;

@@ -105,6 +105,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     level: environment.logLevel,
     format: environment.logFormat,
     accessLog: environment.accessLog,
+    ...(environment.redisUrl === null ? {} : { instance: control.instanceId }),
     clock,
     metrics,
   });

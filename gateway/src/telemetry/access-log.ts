@@ -7,6 +7,8 @@ export type AccessLogMode = "all" | "errors" | "off";
 export interface AccessLogOptions {
   readonly mode: AccessLogMode;
   readonly clock: Clock;
+  /** The id of this process; left out where there is one process only. */
+  readonly instance?: string;
   /** Takes several lines at once. */
   readonly write: (lines: string) => void;
 }
@@ -19,6 +21,7 @@ export interface AccessLogOptions {
 export class AccessLog {
   readonly #options: AccessLogOptions;
   readonly #texts = new BoundedMap<string, string>(bounds.accessLogTextsMax);
+  readonly #instance: string;
   #lines = "";
   #timeMs = 0;
   #time = "";
@@ -26,6 +29,7 @@ export class AccessLog {
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
+    this.#instance = options.instance === undefined ? "" : `,"instance":${JSON.stringify(options.instance)}`;
   }
 
   add(end: RequestEnd): void {
@@ -49,7 +53,7 @@ export class AccessLog {
   #line(end: RequestEnd): string {
     const { requestId, method, route, status, totalMs, address, key, model, error } = end;
     return (
-      `{"level":"${status >= 500 ? "warn" : "info"}","time":"${this.#timeText()}","msg":"request","requestId":"${requestId}"` +
+      `{"level":"${status >= 500 ? "warn" : "info"}","time":"${this.#timeText()}"${this.#instance},"msg":"request","requestId":"${requestId}"` +
       `,"method":${this.#text(method)},"route":"${route}","status":${status},"totalMs":${totalMs.toFixed(1)}` +
       `,"address":${this.#text(address)}` +
       (key === null ? "" : `,"key":${JSON.stringify(key)}`) +

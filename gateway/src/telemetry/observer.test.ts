@@ -88,6 +88,26 @@ test("each request has an access line, in the order of what else is written", ()
   ]);
 });
 
+test("where there are several processes, each line says which one wrote it", () => {
+  const lines: string[] = [];
+  const clock = new FakeClock();
+  const write = (text: string) => lines.push(...text.trimEnd().split("\n"));
+  const observer = createObserver({
+    level: "info",
+    format: "json",
+    clock,
+    metrics: createMetrics(),
+    instance: "proc_1",
+    write,
+  });
+  observer.requestEnd(answered);
+  observer.log("info", "Ready.");
+  expect(lines.map((line) => [JSON.parse(line).msg, JSON.parse(line).instance])).toEqual([
+    ["request", "proc_1"],
+    ["Ready.", "proc_1"],
+  ]);
+});
+
 test("access lines wait to be written together, and a full buffer does not wait", () => {
   const { observer, lines, clock } = setUp("info");
   for (let i = 0; i < 3; i++) observer.requestEnd(answered);

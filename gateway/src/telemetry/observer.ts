@@ -14,6 +14,8 @@ export interface ObserverOptions {
   readonly format: "pretty" | "json" | null;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** The id of this process, in every line; left out where there is one process only. */
+  readonly instance?: string;
   /** Which requests have a line of their own at level info; all of them by default. */
   readonly accessLog?: AccessLogMode;
   /** Takes whole lines; standard error by default, because standard output belongs to what the program answers. */
@@ -39,7 +41,7 @@ class LogObserver implements Observer {
     const mode = options.accessLog ?? "all";
     const out = lineWriter(options);
     const informs = options.level === "info" || options.level === "debug";
-    const accessLog = informs && mode !== "off" ? new AccessLog({ mode, clock: options.clock, write: out }) : null;
+    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, mode, write: out }) : null;
     this.#accessLog = accessLog;
     // Lines keep their order: what waits goes first.
     this.#logger = createLogger(options, (line) => {
@@ -104,11 +106,11 @@ function lineWriter({ format, write }: ObserverOptions): (lines: string) => void
   };
 }
 
-function createLogger({ level, clock }: ObserverOptions, write: (line: string) => void): Logger {
+function createLogger({ level, clock, instance }: ObserverOptions, write: (line: string) => void): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: instance === undefined ? null : { instance },
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
