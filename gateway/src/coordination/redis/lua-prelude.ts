@@ -218,11 +218,17 @@ end
 
 -- The name of a tally, as shares and recalls have it.
 local function nameOf(kind, key, start) return kind == 'b' and 'b' .. key .. ' ' .. start or kind .. key end
+-- The mark of a tally that is recalled, until when in microseconds; nil when it is not.
+local function markOf(name)
+  local mark = redis.call('GET', base .. 'x:' .. name)
+  if mark and tonumber(mark) > us then return mark end
+  return nil
+end
 -- How many owners have a share of a tally and have not heard yet that it is recalled.
 local function unasked(name)
   local owners = redis.call('SMEMBERS', base .. 'l:' .. name)
   if #owners == 0 then return 0 end
-  local mark, count = redis.call('GET', base .. 'x:' .. name), 0
+  local mark, count = markOf(name), 0
   for _, owner in ipairs(owners) do
     local packed = redis.call('GET', base .. 'r:s:' .. owner .. ':' .. name)
     if not packed then redis.call('SREM', base .. 'l:' .. name, owner)

@@ -79,7 +79,7 @@ while i <= #ARGV do
     before = amount
   end
   setHeld(after)
-  local mark = redis.call('GET', base .. 'x:' .. name)
+  local mark = markOf(name)
   if mark then r.heard = mark
   elseif want > 0 and not done and (kind ~= 'b' or (p and p.k)) then
     local used = kind == 'w' and it.s + it.h or kind == 'g' and it.used or p.s + p.h
@@ -121,13 +121,14 @@ return answer
 export const recall = script(`
 local name = nameOf(ARGV[3], ARGV[4], ARGV[5])
 lapse(1000)
-if redis.call('SET', base .. 'x:' .. name, str(us), 'NX', 'PX', ARGV[6]) then
+if not markOf(name) then
+  redis.call('SET', base .. 'x:' .. name, str(us + tonumber(ARGV[6]) * 1000), 'PX', str(toldMs))
   local tag = string.match(KEYS[1], '^{.-}')
   for _, owner in ipairs(redis.call('SMEMBERS', base .. 'l:' .. name)) do
     local inbox = tag .. ':recalls:' .. owner
     redis.call('RPUSH', inbox, name)
     redis.call('LTRIM', inbox, -1000, -1)
-    redis.call('PEXPIRE', inbox, ARGV[6])
+    redis.call('PEXPIRE', inbox, str(toldMs))
   end
 end
 return {unasked(name)}
