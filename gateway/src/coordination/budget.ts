@@ -100,6 +100,11 @@ export class Budget implements Tally {
     period.counted?.add(attemptId);
   }
 
+  reread(periodStart: number): void {
+    const period = this.#periods.find(({ start }) => start === periodStart);
+    if (period !== undefined) period.known = false;
+  }
+
   state(claim: Claim): ClaimState {
     const period = this.#find(claim.periodStart);
     const held = period?.held ?? 0;

@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type {
   AttemptCost,
+  BudgetPeriodKey,
   Claim,
   ClaimState,
   Clock,
@@ -133,6 +134,10 @@ class CounterInMemory implements MemoryCounter {
     const budget = this.#budgets.find(key);
     budget?.spend(periodStart, cost);
     return budget !== undefined;
+  }
+
+  reread(periods: readonly BudgetPeriodKey[]): void {
+    for (const { key, periodStart } of periods) this.#budgets.find(key)?.reread(periodStart);
   }
 
   seed(key: string, amount: number, at: number, windowMs: number): void {

@@ -43,6 +43,19 @@ export interface Admission {
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit>;
   /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
   settled(cost: Cost): void;
+  /**
+   * Ends what is held for a task, in whichever process that was done, after telling what it cost. Of a counter of one process,
+   * which knows only permits, nothing comes.
+   */
+  endHold(taskId: string, cost: Cost): void | Promise<void>;
+  /** Ids of some holds of a shared counter, whoever made them. */
+  someHolds(count: number): readonly string[] | Promise<readonly string[]>;
+  /** Entries that came into the ledger without `settled`: another process left them, or ended a task. */
+  storedElsewhere(costs: readonly Cost[]): void | Promise<void>;
+  /** All that another process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
+  adopted(owner: string): void | Promise<void>;
+  /** Holds outlive the process, in a counter that several share. */
+  readonly holdsLast: boolean;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
   limitUsage(principal: Principal): Promise<readonly LimitUsage[]>;
   /** The same of any scopes, in their order. */
@@ -138,11 +151,8 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
-    return this.#reserve(
-      this.#rulesOf(principal).budgets,
-      { tokens: 0, most: nanoUsd, least: nanoUsd },
-      { known, id, isCall: false },
-    );
+    const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
+    return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
   }
 
   settled(cost: Cost): void {
@@ -159,6 +169,29 @@ class CountedAdmission implements Admission, PermitOffice {
 
   close(): void {
     this.#spending.close();
+  }
+
+  get holdsLast(): boolean {
+    return this.counter.shared !== undefined;
+  }
+
+  endHold(taskId: string, cost: Cost): void | Promise<void> {
+    const { shared } = this.counter;
+    if (shared === undefined) return;
+    this.#spending.settledAnywhere(cost);
+    return shared.endHold(taskId).then(() => undefined);
+  }
+
+  someHolds(count: number): readonly string[] | Promise<readonly string[]> {
+    return this.counter.shared?.someHolds(count) ?? [];
+  }
+
+  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
+    return this.#spending.storedElsewhere(costs);
+  }
+
+  adopted(owner: string): void | Promise<void> {
+    return this.counter.shared?.adopted(owner);
   }
 
   async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly ScopeLimitUsage[]> {
@@ -186,9 +219,15 @@ class CountedAdmission implements Admission, PermitOffice {
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
     const asked: Asked = { rules, claims, wanted, nowMs, id, isCall };
-    const answer = this.counter.reserve(claims, id, isCall);
+    const answer = this.#take(asked);
     if (answer instanceof Promise) return answer.then((later) => this.#shared(asked, later));
     return this.#permit(asked, answer);
+  }
+
+  #take({ claims, id, isCall }: Asked): Reserved | Refused | Promise<Reserved | Refused> {
+    const { shared } = this.counter;
+    if (!isCall && shared !== undefined && id !== undefined) return shared.hold(id, claims);
+    return this.counter.reserve(claims, id, isCall);
   }
 
   /** A shared counter may know a budget from another process; its costs are to be told from this one too. */
@@ -224,7 +263,7 @@ class CountedAdmission implements Admission, PermitOffice {
       return { ...claim, limit: Number.POSITIVE_INFINITY };
     });
     const again: Asked = { ...asked, claims, unknown };
-    const answer = this.counter.reserve(claims, asked.id, asked.isCall);
+    const answer = this.#take(again);
     if (answer instanceof Promise) return answer.then((later) => this.#shared(again, later));
     return this.#permit(again, answer);
   }

@@ -16,6 +16,6 @@ export { callCounter } from "./call-counter.ts";
 export type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
 export { periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
-export { seedRates } from "./seed.ts";
+export { heldClaims, seedRates } from "./seed.ts";
 
 export { type Estimate, type Money, noMoney, nothingWanted, type Spent } from "./spent.ts";

@@ -24,6 +24,7 @@ function ground(lost: number) {
     begin: (key, periodStart, anew) => memory.begin(key, periodStart, anew),
     known: (key, periodStart, spent) => memory.known(key, periodStart, spent),
     spend: (key, periodStart, cost) => memory.spend(key, periodStart, cost),
+    reread: (periods) => memory.reread(periods),
     seed: (key, amount, at, windowMs) => memory.seed(key, amount, at, windowMs),
     peek: async (claim) => memory.peek(claim),
     get outstanding() {

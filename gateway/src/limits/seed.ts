@@ -1,5 +1,6 @@
-import type { Catalog, LimitScope, ScopeKind } from "#core/index.ts";
-import type { Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
+import type { Catalog, LimitScope, NanoUsd, Principal, ScopeKind } from "#core/index.ts";
+import type { Claim, Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
+import { budgetRules } from "./budget.ts";
 import { claimKey } from "./claim-key.ts";
 import { rateWindowMs } from "./rate.ts";
 
@@ -24,6 +25,13 @@ export async function seedRates(options: SeedOptions): Promise<void> {
       if (row.tokens > 0) await counter.seed(claimKey.tokens(kind, id), row.tokens, row.at, rateWindowMs);
     }
   }
+}
+
+/** What a task has set aside that was admitted before, as claims that nothing is checked of. */
+export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUsd, nowMs: number): readonly Claim[] {
+  const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
+  const rules = principal.scopes.flatMap((scope) => budgetRules(scope));
+  return rules.map((rule) => ({ ...rule.claim(wanted, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 
 /** A call that ended while the clock was corrected by a little is still of the last minute. */

@@ -1,6 +1,7 @@
-import { bounds, type LedgerEntry, type LimitScope } from "#core/index.ts";
+import { type BudgetPeriod, bounds, type LedgerEntry, type LimitScope } from "#core/index.ts";
 import type {
   AttemptCost,
+  BudgetPeriodKey,
   Clock,
   Counter,
   Meeting,
@@ -10,6 +11,7 @@ import type {
   SpendingAsk,
 } from "#ports/index.ts";
 import type { CountedBudget } from "./budget.ts";
+import { claimKey } from "./claim-key.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
 /** Where to read what was spent before it was counted. */
@@ -17,8 +19,6 @@ export interface SpendingSource {
   readonly reports: Pick<ReportStore, "spending">;
   /** Resolves when every entry that was settled before the call is where reports are read from, or at the signal. */
   settled(signal: AbortSignal): Promise<void>;
-  /** How much later than that the entries of other processes may be there; 0 when there are none. */
-  readonly lagMs?: number;
   readonly observer: Pick<Observer, "log">;
 }
 
@@ -67,6 +67,26 @@ export class Spending {
     this.#count(cost.keyId, cost);
   }
 
+  /** The same of an entry whose budgets this process may never have met: every budget there may be is told. */
+  settledAnywhere(cost: Cost): void {
+    if (cost.costNanoUsd === 0) return;
+    const { attemptId, costNanoUsd: amount } = cost;
+    for (const { key, periodStart: start } of budgetsOf(cost)) {
+      const counted = this.#options.counter.spend(key, start, { attemptId, amount });
+      if (counted instanceof Promise) counted.catch(() => undefined);
+    }
+  }
+
+  /** What is in the ledger now without having been told: whatever counts it is read anew. */
+  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
+    const periods = new Map<string, BudgetPeriodKey>();
+    for (const cost of costs) {
+      if (cost.costNanoUsd === 0) continue;
+      for (const each of budgetsOf(cost)) periods.set(nameOf(each.key, each.periodStart), each);
+    }
+    if (periods.size > 0) return this.#options.counter.reread([...periods.values()]);
+  }
+
   /**
    * Sees to it that these budgets are known: names those that cannot be now, which keeps nobody longer than
    * bounds.budgetReadWaitMs. Without a ledger to read it answers at once.
@@ -95,6 +115,10 @@ export class Spending {
   ): Promise<void> | undefined {
     if (meeting === "full" || meeting === "unreachable") {
       unknown.set(budget.key, meeting);
+      return;
+    }
+    if (meeting === "behind") {
+      unknown.set(budget.key, "unread");
       return;
     }
     this.#remember(budget);
@@ -195,7 +219,8 @@ export class Spending {
     // All that was counted until now will be in the reading; what is counted from here on is told apart below.
     const meetings = await Promise.all(batch.map(({ budget, start }) => counter.begin(budget.key, start, true)));
     if (meetings.includes("unreachable")) throw new Error("The counter does not answer.");
-    const since = clock.now() - bounds.budgetReadSlackMs - (source.lagMs ?? 0);
+    if (meetings.includes("behind")) throw new Error("The ledger of another process is behind.");
+    const since = clock.now() - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
     const stop = new AbortController();
     const late = clock.after(bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);
@@ -219,6 +244,20 @@ export class Spending {
     }
   }
 }
+
+/** Every budget that an entry may count for: which of them there are, the counter knows. */
+function budgetsOf({ at, workspaceId, groupId, keyId }: Cost): readonly BudgetPeriodKey[] {
+  const scopes = [
+    ["workspace", workspaceId],
+    ["group", groupId],
+    ["key", keyId],
+  ] as const;
+  return scopes.flatMap(([kind, id]) =>
+    budgetPeriods.map((period) => ({ key: claimKey.budget(kind, id, period), periodStart: periodStart(period, at) })),
+  );
+}
+
+const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
 
 /** Readings that are made one after the other. */
 class Lane {

@@ -144,7 +144,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const journal = createJournal({ directory, durability, drain, clock, observer, onFatal: options.onFatal });
 
   const catalog = new CatalogHolder(controlStore, observer, first);
-  const counting = await openCounter({ environment, control, catalog, observer, metrics });
+  const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
   const reports = await openReports({ place, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
@@ -313,8 +313,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await stopUpkeep();
     await explainer.close(bounds.lastBytesMs);
     recorder.flush();
-    await journal.close(bounds.flushMs);
     await counting.close();
+    await journal.close(bounds.flushMs);
     await databaseWatch.close();
   };
   let listeners: Listeners;

@@ -3,7 +3,6 @@ import type { BodyRoom } from "#api/index.ts";
 import { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
-import type { Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { BlobStore, Explainer, Observer, Spool, Transport } from "#ports/index.ts";
@@ -14,6 +13,7 @@ import { systemChance } from "#system/index.ts";
 import { VideoTasks } from "#tasks/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
+import { holderOf } from "./holder.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
 export interface MediaOptions {
@@ -85,7 +85,7 @@ export function openMedia(options: MediaOptions): Media {
     videos,
     assets,
     async start() {
-      await videos.restoreHolds((holder) => principalOf(options, holder));
+      await videos.restoreHolds((holder) => holderOf(options, holder));
       videos.start();
       assets.start();
     },
@@ -112,16 +112,4 @@ function openBlobs({ environment, control, transport, spool }: MediaOptions): Bl
     spool,
     clock,
   });
-}
-
-/** Who made a task, under the catalog in force; null when the key or what it stands in is gone. */
-async function principalOf(
-  { catalog, control }: MediaOptions,
-  holder: { readonly workspaceId: string; readonly groupId: string; readonly keyId: string },
-): Promise<Principal | null> {
-  const workspace = catalog.current.workspaces.get(holder.workspaceId);
-  const group = catalog.current.groups.get(holder.groupId);
-  const key = await control.controlStore.keyById(holder.keyId);
-  if (workspace === undefined || group === undefined || key === null) return null;
-  return { key, group, workspace, scopes: [workspace.scope, group.scope, key.scope] };
 }

@@ -1,14 +1,18 @@
 import type { Environment } from "#config/index.ts";
-import { createMemoryCounter, createRedisCounter } from "#coordination/index.ts";
-import { seedRates } from "#limits/index.ts";
-import type { Counter, Observer } from "#ports/index.ts";
+import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import { heldClaims, seedRates } from "#limits/index.ts";
+import type { Counter, Journal, Observer } from "#ports/index.ts";
+import { createTaskStore } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
+import { holderOf } from "./holder.ts";
 
 export interface CounterOptions {
   readonly environment: Pick<Environment, "redisUrl">;
-  readonly control: Pick<Control, "instanceId" | "clock" | "ids" | "ledgerStore">;
+  readonly control: Control;
+  readonly journal: Pick<Journal, "drained">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly observer: Observer;
   readonly metrics: Metrics;
@@ -19,6 +23,7 @@ export interface OpenedCounter {
   readonly counter: Counter;
   /** What is amiss though calls can be taken, for `/readyz`; null: nothing. */
   readonly remark: () => string | null;
+  /** Before the journal is closed, after the last call has ended. */
   close(): Promise<void>;
 }
 
@@ -48,7 +53,11 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     clock: control.clock,
     ids: control.ids,
     observer,
-    seed: (seeded) => seedFrom(options, seeded),
+    seed: async (seeded) => {
+      await seedFrom(options, seeded);
+      await seedHolds(options, seeded);
+    },
+    settled: (signal) => options.journal.drained(signal),
     onRoundTrip: metrics.duration("sluice_redis_round_trip_seconds"),
   });
   metrics.gauges({ sluice_redis_up: () => (counter.isUp ? 1 : 0), sluice_redis_untold: () => counter.untold });
@@ -57,11 +66,22 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     const { problem } = counter;
     return problem === null ? null : `the shared counter of limits is away: ${problem}`;
   };
-  const close = async (): Promise<void> => {
-    await counter.leave();
-    counter.close();
+  return {
+    counter,
+    remark,
+    close: () => counter.leave(AbortSignal.timeout(bounds.flushMs)),
   };
-  return { counter, remark, close };
+}
+
+/** What open tasks have set aside. With a counter of this process their own module does so. */
+async function seedHolds(options: CounterOptions, counter: Seeding): Promise<void> {
+  const { control } = options;
+  const { database, vault, clock } = control;
+  for await (const open of createTaskStore({ database, vault }).open()) {
+    const principal = await holderOf(options, open);
+    const claims = principal === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock.now());
+    if (claims.length > 0) await counter.hold(open.id, claims);
+  }
 }
 
 function seedFrom({ control, catalog }: CounterOptions, counter: Pick<Counter, "seed">): Promise<void> {

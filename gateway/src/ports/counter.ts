@@ -53,9 +53,10 @@ export interface Refused {
 
 /**
  * What is known of a budget's earlier spending in a period: all of it, nothing yet (it has to be told with `known`), or it
- * cannot be counted because there is no room, or because a shared counter does not answer.
+ * cannot be counted because there is no room, or because a shared counter does not answer. `behind`: what another process has
+ * settled reaches the ledger so late that it cannot be read now.
  */
-export type Meeting = "known" | "unknown" | "full" | "unreachable";
+export type Meeting = "known" | "unknown" | "full" | "unreachable" | "behind";
 
 /**
  * Counts what limits need. `reserve` takes all claims or none, in one atomic step. An implementation in memory answers at
@@ -102,8 +103,31 @@ export interface Counter {
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
   /** What a shared counter's answers of the last moments tell of a claim, without asking; null: nothing. */
   glance?(claim: Claim): ClaimState | null;
+  /** What these budgets have spent in these periods is to be read anew: entries came into the ledger that nobody told of. */
+  reread(periods: readonly BudgetPeriodKey[]): void | Promise<void>;
   /** Reservations not yet settled; 0 at rest. */
   readonly outstanding: number;
+  /** Only of a counter that several processes share. */
+  readonly shared?: SharedParts;
+}
+
+export interface BudgetPeriodKey {
+  readonly key: string;
+  readonly periodStart: number;
+}
+
+/** What a counter knows that outlives the processes which share it. Everything waits where it is away. */
+export interface SharedParts {
+  /** Like `reserve`, but it belongs to no process, and holds until it is ended. */
+  hold(id: string, claims: readonly Claim[]): Promise<Reserved | Refused>;
+  /** Ends it, whoever took it. False: it had ended before. */
+  endHold(id: string): Promise<boolean>;
+  /** Ids of some that hold; none while the counter is away. */
+  someHolds(count: number): Promise<readonly string[]>;
+  /** All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
+  adopted(owner: string): Promise<void>;
+  /** How long ago, in milliseconds, the first entry may have been settled that was not in the ledger when `begin` was last asked. */
+  readonly ledgerLagMs: number;
 }
 
 /** What one attempt cost. */

@@ -38,7 +38,10 @@ export interface VideoTasksOptions {
   /** For what callers name: their material, where their messages go. */
   readonly transport: Transport;
   readonly router: Router;
-  readonly admission: Pick<Admission, "admit" | "check" | "hold" | "settled">;
+  readonly admission: Pick<
+    Admission,
+    "admit" | "check" | "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere"
+  >;
   readonly recorder: Pick<Recorder, "refuse">;
   readonly explainer: Pick<Explainer, "explain">;
   readonly catalog: () => Catalog;

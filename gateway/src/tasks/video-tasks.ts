@@ -41,7 +41,7 @@ export class VideoTasks {
       accounts,
       rates: new AccountRates(options.clock),
       gone: new GoneWatch(options.clock),
-      holds: new Holds(),
+      holds: new Holds(options),
       materials: new Materials(options),
       deliveries: new Deliveries(options),
       copies: new ResultCopies({ ...options, accounts }),
@@ -123,11 +123,12 @@ export class VideoTasks {
   }
 
   /**
-   * After a restart: sets aside again what open tasks have reserved. Before the first call is admitted. Resolves to how many
+   * After a restart with a counter of this process: sets aside again what open tasks have reserved. Before the first call is admitted. Resolves to how many
    * there are.
    */
   async restoreHolds(principalOf: PrincipalOf): Promise<number> {
     const { store, holds, admission } = this.#dependencies;
+    if (!holds.endWithProcess) return 0;
     let count = 0;
     for await (const open of store.open()) {
       if (holds.has(open.id)) continue;

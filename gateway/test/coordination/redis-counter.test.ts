@@ -111,12 +111,12 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     expect(await Promise.all(claims.map((claim) => usedOf(one, claim)))).toEqual([0, 9, 0]);
   });
 
-  test("what a dead process held is free when its lease is over, and what a living one holds is not", async () => {
+  test("places that a dead process held are free when its lease is over, and what a living one holds is not", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
     const [dead, alive] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
     await meet(alive, "b");
-    const claims = [gaugeClaim("g", 2), budgetClaim("b", 100, 50)];
+    const claims = [gaugeClaim("g", 2), budgetClaim("b", 1_000, 50)];
     await granted(dead, claims);
     await granted(alive, claims);
     dead.close();
@@ -126,7 +126,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     // The living one's own lease is over too: it has not renewed it in this clock's time. It comes back with what it holds.
     await granted(alive, claims);
     expect(await alive.reserve(claims)).toMatchObject({ granted: false });
-    expect(await Promise.all(claims.map((claim) => usedOf(alive, claim)))).toEqual([2, 100]);
+    expect(await Promise.all(claims.map((claim) => usedOf(alive, claim)))).toEqual([2, 150]);
   });
 
   test("no clock of a caller matters: one that is hours off gets nothing more", async () => {
@@ -178,8 +178,9 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     await spend(one, "att_2", 100);
     await spend(one, "att_2", 100);
     // The first reading was made before att_2 was stored, and holds att_0, att_1, and att_3, which nobody has told of yet.
-    await one.known("b", 0, reading(1_011, ["att_1", 10], ["att_3", 1_000]));
-    await other.known("b", 0, reading(1_111, ["att_2", 100], ["att_3", 1_000]));
+    // Both name the latest entries they hold, from before they began on.
+    await one.known("b", 0, reading(1_011, ["att_0", 1], ["att_1", 10], ["att_3", 1_000]));
+    await other.known("b", 0, reading(1_111, ["att_1", 10], ["att_2", 100], ["att_3", 1_000]));
     await spend(one, "att_3", 1_000);
     expect(await usedOf(other, budgetClaim("b", 1, 0))).toBe(1_111);
   });

@@ -1,16 +1,11 @@
 import { createClient, type RedisClientType } from "@redis/client";
-import { createRedisCounter, type RedisCounter, type ShareOptions } from "#coordination/index.ts";
-import type { Claim, Clock, Counter, Reserved } from "#ports/index.ts";
+import { createRedisCounter, type RedisCounter, type RedisCounterOptions } from "#coordination/index.ts";
+import type { Claim, Counter, Reserved } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 
-interface Options {
-  readonly clock?: Clock;
-  readonly nowMs?: () => number;
-  readonly seed?: (counter: Pick<Counter, "seed">) => Promise<void>;
-  readonly shares?: ShareOptions | false;
-}
+type Options = Partial<Omit<RedisCounterOptions, "url">>;
 
 /** One server, as many processes' counters as a test opens, and a hand at the server itself. */
 export class RedisGround {
@@ -47,6 +42,11 @@ export class RedisGround {
       await this.#hand.connect();
     }
     return this.#hand.sendCommand(words);
+  }
+
+  /** The whole name of a key of the current epoch. */
+  async keyOf(name: string): Promise<string> {
+    return `{sluice}:${await this.type("GET", "{sluice}:epoch")}:${name}`;
   }
 
   /** Waits until a cluster serves all its slots. */

@@ -1,3 +1,5 @@
+import { bounds } from "#core/index.ts";
+
 /**
  * What runs inside Redis, one script for each operation, so that nothing comes between a check and a taking.
  *
@@ -7,9 +9,11 @@
  *
  * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, and a field for each part), `g:` a
  * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
- * `<start>:s`, `:h`, `:k` spent, held, known), `t:` costs that a budget was told lately, `r:` a reservation, `o:` the
- * reservations of an owner, `owners` until when each owner's reservations hold, `l:` which owners have a share of a tally, and
- * `x:` that it is recalled (see shares/share-scripts.ts).
+ * `<start>:s`, `:h`, `:k`, `:m` spent, held, known, and from when on costs may not be in the reading), `t:` costs that a
+ * budget was told lately, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
+ * ended), `owners` until when each owner's reservations hold, `l:` which owners have a share of a tally, and `x:` that it is
+ * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
+ * kept; `ledger` until when what each owner settled is in the ledger (microseconds).
  */
 export const prelude = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end
@@ -18,7 +22,8 @@ local time = redis.call('TIME')
 local us = tonumber(time[1]) * 1000000 + tonumber(time[2])
 if ARGV[2] ~= '' then us = math.floor(tonumber(ARGV[2]) * 1000) end
 local ms = math.floor(us / 1000)
-local keepMs, idleMs, toldMs, periodsMax = 604800000, 3600000, 120000, 4
+local keepMs, idleMs, toldMs, toldMaxMs, periodsMax = 604800000, 3600000, 120000, 600000, 4
+local moneyMs = ${bounds.redisMoneyMs}
 local parts = 60
 local inf = math.huge
 local function str(n) return string.format('%.0f', n) end
@@ -145,8 +150,8 @@ local function periodOf(b, start)
   if b.periods[start] then return b.periods[start] end
   for _, known in ipairs(b.list) do
     if known == start then
-      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k')
-      b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1'}
+      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k', start .. ':m')
+      b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1', m = f[4] and tonumber(f[4]) or nil}
       return b.periods[start]
     end
   end
@@ -155,7 +160,7 @@ local function periodOf(b, start)
 end
 local function writeBudget(b)
   if not b.changed then return end
-  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k') end
+  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k', gone .. ':m') end
   local f, held = {'p', table.concat(b.list, ','), 'q', str(b.q)}, false
   if b.c ~= inf then f[#f + 1] = 'c' f[#f + 1] = str(b.c) end
   if b.a then f[#f + 1] = 'a' f[#f + 1] = b.a end
@@ -164,6 +169,7 @@ local function writeBudget(b)
       f[#f + 1] = start .. ':s' f[#f + 1] = str(p.s)
       f[#f + 1] = start .. ':h' f[#f + 1] = str(p.h)
       f[#f + 1] = start .. ':k' f[#f + 1] = p.k and '1' or '0'
+      if p.m then f[#f + 1] = start .. ':m' f[#f + 1] = str(p.m) end
     end
     if p.h > 0 then held = true end
   end
@@ -253,8 +259,8 @@ local function endShare(id, r, endMs)
 end
 
 -- What reservations end with. actuals: a list of strings; an empty one leaves a window as it was reserved. endMs: when its
--- owner's lease ended, if that is why.
-local function endOne(id, actuals, endMs)
+-- owner's lease ended, if that is why. reread: what its budgets have spent is to be read anew.
+local function endOne(id, actuals, endMs, reread)
   local packed = redis.call('GET', base .. 'r:' .. id)
   if not packed then return 0 end
   local r = cmsgpack.unpack(packed)
@@ -266,25 +272,58 @@ local function endOne(id, actuals, endMs)
       local actual = tonumber(actuals[i] or '')
       if actual then windowAdd(it, math.floor(r.at / it.part), actual - c.amount) end
     elseif c.kind == 'g' then
-      it.used = math.max(0, it.used - c.amount)
-      it.add = it.add - c.amount
+      if not r.money then
+        it.used = math.max(0, it.used - c.amount)
+        it.add = it.add - c.amount
+      end
     else
       local p = periodOf(it, c.start)
       if p then
         p.h, p.changed, it.changed = math.max(0, p.h - c.amount), true, true
+        if reread then p.k = false end
       end
     end
   end
   write()
   redis.call('DEL', base .. 'r:' .. id)
-  redis.call('SREM', base .. 'o:' .. r.owner, id)
+  redis.call('SREM', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
   return 1
 end
 local function keep(id, r)
   redis.call('SET', base .. 'r:' .. id, cmsgpack.pack(r), 'PX', str(keepMs))
-  redis.call('SADD', base .. 'o:' .. r.owner, id)
+  redis.call('SADD', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
 end
--- Frees what owners hold that have not renewed their lease; at most so many reservations. Returns how many.
+-- Its owner's lease has ended. Money stays held (r.money) until what the owner spent is known: see adopted.
+local function lapseOne(id, owner, endMs)
+  redis.call('SREM', base .. 'o:' .. owner, id)
+  local packed = redis.call('GET', base .. 'r:' .. id)
+  if not packed then return end
+  local r, money = cmsgpack.unpack(packed), false
+  for _, c in ipairs(r.claims) do money = money or (c.kind == 'b' and c.amount > 0) end
+  if not money then
+    endOne(id, {}, endMs)
+    return
+  end
+  for _, c in ipairs(r.claims) do
+    if c.kind == 'g' then
+      local it = open('g', c.key, 0)
+      it.used, it.add = math.max(0, it.used - c.amount), it.add - c.amount
+    end
+  end
+  write()
+  if r.share then redis.call('SREM', base .. 'l:' .. r.share, owner) end
+  r.money = true
+  keep(id, r)
+end
+-- Ends what is in one set of an owner, at most so much. Returns how much that was.
+local function endAll(set, most, reread)
+  local ids = redis.call('SRANDMEMBER', set, most)
+  for _, id in ipairs(ids) do
+    if endOne(id, {}, nil, reread) == 0 then redis.call('SREM', set, id) end
+  end
+  return #ids
+end
+-- Frees what owners hold that have not renewed their lease, but for money; at most so many reservations. Returns how many.
 local function lapse(most)
   local count = 0
   while count < most do
@@ -294,13 +333,58 @@ local function lapse(most)
     if #ids == 0 then
       redis.call('ZREM', base .. 'owners', late)
       redis.call('DEL', base .. 'o:' .. late)
+      redis.call('ZADD', base .. 'dead', str(ms + moneyMs), late)
     end
     for _, id in ipairs(ids) do
-      if endOne(id, {}, tonumber(endMs)) == 0 then redis.call('SREM', base .. 'o:' .. late, id) end
+      lapseOne(id, late, tonumber(endMs))
       count = count + 1
     end
   end
   return count
+end
+-- Nobody has taken over the journal of these owners for so long that nobody will: their money is freed.
+local function bury(most)
+  local count = 0
+  while count < most do
+    local late = redis.call('ZRANGEBYSCORE', base .. 'dead', '-inf', '(' .. str(ms), 'LIMIT', 0, 1)[1]
+    if not late then return count end
+    local ended = endAll(base .. 'h:' .. late, most - count)
+    if ended == 0 then
+      redis.call('ZREM', base .. 'dead', late)
+      redis.call('ZREM', base .. 'ledger', late)
+    end
+    count = count + math.max(1, ended)
+  end
+  return count
+end
+-- From when on entries of some owner may not be in the ledger. What a dead one left is read when it is adopted.
+local function ledgerUs()
+  local first = redis.call('ZRANGE', base .. 'ledger', 0, 0, 'WITHSCORES')
+  local at = tonumber(first[2] or us)
+  return math.min(us, at), first[1]
+end
+-- Counts a cost once. settledMs: how long ago it was settled.
+local function tellCost(b, key, start, attempt, cost, settledMs)
+  local log, settled = base .. 't:' .. key, us - settledMs * 1000
+  b.q = math.max(us, b.q + 1)
+  -- Also of what is not counted: whoever reads the ledger next may come before it is there.
+  if redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost) == 0 or not b.exists then return end
+  local p = periodOf(b, start)
+  if not p then return end
+  -- What is told so late may be in the reading, or have been told before.
+  if settled < us - toldMaxMs * 1000 or (p.k and p.m and settled < p.m - 1000000) then p.k = false
+  else p.s = p.s + tonumber(cost) end
+  p.changed, b.changed = true, true
+end
+-- Costs are remembered until no reading can come before them in the ledger.
+local function trimCosts(key)
+  local log = base .. 't:' .. key
+  local from = math.max(us - toldMaxMs * 1000, math.min(us - toldMs * 1000, (ledgerUs())))
+  redis.call('ZREMRANGEBYSCORE', log, '-inf', '(' .. str(from))
+  redis.call('PEXPIRE', log, str(toldMaxMs))
+end
+local function holdLock()
+  if string.sub(KEYS[1], -8) == ':seeding' then redis.call('PEXPIRE', KEYS[1], '${bounds.redisSeedMs}') end
 end
 local function isAlive(owner)
   local untilMs = redis.call('ZSCORE', base .. 'owners', owner)

@@ -1,18 +1,23 @@
-import { createHash } from "node:crypto";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+import { DrainedUntil } from "./drained-until.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
 import { isLasting, reasonOf } from "./redis-failure.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
-import { type SharedReservation, seedArgs } from "./reservation.ts";
-import { type ScriptName, scripts } from "./scripts.ts";
+import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
+import { runScript } from "./run-script.ts";
+import type { ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {
-  /** What this process has reserved and not ended. */
-  live(): ReadonlyMap<string, SharedReservation>;
-  /** The counter is there, and has all that this process holds. */
-  joined(): void;
+  /** What this process has reserved and not ended, and what it reserved lately that lasts. */
+  live(): Iterable<SharedReservation>;
+  /** When, by the monotonic clock, the first was settled of what the counter has not been told yet; null: nothing waits. */
+  untoldSinceMs(): number | null;
+  /** All that was settled until then is in the ledger. */
+  drained(atMs: number): void;
+  /** The counter is there, and has all that this process holds. `isAnew`: it had lost what it was told. */
+  joined(isAnew: boolean): void;
 }
 
 /** What the ledger knows could not be told: the fault is not the server's. */
@@ -42,6 +47,7 @@ export class Membership {
   #stopTick: () => void = () => {};
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #drained: DrainedUntil;
   #toldMs = Number.NEGATIVE_INFINITY;
   #told = "";
   readonly #address: RedisAddress;
@@ -50,6 +56,7 @@ export class Membership {
     this.#options = options;
     this.#clock = options.clock;
     this.#parts = parts;
+    this.#drained = new DrainedUntil(options.clock, options.settled ?? null);
     this.#address = readRedisAddress(options.url);
     this.owner = options.owner ?? options.ids.next("proc_");
     const tag = `{${options.namespace ?? "sluice"}}`;
@@ -110,9 +117,17 @@ export class Membership {
 
   close(): void {
     this.#closed = true;
+    this.#drained.close();
     this.#stopTick();
     this.#wake();
     this.#link?.close();
+  }
+
+  /** Resolves to whether all that was settled before the call is in the ledger and `told`, once it is or the signal says so. */
+  async allDrained(signal: AbortSignal, told: () => boolean): Promise<boolean> {
+    await this.#drained.settled(signal);
+    while (!told() && this.isUp && !signal.aborted) await this.#pause(bounds.redisSeedLookMs);
+    return told() && this.isUp && !signal.aborted;
   }
 
   /** One question. Waits within its bound for a counter that is just being joined; rejects at once while it is down. */
@@ -177,11 +192,12 @@ export class Membership {
       waitMs = Math.min(waitMs * 2, bounds.redisRetryMsMax)
     ) {
       try {
+        const { epochs } = this;
         await this.#enter();
         if (this.#state === "down")
           this.#options.observer.log("info", "The shared counter of limits answers again.", {});
         this.#state = "up";
-        this.#parts.joined();
+        this.#parts.joined(this.epochs > epochs);
         return;
       } catch (thrown) {
         this.#lost(thrown);
@@ -196,7 +212,8 @@ export class Membership {
     await this.#connect();
     for (;;) {
       const name = this.#options.ids.next("ep_");
-      const [found, current, version, policy] = await this.#exec(
+      const askedMs = this.#clock.monotonic();
+      const [found, current, version, policy, serverMs] = await this.#exec(
         "enter",
         [epoch, lock],
         [name, String(bounds.redisSeedMs)],
@@ -204,6 +221,7 @@ export class Membership {
       if (Number.parseInt(String(version), 10) < redisVersionMin) {
         throw new RedisUnusable(`it is version ${version}, and ${redisVersionMin} or later is needed.`);
       }
+      this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       this.#seePolicy(String(policy));
       if (found === "ready") {
         await this.#enterEpoch(String(current));
@@ -240,19 +258,33 @@ export class Membership {
     this.#epoch = epoch;
     const keys = [this.#keys.epoch];
     const renewedMs = this.#clock.monotonic();
-    const [alive] = await this.#run("renew", keys, epoch, [this.owner, String(bounds.redisLeaseMs)]);
+    const [alive] = await this.#run("renew", keys, epoch, this.#renewArgs());
     if (alive === -1) throw new Error("its epoch ended at once.");
     this.#renewed(renewedMs);
-    const live = [...this.#parts.live().values()];
+    const live = [...this.#parts.live()];
+    await this.#restore(
+      this.owner,
+      live.filter(({ lasts }) => !lasts),
+    );
+    await this.#restore(
+      "",
+      live.filter(({ lasts }) => lasts),
+    );
+  }
+
+  async #restore(owner: string, live: readonly SharedReservation[]): Promise<void> {
     for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
       const nowMs = this.#clock.monotonic();
       const batch = live.slice(from, from + bounds.redisRestoreMax).filter(({ ended }) => !ended);
-      const [missing] = await this.#run("restore", keys, epoch, [
-        this.owner,
-        ...batch.flatMap((reservation) => reservation.restoreArgs(nowMs)),
-      ]);
+      const args = [owner, ...batch.flatMap((reservation) => reservation.restoreArgs(nowMs))];
+      const [missing] = await this.#run("restore", [this.#keys.epoch], this.#epoch, args);
       if (missing === -1) throw new Error("its epoch ended at once.");
     }
+  }
+
+  #renewArgs(): readonly string[] {
+    const mark = this.#drained.serverMark(this.#parts.untoldSinceMs());
+    return [this.owner, String(bounds.redisLeaseMs), String(mark)];
   }
 
   /** The lock's own key stands in for the epoch's until all is seeded, so that nobody else counts in it. */
@@ -272,12 +304,13 @@ export class Membership {
     try {
       await this.#options.seed?.({
         seed: (key, amount, at, windowMs) => tell("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs)),
+        hold: (id, claims) => tell("restore", ["", ...heldArgs(id, claims)]),
       });
     } catch (thrown) {
       await this.#exec("abandon", locks, [epoch]).catch(() => undefined);
       throw failure ?? new SeedingFailed(`what the ledger knows cannot be read: ${reasonOf(thrown)}`);
     }
-    await this.#exec("publish", locks, [epoch]);
+    await this.#exec("publish", locks, [epoch, String(this.#drained.serverMs)]);
   }
 
   #tickLater(): void {
@@ -288,13 +321,16 @@ export class Membership {
   async #tick(): Promise<void> {
     if (this.#closed) return;
     this.#tickLater();
+    this.#drained.drain((atMs) => this.#parts.drained(atMs));
     if (this.#state !== "up") return;
     try {
       const { epoch, lock } = this.#keys;
-      const [found, current] = await this.#exec("enter", [epoch, lock], ["", ""]);
+      const askedMs = this.#clock.monotonic();
+      const [found, current, , , serverMs] = await this.#exec("enter", [epoch, lock], ["", ""]);
+      this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       if (found === "ready" && current === this.#epoch) {
         const renewedMs = this.#clock.monotonic();
-        const answer = await this.#run("renew", [epoch], this.#epoch, [this.owner, String(bounds.redisLeaseMs)]);
+        const answer = await this.#run("renew", [epoch], this.#epoch, this.#renewArgs());
         if (!isStale(answer)) {
           this.#renewed(renewedMs);
           return;
@@ -325,14 +361,7 @@ export class Membership {
     const link = this.#link;
     const sentMs = this.#clock.monotonic();
     if (link === null || this.#closed) throw new Error("it is closed.");
-    const key = keys[0] ?? "";
-    const rest = [String(keys.length), ...keys, ...args];
-    const answer = await this.#bounded(
-      link.send(key, ["EVALSHA", digests[script], ...rest]).catch((thrown: unknown) => {
-        if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
-        return link.send(key, ["EVAL", scripts[script], ...rest]);
-      }),
-    );
+    const answer = await this.#bounded(runScript(link, script, keys, args));
     this.#options.onRoundTrip?.(this.#clock.monotonic() - sentMs);
     if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
     return answer;
@@ -361,9 +390,3 @@ export class Membership {
 function isStale(answer: readonly unknown[]): boolean {
   return answer[0] === -1 || answer[0] === -2;
 }
-
-const digests = Object.freeze(
-  Object.fromEntries(
-    Object.entries(scripts).map(([name, text]) => [name, createHash("sha1").update(text).digest("hex")]),
-  ),
-) as Readonly<Record<ScriptName, string>>;

@@ -1,4 +1,4 @@
-import type { Clock, Counter, Ids, Observer } from "#ports/index.ts";
+import type { Claim, Clock, Counter, Ids, Observer } from "#ports/index.ts";
 import type { RedisLink } from "./redis-link.ts";
 import type { ShareOptions } from "./shares/share-options.ts";
 
@@ -10,8 +10,10 @@ export interface RedisCounterOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Pick<Observer, "log">;
-  /** Tells an empty counter what the ledger knows of the last minute. One process is asked for all, under a lock. */
-  readonly seed?: (counter: Pick<Counter, "seed">) => Promise<void>;
+  /** Tells an empty counter what the ledger knows of the last minute, and what tasks hold. One process is asked for all, under a lock. */
+  readonly seed?: (counter: Seeding) => Promise<void>;
+  /** Resolves when every entry that was settled before the call is in the ledger. Left out: it is at once. */
+  readonly settled?: (signal: AbortSignal) => Promise<void>;
   /** Told how long each answer took, in milliseconds. */
   readonly onRoundTrip?: (ms: number) => void;
   /** What its keys begin with, in braces: several gateways may share one Redis. Default `sluice`. */
@@ -22,6 +24,12 @@ export interface RedisCounterOptions {
   readonly shares?: ShareOptions | false;
   /** In the place of `openRedisLink`. */
   readonly openLink?: (onReady: () => void) => Promise<RedisLink>;
+}
+
+/** An empty counter. */
+export interface Seeding extends Pick<Counter, "seed"> {
+  /** What lasts, as `LastingHolds.hold` took it before; unchecked. */
+  hold(id: string, claims: readonly Claim[]): Promise<void>;
 }
 
 /** The oldest Redis whose scripts and commands are known to do. */

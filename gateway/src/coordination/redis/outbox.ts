@@ -4,20 +4,30 @@ import type { ScriptName } from "./scripts.ts";
 interface Letter {
   readonly script: ScriptName;
   readonly args: readonly string[];
+  readonly atMs: number;
   readonly resolve: (answer: readonly unknown[]) => void;
 }
 
 /**
  * What has to be told to the counter and must not be lost with a connection: endings and costs. They are sent at once, side
  * by side, in their order; what is not answered is sent again, in the same order, when the counter is there again. Each may
- * be told twice without harm.
+ * be told twice without harm. A cost is told with its age in milliseconds, behind its words.
  */
 export class Outbox {
   readonly #letters = new Set<Letter>();
   readonly #send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>;
 
-  constructor(send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>) {
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number, send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>) {
+    this.#nowMs = nowMs;
     this.#send = send;
+  }
+
+  /** When the first of what waits was to be told; null: nothing waits. */
+  get sinceMs(): number | null {
+    for (const { atMs } of this.#letters) return atMs;
+    return null;
   }
 
   get size(): number {
@@ -25,12 +35,12 @@ export class Outbox {
   }
 
   /** Resolves to the answer, however late that comes. Rejects when too much waits already. */
-  tell(script: ScriptName, args: readonly string[], isUp: boolean): Promise<readonly unknown[]> {
+  tell(script: ScriptName, args: readonly string[], isUp: boolean, atMs = this.#nowMs()): Promise<readonly unknown[]> {
     if (this.#letters.size >= bounds.redisOutboxMax) {
       return Promise.reject(new Error("Too much waits to be told to the shared counter."));
     }
     const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
-    const letter = { script, args, resolve };
+    const letter = { script, args, atMs, resolve };
     this.#letters.add(letter);
     if (isUp) void this.#post(letter);
     return promise;
@@ -43,7 +53,9 @@ export class Outbox {
 
   async #post(letter: Letter): Promise<void> {
     try {
-      const answer = await this.#send(letter.script, letter.args);
+      const { script, args, atMs } = letter;
+      const aged = script === "spend" ? [...args, String(Math.max(0, Math.round(this.#nowMs() - atMs)))] : args;
+      const answer = await this.#send(script, aged);
       // It was of another epoch, or its connection broke: it is sent again when the counter is there again.
       if (answer[0] === -1 || answer[0] === -2) return;
       this.#letters.delete(letter);

@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type {
   AttemptCost,
+  BudgetPeriodKey,
   Claim,
   ClaimState,
   Clock,
@@ -10,16 +11,27 @@ import type {
   Observer,
   Refused,
   Reserved,
+  SharedParts,
   Spending,
 } from "#ports/index.ts";
+import { LatestHolds } from "./latest-holds.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
-import { claimArgs, numberText, SharedReservation, seedArgs, stateFrom } from "./reservation.ts";
-import type { ScriptName } from "./scripts.ts";
+import {
+  type Asked,
+  claimArgs,
+  numberText,
+  SharedReservation,
+  seedArgs,
+  stateFrom,
+  type TakenAsk,
+} from "./reservation.ts";
+import { ReadingLag, sharedParts } from "./shared-parts.ts";
 import { LeasedReservation } from "./shares/leased-reservation.ts";
-import { openRecallInbox } from "./shares/recall-inbox.ts";
-import { ShareBook } from "./shares/share-book.ts";
+import { openShares } from "./shares/open-shares.ts";
+import type { ShareBook } from "./shares/share-book.ts";
+import { ToldCosts } from "./told-costs.ts";
 
 /** A counter that several processes share. */
 export interface RedisCounter extends Counter {
@@ -34,9 +46,12 @@ export interface RedisCounter extends Counter {
   readonly epochs: number;
   /** Endings and costs that are not told yet. */
   readonly untold: number;
-  /** Gives back what this process was leased and does not use. To be awaited before `close`, within the caller's own bound. */
-  leave(): Promise<void>;
-  /** Leaves what is still reserved to lapse. */
+  /**
+   * At the orderly end of the process, within the signal: gives back what it was leased, tells that it ends, and closes. What
+   * could not be told lapses.
+   */
+  leave(signal?: AbortSignal): Promise<void>;
+  /** Leaves what is still reserved to lapse; its money, until its journal is taken over. */
   close(): void;
 }
 
@@ -65,6 +80,10 @@ class CounterInRedis implements RedisCounter {
   readonly #live = new Map<string, SharedReservation>();
   /** null: nothing is leased. */
   readonly #shares: ShareBook | null;
+  readonly #latest: LatestHolds;
+  readonly #told = new ToldCosts();
+  readonly #lag: ReadingLag;
+  readonly shared: SharedParts;
   #toldFullMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RedisCounterOptions) {
@@ -72,14 +91,27 @@ class CounterInRedis implements RedisCounter {
     this.#ids = options.ids;
     this.#observer = options.observer;
     this.#membership = new Membership(options, {
-      live: () => this.#live,
-      joined: () => {
+      live: () => [...this.#live.values(), ...this.#latest.latest()],
+      untoldSinceMs: () => earlier(this.#outbox.sinceMs, this.#shares?.untoldSinceMs ?? null),
+      drained: (atMs) => this.#told.forgetUntil(atMs),
+      joined: (isAnew) => {
+        if (isAnew) this.#told.tellAgain((args, atMs) => this.#outbox.tell("spend", args, false, atMs));
         this.#shares?.joined();
         this.#outbox.flush();
       },
     });
-    this.#outbox = new Outbox((script, args) => this.#membership.tell(script, args));
-    this.#shares = options.shares === false ? null : this.#openShares(options);
+    const nowMs = (): number => this.#clock.monotonic();
+    this.#latest = new LatestHolds(nowMs);
+    this.#outbox = new Outbox(nowMs, (script, args) => this.#membership.tell(script, args));
+    this.#shares = options.shares === false ? null : openShares(this.#membership, options);
+    this.#lag = new ReadingLag(options.clock);
+    this.shared = sharedParts({
+      membership: this.#membership,
+      outbox: this.#outbox,
+      latest: this.#latest,
+      lag: this.#lag,
+      reserve: (asked) => this.#reserve(asked),
+    });
   }
 
   get outstanding(): number {
@@ -106,8 +138,13 @@ class CounterInRedis implements RedisCounter {
     return this.#membership.open();
   }
 
-  async leave(): Promise<void> {
+  /** Others need not wait for its lease once all that it settled is told and in the ledger. */
+  async leave(signal: AbortSignal = AbortSignal.timeout(bounds.flushMs)): Promise<void> {
     await this.#shares?.leave();
+    if (this.outstanding === 0 && (await this.#membership.allDrained(signal, () => this.untold === 0))) {
+      await this.#membership.ask("leave", [this.#membership.owner]).catch(() => undefined);
+    }
+    this.close();
   }
 
   close(): void {
@@ -122,7 +159,7 @@ class CounterInRedis implements RedisCounter {
   ): Reserved | Promise<Reserved | Refused> {
     const shares = isCall ? (this.#shares?.sharesOf(claims) ?? null) : null;
     const leased = shares === null ? null : (this.#shares?.take(claims, shares) ?? null);
-    return leased ?? this.#reserve(claims, id, shares !== null);
+    return leased ?? this.#reserve({ id, claims, lasts: false }, shares !== null);
   }
 
   glance(claim: Claim): ClaimState | null {
@@ -130,14 +167,15 @@ class CounterInRedis implements RedisCounter {
   }
 
   /** Before anybody is refused, every process gives back what it was leased of that limit and does not use. */
-  async #reserve(claims: readonly Claim[], id: string, refills = false): Promise<SharedReservation | Refused> {
+  async #reserve(asked: Asked, refills = false): Promise<SharedReservation | Refused> {
+    const { claims } = asked;
     await this.#shares?.yieldTo(claims);
     for (let turn = 0; ; turn++) {
-      const answer = await this.#ask(claims, id);
+      const answer = await this.#ask({ ...asked, takenMs: this.#clock.monotonic() });
       if (answer.granted) {
         // It holds less money than was asked for; some of what is missing may be idle in a share.
-        const asked = claims.findLast(({ kind }) => kind === "budget")?.amount ?? 0;
-        if (asked > answer.held && this.#shares !== null) await this.#topUp(answer, asked - answer.held, 0);
+        const money = claims.findLast(({ kind }) => kind === "budget")?.amount ?? 0;
+        if (money > answer.held && this.#shares !== null) await this.#topUp(answer, money - answer.held, 0);
         if (refills) this.#shares?.refill();
       }
       if (answer.granted || !answer.isLeased || turn === recallsMax) return answer;
@@ -153,14 +191,14 @@ class CounterInRedis implements RedisCounter {
     return true;
   }
 
-  async #ask(claims: readonly Claim[], id: string): Promise<SharedReservation | SharedRefusal> {
-    const takenMs = this.#clock.monotonic();
+  async #ask(asked: TakenAsk): Promise<SharedReservation | SharedRefusal> {
+    const { id, claims, lasts } = asked;
     let answer: readonly unknown[];
     try {
-      const args = [id, this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
+      const args = [id, lasts ? "" : this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
       answer = await this.#membership.ask("reserve", args);
     } catch {
-      return this.#unanswered(claims, id, takenMs);
+      return this.#unanswered(asked);
     }
     if (answer[0] !== 1) {
       const index = Number(answer[1]);
@@ -172,7 +210,7 @@ class CounterInRedis implements RedisCounter {
     }
     const states = claims.map((claim, index) => this.#seen(claim, stateFrom(answer, 2 + 3 * index, claim)));
     const held = answer[1] === "inf" ? Number.POSITIVE_INFINITY : Number(answer[1]);
-    return this.#keep(new SharedReservation(id, claims, states, held, takenMs));
+    return this.#keep(new SharedReservation(asked, states, held));
   }
 
   topUp(ticket: object, amount: number, least: number): number | Promise<number> {
@@ -205,10 +243,11 @@ class CounterInRedis implements RedisCounter {
     if (this.#shares?.topUp(ticket, amount) === true) return amount;
     const claims = ticket.takings.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
     if (claims.length === 0) return 0;
-    const annex = await this.#reserve(
-      claims.map((claim) => ({ ...claim, amount, least })),
-      this.#ids.next("rsv_"),
-    );
+    const annex = await this.#reserve({
+      id: this.#ids.next("rsv_"),
+      claims: claims.map((claim) => ({ ...claim, amount, least })),
+      lasts: false,
+    });
     if (!annex.granted) return 0;
     if (ticket.ended) {
       void this.settle(annex, []);
@@ -231,6 +270,7 @@ class CounterInRedis implements RedisCounter {
     if (!ticket.ended) {
       ticket.ended = true;
       this.#live.delete(ticket.id);
+      this.#latest.ended(ticket.id);
     }
     const amounts = ticket.claims.map((_claim, index) => {
       // What is not told, or is not a number, stays as it was reserved: a caller's mistake gives no free quota.
@@ -243,8 +283,11 @@ class CounterInRedis implements RedisCounter {
   async begin(key: string, periodStart: number, anew = false): Promise<Meeting> {
     try {
       const args = [key, String(periodStart), this.#membership.owner, anew ? "1" : "0"];
-      const [known] = await this.#membership.ask("begin", args);
-      return known === 1 ? "known" : "unknown";
+      const [known, lagMs] = await this.#membership.ask("begin", args);
+      if (known === 1) return "known";
+      if (lagMs === -1) return "behind";
+      this.#lag.note(Number(lagMs));
+      return "unknown";
     } catch {
       return "unreachable";
     }
@@ -266,17 +309,26 @@ class CounterInRedis implements RedisCounter {
 
   /** What cannot be told now is told when the counter is there again; then it is true, as if it were counted. */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
-    return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(key, periodStart, cost);
+    const args = [key, String(periodStart), cost.attemptId, String(cost.amount)];
+    this.#told.note(args, this.#clock.monotonic());
+    return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(args);
   }
 
-  async #spend(key: string, periodStart: number, { attemptId, amount }: AttemptCost): Promise<boolean> {
+  async #spend(args: readonly string[]): Promise<boolean> {
     try {
-      const args = [key, String(periodStart), attemptId, String(amount)];
       const [counted] = await this.#outbox.tell("spend", args, this.isUp);
       return counted === 1;
     } catch (error) {
       this.#full(error);
       return true;
+    }
+  }
+
+  async reread(periods: readonly BudgetPeriodKey[]): Promise<void> {
+    for (let from = 0; from < periods.length; from += bounds.redisRestoreMax) {
+      const batch = periods.slice(from, from + bounds.redisRestoreMax);
+      const args = batch.flatMap(({ key, periodStart }) => [key, String(periodStart)]);
+      await this.#outbox.tell("reread", args, this.isUp);
     }
   }
 
@@ -298,7 +350,8 @@ class CounterInRedis implements RedisCounter {
   }
 
   /** Each limit does what it says. What is let through is told to the counter as soon as it is there again. */
-  #unanswered(claims: readonly Claim[], id: string, takenMs: number): SharedReservation | SharedRefusal {
+  #unanswered(asked: TakenAsk): SharedReservation | SharedRefusal {
+    const { id, claims } = asked;
     const index = claims.findIndex(({ fail, limit }) => fail === "closed" && limit !== Number.POSITIVE_INFINITY);
     const closed = claims[index];
     if (closed !== undefined) {
@@ -310,35 +363,16 @@ class CounterInRedis implements RedisCounter {
     }
     const states = claims.map(({ limit }) => ({ used: 0, limit, freeInMs: 0 }));
     const held = Math.min(...claims.map(({ kind, amount }) => (kind === "budget" ? amount : Number.POSITIVE_INFINITY)));
-    return this.#keep(new SharedReservation(id, claims, states, held, takenMs));
+    return this.#keep(new SharedReservation(asked, states, held));
   }
 
   #seen(claim: Claim, state: ClaimState): ClaimState {
     return this.#shares?.seen(claim, state) ?? state;
   }
 
-  #openShares(options: RedisCounterOptions): ShareBook {
-    const membership = this.#membership;
-    const parts = {
-      clock: options.clock,
-      owner: membership.owner,
-      epoch: () => membership.epoch,
-      mayUse: (atMs: number) => membership.holdsLease(atMs),
-      isUp: () => membership.isUp,
-      tell: (script: ScriptName, args: readonly string[]) => membership.tell(script, args),
-      openInbox: (onRecall: (name: string) => void) =>
-        openRecallInbox({
-          clock: options.clock,
-          key: membership.inboxKey,
-          open: () => membership.openLink(() => undefined),
-          onRecall,
-        }),
-    };
-    return new ShareBook(parts, options.shares === false ? {} : (options.shares ?? {}));
-  }
-
   #keep(reservation: SharedReservation): SharedReservation {
-    this.#live.set(reservation.id, reservation);
+    if (reservation.lasts) this.#latest.note(reservation);
+    else this.#live.set(reservation.id, reservation);
     return reservation;
   }
 
@@ -351,4 +385,9 @@ class CounterInRedis implements RedisCounter {
       error,
     });
   }
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

@@ -1,5 +1,17 @@
 import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
 
+/** What is asked for. `lasts`: it will belong to no process. */
+export interface Asked {
+  readonly id: string;
+  readonly claims: readonly Claim[];
+  readonly lasts: boolean;
+}
+
+/** The same, and when it was by the monotonic clock. */
+export interface TakenAsk extends Asked {
+  readonly takenMs: number;
+}
+
 /** A reservation of this process, as it is told to the shared counter, and told again when that has lost it. */
 export class SharedReservation implements Reserved {
   readonly granted = true;
@@ -8,11 +20,14 @@ export class SharedReservation implements Reserved {
   readonly states: readonly ClaimState[];
   /** By the monotonic clock of this process. */
   readonly takenMs: number;
+  /** It belongs to no process. */
+  readonly lasts: boolean;
   held: number;
   ended = false;
 
-  constructor(id: string, claims: readonly Claim[], states: readonly ClaimState[], held: number, takenMs: number) {
+  constructor({ id, claims, takenMs, lasts }: TakenAsk, states: readonly ClaimState[], held: number) {
     this.id = id;
+    this.lasts = lasts;
     this.claims = claims;
     this.states = states;
     this.held = held;
@@ -58,6 +73,11 @@ export function stateFrom(answer: readonly unknown[], at: number, { kind, limit 
   const used = Number(answer[at]);
   const freeInMs = Number(answer[at + 1]);
   return kind === "budget" ? { used, limit, freeInMs, held: Number(answer[at + 2]) } : { used, limit, freeInMs };
+}
+
+/** What the script `restore` is told of money that was set aside before. */
+export function heldArgs(id: string, claims: readonly Claim[]): readonly string[] {
+  return [id, "0", String(claims.length), ...claims.flatMap((claim) => claimArgs(claim))];
 }
 
 /** What the script `seed` is told. */

@@ -6,15 +6,22 @@ const script = (body: string): string => `${prelude}\n${body}`;
 /** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held, owners whose shares are to be recalled}, or {-2}: the owner has lapsed. */
 const reserve = script(`
 local id, owner, claims = ARGV[3], ARGV[4], readClaims(5)
-if not isAlive(owner) then return {-2} end
+if owner ~= '' and not isAlive(owner) then return {-2} end
 lapse(4)
 local there = redis.call('GET', base .. 'r:' .. id)
 if there then
   -- Asked for again: the answer was lost, or another process has taken it over.
   local r = cmsgpack.unpack(there)
-  if r.owner ~= owner then
-    redis.call('SREM', base .. 'o:' .. r.owner, id)
-    r.owner = owner
+  if r.owner ~= owner or r.money then
+    redis.call('SREM', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
+    for _, c in ipairs(r.claims) do
+      if c.kind == 'g' and r.money then
+        local it = open('g', c.key, 0)
+        it.used, it.add = it.used + c.amount, it.add + c.amount
+      end
+    end
+    write()
+    r.owner, r.money = owner, nil
     keep(id, r)
   end
   local answer = {1, r.held == inf and 'inf' or str(r.held)}
@@ -74,7 +81,7 @@ local refused, why, held, states = attempt()
 if refused then
   forget()
   -- Before anybody is refused, what dead owners still hold is freed.
-  if lapse(1000) > 0 then
+  if lapse(1000) + bury(1000) > 0 then
     refused, why, held, states = attempt()
     if refused then forget() end
   end
@@ -95,9 +102,10 @@ for _, s in ipairs(states) do for _, v in ipairs(s) do answer[#answer + 1] = v e
 return answer
 `);
 
-/** ARGV: owner, then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
+/** ARGV: owner (of what lasts: none), then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
 const restore = script(`
 local owner, i, missing = ARGV[3], 4, 0
+holdLock()
 while i <= #ARGV do
   local id, at, count = ARGV[i], ms - tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
@@ -105,8 +113,15 @@ while i <= #ARGV do
   local there = redis.call('GET', base .. 'r:' .. id)
   if there then
     local before = cmsgpack.unpack(there)
-    if before.owner ~= owner then redis.call('SREM', base .. 'o:' .. before.owner, id) end
-    before.owner = owner
+    redis.call('SREM', base .. (before.money and 'h:' or 'o:') .. before.owner, id)
+    for _, c in ipairs(before.claims) do
+      if c.kind == 'g' and before.money then
+        local it = open('g', c.key, 0)
+        it.used, it.add = it.used + c.amount, it.add + c.amount
+      end
+    end
+    write()
+    before.owner, before.money = owner, nil
     keep(id, before)
   end
   for n = 1, count do
@@ -178,22 +193,35 @@ lapse(100)
 return stateOf(readClaims(3)[1])
 `);
 
-/** ARGV: key, period, owner, whether it is read now. Answers {1} when its earlier spending is known, else {0}. */
+/**
+ * ARGV: key, period, owner, whether it is read now. Answers {1} when its earlier spending is known, else {0, how many
+ * milliseconds ago the first entry may have been settled that is not in the ledger yet}.
+ */
 const begin = script(`
 local key, start, owner, anew = ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 local b = open('b', key, 0)
 local p = periodOf(b, start) or addPeriod(b, start, false)
 b.changed = true
+local ledger = us
 if not p.k then
   if anew then p.s, p.changed = 0, true end
-  -- From where on what is told is not in the reading of this owner.
+  local slowest
+  ledger, slowest = ledgerUs()
+  if us - ledger > toldMaxMs * 1000 then
+    -- Costs are not remembered for so long: a living owner has to catch up first.
+    if slowest and isAlive(slowest) then return {0, -1} end
+    ledger = us - toldMaxMs * 1000
+  end
+  -- From where on what is told may not be in the reading of this owner.
   local mark = base .. 'm:' .. key .. ':' .. start .. ':' .. owner
-  if anew then redis.call('SET', mark, str(b.q), 'PX', str(idleMs))
-  else redis.call('SET', mark, str(b.q), 'PX', str(idleMs), 'NX') end
+  local at = str(math.min(b.q, ledger - 1))
+  if anew then redis.call('SET', mark, at, 'PX', str(idleMs))
+  else redis.call('SET', mark, at, 'PX', str(idleMs), 'NX') end
 end
 local known = p.k
 write()
-return {known and 1 or 0}
+if known then return {1} end
+return {0, math.ceil((us - ledger) / 1000)}
 `);
 
 /** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
@@ -218,71 +246,119 @@ for attempt, cost in pairs(inReading) do
   redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost)
 end
 redis.call('PEXPIRE', log, str(keepMs))
-p.s, p.k, p.changed, b.changed, b.a = spent, true, true, true, ARGV[8]
+p.s, p.k, p.m, p.changed, b.changed, b.a = spent, true, tonumber(mark), true, true, ARGV[8]
 b.c = math.min(b.c, tonumber(ARGV[7]))
 redis.call('DEL', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
 write()
 return {1}
 `);
 
-/** ARGV: key, period, attempt, amount. Answers {1}, or {0} when the budget is not counted. */
+/** ARGV: key, period, attempt, amount, how long ago it was settled in milliseconds. Answers {1}, or {0} when the budget is not counted. */
 const spend = script(`
-local key, start = ARGV[3], ARGV[4]
+local key = ARGV[3]
 local b = open('b', key, 0)
+tellCost(b, key, ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
+trimCosts(key)
 if not b.exists then return {0} end
-local p = periodOf(b, start)
-local log = base .. 't:' .. key
-b.q = math.max(us, b.q + 1)
-if redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. ARGV[5] .. ' ' .. ARGV[6]) == 1 and p then
-  p.s, p.changed = p.s + tonumber(ARGV[6]), true
-end
-redis.call('ZREMRANGEBYSCORE', log, '-inf', str(us - toldMs * 1000))
-redis.call('PEXPIRE', log, str(keepMs))
 b.changed = true
 write()
 return {1}
 `);
 
+/** ARGV: key and period of each budget whose spending is to be read anew. Answers {1}. */
+const reread = script(`
+for i = 3, #ARGV, 2 do
+  local b = open('b', ARGV[i], 0)
+  local p = b.exists and periodOf(b, ARGV[i + 1])
+  if p then p.k, p.changed, b.changed = false, true, true end
+  write()
+end
+return {1}
+`);
+
+/**
+ * ARGV: an owner whose journal is in the ledger now. What it held is freed, and what its budgets have spent is read anew.
+ * Answers {1} when that is done, or {0}: there is more.
+ */
+const adopted = script(`
+local owner = ARGV[3]
+if endAll(base .. 'o:' .. owner, 500, true) + endAll(base .. 'h:' .. owner, 500, true) >= 500 then return {0} end
+for _, name in ipairs({'owners', 'dead', 'ledger'}) do redis.call('ZREM', base .. name, owner) end
+return {1}
+`);
+
+/** ARGV: owner. It ends, and all that it settled is in the ledger: what it holds lapses at once. */
+const leave = script(`
+redis.call('ZADD', base .. 'owners', 'XX', '0', ARGV[3])
+lapse(1000)
+redis.call('ZREM', base .. 'ledger', ARGV[3])
+return {1}
+`);
+
+/** ARGV: how many. Answers ids of reservations that belong to no owner, any of them; each is kept for another while. */
+const lasting = script(`
+local ids = redis.call('SRANDMEMBER', base .. 'o:', tonumber(ARGV[3]))
+for _, id in ipairs(ids) do
+  if redis.call('PEXPIRE', base .. 'r:' .. id, str(keepMs)) == 0 then redis.call('SREM', base .. 'o:', id) end
+end
+return ids
+`);
+
 /** ARGV: key, amount, age in milliseconds, window in milliseconds. */
 const seed = script(`
+holdLock()
 local w = open('w', ARGV[3], tonumber(ARGV[6]))
 windowAdd(w, math.floor((ms - tonumber(ARGV[5])) / w.part), tonumber(ARGV[4]))
 write()
 return {1}
 `);
 
-/** ARGV: owner, lease in milliseconds. Answers {1}, or {-2} when it had lapsed and must restore what it holds. */
+/**
+ * ARGV: owner, lease in milliseconds, and until when what it settled is in the ledger, in milliseconds of this clock. Answers
+ * {1}, or {-2} when it had lapsed and must restore what it holds.
+ */
 const renew = script(`
 local alive = isAlive(ARGV[3])
+redis.call('ZADD', base .. 'ledger', str(math.min(ms, tonumber(ARGV[5])) * 1000), ARGV[3])
+redis.call('ZREM', base .. 'dead', ARGV[3])
+redis.call('PEXPIRE', base .. 'ledger', str(keepMs))
+redis.call('PEXPIRE', base .. 'o:', str(keepMs))
 redis.call('ZADD', base .. 'owners', str(ms + tonumber(ARGV[4])), ARGV[3])
 redis.call('PEXPIRE', base .. 'owners', str(keepMs))
 redis.call('PEXPIRE', base .. 'o:' .. ARGV[3], str(keepMs))
 lapse(1000)
+bury(1000)
 return {alive and 1 or -2}
 `);
 
 /**
  * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds that its seeding may take; left empty, none is begun.
  * An epoch ends with its server's run: what a restart or a failover may have lost is not guessed. Answers {"ready", epoch,
- * version, policy}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
+ * version, policy, milliseconds of its clock}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
  */
 const enter = `
 local info = redis.call('INFO', 'server')
 local run = string.match(info, 'run_id:(%w+)') or ''
 local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(info, 'redis_version:([%d.]+)') or ''
 local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
+local time = redis.call('TIME')
+local now = tostring(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local epoch = redis.call('GET', KEYS[1])
-if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy} end
-if ARGV[2] == '' then return {'wait', '', version, policy} end
+if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy, now} end
+if ARGV[2] == '' then return {'wait', '', version, policy, now} end
 local next = string.sub(run, 1, 12) .. '-' .. ARGV[1]
-if redis.call('SET', KEYS[2], next, 'NX', 'PX', ARGV[2]) then return {'seed', next, version, policy} end
-return {'wait', '', version, policy}
+if redis.call('SET', KEYS[2], next, 'NX', 'PX', ARGV[2]) then return {'seed', next, version, policy, now} end
+return {'wait', '', version, policy, now}
 `;
 
-/** KEYS: epoch, lock. ARGV: the new epoch. Answers {1}, or {0} when its seeding took too long and another one seeds. */
+/** KEYS: epoch, lock. ARGV: the new epoch, milliseconds. Answers {1}, or {0} when its seeding took too long and another one seeds. */
 const publish = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
 redis.call('SET', KEYS[1], ARGV[1])
+-- What others settled lately may be told anew a moment from now: readings until then tell apart what the last minute brought.
+local base = string.match(KEYS[1], '^{.-}') .. ':' .. ARGV[1] .. ':'
+redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 60000) * 1000), 'begin')
+redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
 redis.call('DEL', KEYS[2])
 return {1}
 `;
@@ -304,6 +380,10 @@ export const scripts = Object.freeze({
   spend,
   seed,
   renew,
+  reread,
+  adopted,
+  leave,
+  lasting,
   enter,
   publish,
   abandon,

@@ -38,6 +38,10 @@ export const limitsBounds = {
   /** What a process holds there lapses when the process has not renewed it for so long, and how often it does. */
   redisLeaseMs: 30_000,
   redisRenewMs: 5_000,
+  /** How long money of a dead process stays held when nobody takes over its journal. */
+  redisMoneyMs: 1_800_000,
+  /** How long a process remembers what it has set aside there for a task, which may not be stored yet. */
+  redisLastingMs: 60_000,
   /** How long one process may take to tell an empty one what the ledger knows; how often the others look meanwhile. */
   redisSeedMs: 30_000,
   redisSeedLookMs: 100,

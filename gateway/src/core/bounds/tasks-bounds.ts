@@ -51,6 +51,10 @@ export const tasksBounds = {
   /** What became of tasks whose reservations this process holds is asked so often, so many at a time. */
   taskHoldsSweepMs: 5_000,
   taskHoldsSweepMax: 100,
+  /** The same of a shared counter, which every process asks. */
+  taskHoldsSharedSweepMax: 20,
+  /** How long something is held for a task that is not stored: its request may still be on its way to the store. */
+  taskHoldMissingMs: 3_600_000,
   /** Results: redirects that are followed, the wait for a first byte, silence between two pieces, the whole. */
   resultMovesMax: 3,
   resultHeadersMs: 30_000,

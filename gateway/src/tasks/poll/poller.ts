@@ -85,7 +85,7 @@ export class Poller {
     const nowMs = clock.monotonic();
     if (nowMs - this.#sweptMs < bounds.taskHoldsSweepMs) return;
     this.#sweptMs = nowMs;
-    await holds.sweep(store, this.#dependencies.admission);
+    await holds.sweep(store);
   }
 
   async #tick(): Promise<void> {

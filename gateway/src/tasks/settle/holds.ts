@@ -1,59 +1,117 @@
-import { bounds, finalTaskStates, type Task, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, finalTaskStates, type Task, tokensOf } from "#core/index.ts";
 import type { Admission, Permit, Spent } from "#limits/index.ts";
-import type { TaskStore } from "#ports/index.ts";
+import type { Clock, TaskStore } from "#ports/index.ts";
 
-/** Money set aside by this process for tasks that are not final, by task id. */
+export interface HoldsOptions {
+  readonly admission: Pick<Admission, "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
+  readonly clock: Clock;
+}
+
+/**
+ * Money set aside for tasks that are not final. With a counter of this process it is held by permits here. A shared counter
+ * holds it for as long as the task lives, whatever becomes of processes, and whoever ends the task ends the hold by its id.
+ */
 export class Holds {
+  readonly #admission: HoldsOptions["admission"];
+  readonly #clock: Clock;
   readonly #permits = new Map<string, Permit>();
+  /** Holds of tasks that are not stored, and since when by the monotonic clock: one may be about to be. */
+  readonly #missing = new BoundedMap<string, number>(bounds.taskHoldsSweepMax * 100);
+
+  constructor({ admission, clock }: HoldsOptions) {
+    this.#admission = admission;
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#permits.size;
+  }
+
+  /** Those of all open tasks are to be made anew at a start. */
+  get endWithProcess(): boolean {
+    return !this.#admission.holdsLast;
   }
 
   has(taskId: string): boolean {
     return this.#permits.has(taskId);
   }
 
+  /** The task is stored. */
   keep(taskId: string, permit: Permit): void {
-    this.#permits.set(taskId, permit);
+    if (this.endWithProcess) this.#permits.set(taskId, permit);
   }
 
-  /** After the task's end is stored. Nothing happens for a task that another process holds. */
-  settle(taskId: string, spent: Spent): void {
-    const permit = this.#permits.get(taskId);
-    if (permit === undefined) return;
-    this.#permits.delete(taskId);
-    permit.settle(spent);
+  /** After the task's end is stored. What a permit of another process holds stays with that process. */
+  settle(task: Task): void {
+    if (this.endWithProcess) this.#settle(task.id, spentOn(task));
+    // Told until the counter takes it; and should this process die, the sweep of another finds it.
+    else ignored(this.#admission.endHold(task.id, costOf(task)));
+  }
+
+  /** Asks what became of tasks that something is held for: whoever ended them may have died before it said so. */
+  async sweep(store: Pick<TaskStore, "findById">): Promise<void> {
+    if (this.endWithProcess) await this.#sweepPermits(store);
+    else await this.#sweepLasting(store);
   }
 
   /**
-   * Asks what became of the oldest tasks here: another process may have ended them. Those that are not final go to the
-   * end of the row. Each pass asks for so few that a long row costs no more than a short one.
+   * The oldest permits here. Those of tasks that are not final go to the end of the row. Each pass asks for so few that a long
+   * row costs no more than a short one.
    */
-  async sweep(store: Pick<TaskStore, "findById">, admission: Pick<Admission, "settled">): Promise<void> {
+  async #sweepPermits(store: Pick<TaskStore, "findById">): Promise<void> {
     const oldest = [...this.#permits.keys()].slice(0, bounds.taskHoldsSweepMax);
     for (const taskId of oldest) {
       const task = await store.findById(taskId);
       const permit = this.#permits.get(taskId);
       if (permit === undefined) continue;
-      if (task === null) this.settle(taskId, { tokens: 0 });
-      else if (finalTaskStates.has(task.state)) this.#settleElsewhere(task, admission);
-      else {
+      if (task === null) this.#settle(taskId, { tokens: 0 });
+      else if (finalTaskStates.has(task.state)) {
+        // Another process has stored its entry; the budgets here hear of it only now.
+        this.#admission.settled(costOf(task));
+        this.#settle(taskId, spentOn(task));
+      } else {
         this.#permits.delete(taskId);
         this.#permits.set(taskId, permit);
       }
     }
   }
 
-  /** Another process has stored its entry; the budgets here hear of it only now. */
-  #settleElsewhere(task: Task, admission: Pick<Admission, "settled">): void {
-    const { attemptId, workspaceId, groupId, keyId, createdAt, costNanoUsd } = task;
-    admission.settled({ attemptId, at: createdAt, workspaceId, groupId, keyId, costNanoUsd: costNanoUsd ?? 0 });
-    this.settle(task.id, spentOn(task));
+  /** A few of all, whoever made them. What a final task cost is in the ledger: its budgets are read anew. */
+  async #sweepLasting(store: Pick<TaskStore, "findById">): Promise<void> {
+    const nowMs = this.#clock.monotonic();
+    for (const taskId of await this.#admission.someHolds(bounds.taskHoldsSharedSweepMax)) {
+      const task = await store.findById(taskId);
+      if (task === null) {
+        const sinceMs = this.#missing.get(taskId) ?? nowMs;
+        this.#missing.set(taskId, sinceMs);
+        if (nowMs - sinceMs < bounds.taskHoldMissingMs) continue;
+      } else if (!finalTaskStates.has(task.state)) continue;
+      this.#missing.delete(taskId);
+      // Not waited for: they are told in this order, when the counter is there.
+      if (task !== null) ignored(this.#admission.storedElsewhere([costOf(task)]));
+      ignored(this.#admission.endHold(taskId, { ...(task === null ? nobody : costOf(task)), costNanoUsd: 0 }));
+    }
+  }
+
+  #settle(taskId: string, spent: Spent): void {
+    const permit = this.#permits.get(taskId);
+    if (permit === undefined) return;
+    this.#permits.delete(taskId);
+    permit.settle(spent);
   }
 }
 
+function ignored(work: void | Promise<void>): void {
+  if (work instanceof Promise) work.catch(() => undefined);
+}
+
+const nobody = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "" };
+
+function costOf({ attemptId, workspaceId, groupId, keyId, createdAt, costNanoUsd }: Task) {
+  return { attemptId, at: createdAt, workspaceId, groupId, keyId, costNanoUsd: costNanoUsd ?? 0 };
+}
+
 /** What a final task has used. */
-export function spentOn(task: Pick<Task, "usage">): Spent {
-  return { tokens: task.usage === null ? 0 : tokensOf(task.usage) };
+function spentOn({ usage }: Task): Spent {
+  return { tokens: usage === null ? 0 : tokensOf(usage) };
 }

@@ -15,7 +15,6 @@ import { estimatedUsage } from "../accept/estimate.ts";
 import { deliveryFor } from "../deliver/delivery-body.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { spentOn } from "./holds.ts";
 
 /** How a task has ended. */
 export interface Verdict {
@@ -65,7 +64,7 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
   try {
     observer.attemptEnd(entry);
   } finally {
-    holds.settle(after.id, spentOn(after));
+    holds.settle(after);
   }
   dependencies.gone.clear(after.id);
   dependencies.rates.forget(after.id);

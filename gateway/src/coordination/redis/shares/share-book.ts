@@ -40,6 +40,10 @@ export class ShareBook {
     return this.#talk.untold;
   }
 
+  get untoldSinceMs(): number | null {
+    return this.#talk.untoldSinceMs;
+  }
+
   /** The shares that these claims are for; null when one of them is of a limit that is too small to be leased. */
   sharesOf(claims: readonly Claim[]): readonly Share[] | null {
     const atMs = this.#parts.clock.monotonic();
@@ -108,7 +112,9 @@ export class ShareBook {
   /** True: this process has a share of the budget, and tells its cost with that. */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean {
     const share = this.#shares.get(budgetName(key, periodStart));
-    if (share === undefined || share.isEmpty || !share.spend(cost)) return false;
+    if (share === undefined || share.isEmpty || !share.spend({ ...cost, atMs: this.#parts.clock.monotonic() })) {
+      return false;
+    }
     this.#talk.attend(share);
     return true;
   }

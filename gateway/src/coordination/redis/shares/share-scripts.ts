@@ -8,7 +8,7 @@ const script = (body: string): string => `${prelude}\n${body}`;
  *
  * ARGV: owner, then for each share: kind, key, period, limit, windowMs, number of the message, amount that calls hold of it now, amount
  * given back, amount wanted, how many uses and costs follow; for each use of a window its age in milliseconds (or `@` and the
- * part it was counted in, for a correction) and the amount; for each cost of a budget attempt and amount.
+ * part it was counted in, for a correction) and the amount; for each cost of a budget attempt, amount and its age in milliseconds.
  *
  * Answers {-2} when the owner's lease has lapsed, else {1} and six words for each share: what it holds now, what is used of the tally (shares
  * included), when some of that is free, what of a budget is reserved, whether it is recalled, and the parts that uses were counted in.
@@ -19,19 +19,10 @@ if not isAlive(owner) then return {-2} end
 lapse(4)
 local owners = math.max(1, redis.call('ZCARD', base .. 'owners'))
 local shares = {}
-local function tellCosts(it, p, key, start, from, count)
-  local log = base .. 't:' .. key
-  for n = from, from + 2 * count - 1, 2 do
-    it.q = math.max(us, it.q + 1)
-    if redis.call('ZADD', log, 'NX', str(it.q), start .. ' ' .. ARGV[n] .. ' ' .. ARGV[n + 1]) == 1 and p then
-      p.s, p.changed = p.s + tonumber(ARGV[n + 1]), true
-    end
-  end
-  if count > 0 then
-    redis.call('ZREMRANGEBYSCORE', log, '-inf', str(us - toldMs * 1000))
-    redis.call('PEXPIRE', log, str(keepMs))
-    it.changed = true
-  end
+local function tellCosts(it, key, start, from, count)
+  for n = from, from + 3 * count - 1, 3 do tellCost(it, key, start, ARGV[n], ARGV[n + 1], tonumber(ARGV[n + 2])) end
+  trimCosts(key)
+  it.changed = it.exists
 end
 while i <= #ARGV do
   local kind, key, start, limit, windowMs = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
@@ -42,6 +33,9 @@ while i <= #ARGV do
   local id = 's:' .. owner .. ':' .. name
   local packed = redis.call('GET', base .. 'r:' .. id)
   local r = packed and cmsgpack.unpack(packed) or {marks = ''}
+  -- It was thought dead, and its money kept.
+  if r.money then redis.call('SREM', base .. 'h:' .. owner, id) end
+  r.money = nil
   local it = open(kind, key, windowMs)
   local p = kind == 'b' and (periodOf(it, start) or (active > 0 and addPeriod(it, start, false))) or nil
   local done = r.seq == seq
@@ -65,8 +59,8 @@ while i <= #ARGV do
     after = math.max(0, after - give)
   end
   i = i + 2 * uses
-  if costs > 0 then tellCosts(it, p, key, start, i, costs) end
-  i = i + 2 * costs
+  if costs > 0 then tellCosts(it, key, start, i, costs) end
+  i = i + 3 * costs
   -- What runs was granted before: it is held again, whatever was lost meanwhile.
   after = math.max(after, active)
   if kind == 'b' and p == nil then after = 0 end

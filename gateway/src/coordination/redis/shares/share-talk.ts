@@ -58,6 +58,14 @@ export class ShareTalk {
     return count;
   }
 
+  /** When the first of the costs was settled that are not told yet; null: there are none. */
+  get untoldSinceMs(): number | null {
+    let sinceMs = Number.POSITIVE_INFINITY;
+    for (const { costs } of this.#letter ?? []) sinceMs = Math.min(sinceMs, costs[0]?.atMs ?? sinceMs);
+    for (const share of this.#awake) sinceMs = Math.min(sinceMs, share.costsSinceMs ?? sinceMs);
+    return sinceMs === Number.POSITIVE_INFINITY ? null : sinceMs;
+  }
+
   /** It is looked after from now on. */
   attend(share: Share): void {
     this.#awake.add(share);
@@ -229,6 +237,10 @@ function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareLett
     String(costs.length),
     ...parts.flatMap(({ lastMs, untold }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(untold)]),
     ...corrections.flatMap(([{ mark }, amount]) => [`@${mark}`, String(amount)]),
-    ...costs.flatMap(({ attemptId, amount }) => [attemptId, String(amount)]),
+    ...costs.flatMap(({ attemptId, amount, atMs: settledMs }) => [
+      attemptId,
+      String(amount),
+      String(Math.max(0, Math.round(atMs - settledMs))),
+    ]),
   ];
 }

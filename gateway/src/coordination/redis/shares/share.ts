@@ -13,6 +13,11 @@ interface Seen {
   readonly atMs: number;
 }
 
+/** What an attempt cost, and when that was settled. */
+export interface ShareCost extends AttemptCost {
+  readonly atMs: number;
+}
+
 /** What one reservation took of one share. */
 export interface Taking {
   readonly share: Share;
@@ -27,7 +32,7 @@ export interface ShareLetter {
   readonly seq: number;
   readonly parts: readonly UsedPart[];
   readonly corrections: readonly (readonly [UsedPart, number])[];
-  readonly costs: readonly AttemptCost[];
+  readonly costs: readonly ShareCost[];
   readonly give: number;
   readonly want: number;
   /** What is left of it there when the message is done and nothing is granted. */
@@ -52,7 +57,7 @@ export class Share {
   /** Given back, and not told yet; and what the message on its way tells of that. */
   #give = 0;
   #giving = 0;
-  #costs: AttemptCost[] = [];
+  #costs: ShareCost[] = [];
   /** Costs that were told of calls whose hold has not ended yet: paid from that. */
   #unpaid = 0;
   #seq = 0;
@@ -83,6 +88,10 @@ export class Share {
       this.#uses?.isDirty === true ||
       (this.#uses === null && this.idle + this.active + this.#giving !== this.#there)
     );
+  }
+
+  get costsSinceMs(): number | null {
+    return this.#costs[0]?.atMs ?? null;
   }
 
   /** Whether it holds nothing and has nothing to tell. */
@@ -136,7 +145,7 @@ export class Share {
   }
 
   /** Its cost counts as soon as it is told, and is paid from what its call held when that ends. False: there is no room to note it. */
-  spend(cost: AttemptCost): boolean {
+  spend(cost: ShareCost): boolean {
     if (this.#costs.length >= bounds.shareCostsMax) return false;
     this.#costs.push(cost);
     this.#unpaid = Math.min(this.#unpaid + cost.amount, this.active);

@@ -1,0 +1,58 @@
+import { bounds } from "#core/index.ts";
+import type { Claim, Clock, Refused, Reserved, SharedParts } from "#ports/index.ts";
+import type { LatestHolds } from "./latest-holds.ts";
+import type { Membership } from "./membership.ts";
+import type { Outbox } from "./outbox.ts";
+
+export interface SharedPartsOptions {
+  readonly membership: Membership;
+  readonly outbox: Outbox;
+  readonly latest: LatestHolds;
+  readonly lag: ReadingLag;
+  reserve(asked: {
+    readonly id: string;
+    readonly claims: readonly Claim[];
+    readonly lasts: true;
+  }): Promise<Reserved | Refused>;
+}
+
+/** What outlives the processes: see the port. */
+export function sharedParts({ membership, outbox, latest, lag, reserve }: SharedPartsOptions): SharedParts {
+  return {
+    hold: (id, claims) => reserve({ id, claims, lasts: true }),
+    endHold: async (id) => {
+      latest.ended(id);
+      const [done] = await outbox.tell("settle", [id], membership.isUp);
+      return done === 1;
+    },
+    someHolds: (count) =>
+      membership.ask("lasting", [String(count)]).then(
+        (ids) => ids.map(String),
+        () => [],
+      ),
+    adopted: async (owner) => {
+      while ((await outbox.tell("adopted", [owner], membership.isUp))[0] !== 1);
+    },
+    get ledgerLagMs() {
+      return lag.ms;
+    },
+  };
+}
+
+/** The longest lag that readings were told of in the last moments: those that are made together begin one after the other. */
+export class ReadingLag {
+  readonly #clock: Clock;
+  #atMs = Number.NEGATIVE_INFINITY;
+  ms = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(ms: number): void {
+    const atMs = this.#clock.monotonic();
+    if (ms < this.ms && atMs - this.#atMs <= bounds.budgetReadWaitMs) return;
+    this.ms = ms;
+    this.#atMs = atMs;
+  }
+}

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { RedisCounter } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import { type Admission, createAdmission } from "#limits/index.ts";
+import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+import { budgetClaim, gaugeClaim } from "../conformance/counter-claims.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { governedPrincipal } from "../simulation/governed-principal.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
+const principal = governedPrincipal({ key: { budget: { nanoUsd: 1_000, period: "total" } } });
+const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
+
+/** One ledger, and processes whose entries reach it when their drain is let go on. */
+class Ledger {
+  readonly #stored: (RecentCost & { readonly endedAt: number })[] = [];
+  #count = 0;
+
+  readonly reports = {
+    spending: async (asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> => ({
+      spent: asks.map(() => ({
+        amount: this.#stored.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
+        later: 0,
+      })),
+      recent: this.#stored.filter(({ endedAt }) => endedAt >= endedSince),
+    }),
+  };
+
+  async process(ground: RedisGround): Promise<Process> {
+    const waiting: (RecentCost & { readonly endedAt: number })[] = [];
+    let isStopped = false;
+    let wake = Promise.withResolvers<void>();
+    const drain = (): void => {
+      this.#stored.push(...waiting.splice(0));
+      wake.resolve();
+      wake = Promise.withResolvers();
+    };
+    const settled = async (signal: AbortSignal): Promise<void> => {
+      if (!isStopped) return drain();
+      const left = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => left.resolve(), { once: true });
+      await Promise.race([wake.promise, left.promise]);
+    };
+    const owner = `proc_${++this.#count}`;
+    const counter = await ground.counter({ owner, settled, shares: false });
+    const source = { reports: this.reports, settled, observer: { log: () => {} } };
+    const admission = createAdmission({ counter, clock: systemClock, spending: source });
+    const cost = (attemptId: string, costNanoUsd: number) => ({
+      ...scopes,
+      attemptId,
+      at: systemClock.now(),
+      costNanoUsd,
+    });
+    return {
+      owner,
+      counter,
+      admission,
+      stopDrain: () => (isStopped = true),
+      goOn: () => {
+        isStopped = false;
+        drain();
+      },
+      spend: (attemptId, costNanoUsd) => {
+        waiting.push({ ...cost(attemptId, costNanoUsd), endedAt: systemClock.now() });
+        admission.settled(cost(attemptId, costNanoUsd));
+      },
+      store: (attemptId, costNanoUsd) => {
+        this.#stored.push({ ...cost(attemptId, costNanoUsd), endedAt: systemClock.now() });
+        return cost(attemptId, costNanoUsd);
+      },
+    };
+  }
+}
+
+interface Process {
+  readonly owner: string;
+  readonly counter: RedisCounter;
+  readonly admission: Admission;
+  stopDrain(): void;
+  goOn(): void;
+  /** A call of this process was settled: its entry waits for the drain, and its cost is told. */
+  spend(attemptId: string, costNanoUsd: number): void;
+  /** It comes into the ledger without being told. */
+  store(attemptId: string, costNanoUsd: number): RecentCost;
+}
+
+describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let ground: RedisGround;
+  beforeEach(async () => {
+    ground = await RedisGround.open();
+  });
+  afterEach(() => ground.close());
+
+  const usedOf = async ({ admission }: Process): Promise<number> => {
+    const [usage] = await admission.limitUsage(principal);
+    return Math.round((usage?.used ?? Number.NaN) * 1e9);
+  };
+  const told = (...processes: readonly Process[]) =>
+    until(() => processes.every(({ counter }) => counter.untold === 0));
+  const key = "budget:total:key:key_1";
+  const forgotten = async (process: Process): Promise<void> => {
+    await process.counter.reread([{ key, periodStart: 0 }]);
+  };
+
+  test("money of a dead process stays held until its journal is taken over, and what it spent is then counted once", async () => {
+    const ledger = new Ledger();
+    const [dead, alive] = [await ledger.process(ground), await ledger.process(ground)];
+    const first = await dead.admission.admit(principal, money(100), "req_1");
+    await dead.admission.admit(principal, money(300), "req_2");
+    dead.stopDrain();
+    dead.spend("att_1", 80);
+    first.settle({ tokens: 0 });
+    await told(dead);
+    dead.counter.close();
+    // Its lease is over.
+    await ground.type("ZADD", await ground.keyOf("owners"), "1", dead.owner);
+    expect(await usedOf(alive)).toBe(380);
+    await expect((async () => alive.admission.admit(principal, money(700), "req_3"))()).rejects.toThrow("budget");
+    expect(await ground.type("ZSCORE", await ground.keyOf("owners"), dead.owner)).toBeNull();
+    expect(await usedOf(alive)).toBe(380);
+    // The adopter stores what had been settled, and closes what had not.
+    const stored = [dead.store("att_1", 80), dead.store("att_2", 250)];
+    await alive.admission.storedElsewhere(stored);
+    await alive.admission.adopted(dead.owner);
+    await alive.admission.adopted(dead.owner);
+    const permit = await alive.admission.admit(principal, money(600), "req_4");
+    expect(await usedOf(alive)).toBe(930);
+    permit.release();
+    await told(alive);
+    expect(await usedOf(alive)).toBe(330);
+  });
+
+  test("a process that was thought dead has its money and its places when it comes back", async () => {
+    const clock = new FakeClock();
+    const nowMs = () => clock.now();
+    const [late, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    await meet(other, "b");
+    const claims = [gaugeClaim("g", 1), budgetClaim("b", 100, 60)];
+    const { ticket } = await granted(late, claims);
+    clock.advance(bounds.redisLeaseMs + 1);
+    const taken = await granted(other, [gaugeClaim("g", 1)]);
+    expect(await other.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: 60, held: 60 });
+    // It finds that its lease is over, and tells what it holds.
+    expect(await late.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false });
+    expect((await other.peek(gaugeClaim("g", 1))).used).toBe(2);
+    await late.settle(ticket, [0, 0]);
+    await other.settle(taken.ticket, [0]);
+    expect((await other.peek(gaugeClaim("g", 1))).used).toBe(0);
+    expect(await other.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: 0, held: 0 });
+  });
+
+  test("money of a process whose journal nobody takes over is freed after the longest time", async () => {
+    const clock = new FakeClock();
+    const nowMs = () => clock.now();
+    const [dead, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    await meet(other, "b");
+    await granted(dead, [budgetClaim("b", 100, 60)]);
+    dead.close();
+    clock.advance(bounds.redisLeaseMs + 1);
+    expect(await other.reserve([budgetClaim("b", 100, 60)])).toMatchObject({ granted: false, reason: "limit" });
+    clock.advance(bounds.redisMoneyMs + 1);
+    await granted(other, [budgetClaim("b", 100, 60)]);
+  });
+
+  test("costs that were told and are not in the ledger yet are in every reading: the drain of another process stands still", async () => {
+    const ledger = new Ledger();
+    const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    (await slow.admission.admit(principal, money(10), "req_1")).settle({ tokens: 0 });
+    slow.stopDrain();
+    slow.spend("att_1", 70);
+    reader.spend("att_2", 5);
+    await told(slow, reader);
+    await forgotten(reader);
+    (await reader.admission.admit(principal, money(10), "req_2")).release();
+    await told(slow, reader);
+    expect(await usedOf(reader)).toBe(75);
+    slow.goOn();
+    await forgotten(reader);
+    (await reader.admission.admit(principal, money(10), "req_3")).release();
+    await told(slow, reader);
+    expect(await usedOf(reader)).toBe(75);
+  });
+
+  test("a counter that is emptied hears again of costs that are not in the ledger yet, and of the others once", async () => {
+    const ledger = new Ledger();
+    const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    for (const { admission } of [slow, reader]) (await admission.admit(principal, money(10))).release();
+    slow.stopDrain();
+    slow.spend("att_1", 70);
+    reader.spend("att_2", 5);
+    await told(slow, reader);
+    await ground.type("FLUSHALL");
+    (await reader.admission.admit(principal, money(10), "req_2")).release();
+    // The other process finds the new epoch when it asks next.
+    (await slow.admission.admit(principal, money(10), "req_3")).release();
+    await told(slow, reader);
+    expect(await usedOf(reader)).toBe(75);
+    slow.goOn();
+    await forgotten(slow);
+    (await slow.admission.admit(principal, money(10), "req_4")).release();
+    await told(slow, reader);
+    expect(await usedOf(reader)).toBe(75);
+  });
+
+  test("a cost that is told long after it was settled is not counted beside the reading that holds it", async () => {
+    const ledger = new Ledger();
+    const [cut, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    (await reader.admission.admit(principal, money(10), "req_1")).release();
+    await told(reader);
+    // As after an outage between one process and the counter, which the ledger did not take part in.
+    const cost = cut.store("att_1", 70);
+    await forgotten(reader);
+    (await reader.admission.admit(principal, money(10), "req_2")).release();
+    expect(await usedOf(reader)).toBe(70);
+    cut.admission.settled(cost);
+    await cut.counter.spend(key, 0, { attemptId: "att_1", amount: 70 });
+    expect(await usedOf(reader)).toBe(70);
+  });
+
+  test("what is held for a task outlives the process that made it, is made anew by none, and is ended by whoever ends the task", async () => {
+    const ledger = new Ledger();
+    const [maker, ender] = [await ledger.process(ground), await ledger.process(ground)];
+    await maker.admission.hold(principal, 400, false, "vt_1");
+    expect(await usedOf(ender)).toBe(400);
+    await maker.admission.adopted(maker.owner);
+    await maker.counter.leave(AbortSignal.timeout(5_000));
+    expect(await usedOf(ender)).toBe(400);
+    expect(await ender.admission.someHolds(10)).toEqual(["vt_1"]);
+    // The process that ends it has never met its budget.
+    const cost = ender.store("att_1", 350);
+    await ender.admission.endHold("vt_1", cost);
+    await ender.admission.endHold("vt_1", cost);
+    expect(await usedOf(ender)).toBe(350);
+    expect(await ender.admission.someHolds(10)).toEqual([]);
+  });
+
+  test("an emptied counter is told of the holds of open tasks by whoever seeds it, and by the process that has just made one", async () => {
+    let seeded = 0;
+    const counter = await ground.counter({
+      seed: async (empty) => {
+        if (seeded++ > 0) await empty.hold("vt_1", [budgetClaim("b", Number.POSITIVE_INFINITY, 30)]);
+      },
+    });
+    await meet(counter, "b");
+    const hold = await counter.shared?.hold("vt_2", [budgetClaim("b", 100, 40)]);
+    expect(hold).toMatchObject({ granted: true, held: 40 });
+    await ground.type("FLUSHALL");
+    await until(async () => (await counter.peek(budgetClaim("b", 1, 0))).held === 70);
+    expect([...((await counter.shared?.someHolds(10)) ?? [])].sort()).toEqual(["vt_1", "vt_2"]);
+    expect(await counter.shared?.endHold("vt_1")).toBe(true);
+    expect(await counter.shared?.endHold("vt_1")).toBe(false);
+    expect(await counter.shared?.endHold("vt_2")).toBe(true);
+    expect(await counter.peek(budgetClaim("b", 1, 0))).toMatchObject({ held: 0 });
+    expect(counter.outstanding).toBe(0);
+  });
+});
