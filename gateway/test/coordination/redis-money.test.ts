@@ -227,7 +227,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     await maker.admission.hold(principal, 400, false, "vt_1");
     expect(await usedOf(ender)).toBe(400);
     await maker.admission.adopted(maker.owner);
-    await maker.counter.leave(AbortSignal.timeout(5_000));
+    await maker.counter.leave();
     expect(await usedOf(ender)).toBe(400);
     expect(await ender.admission.someHolds(10)).toEqual(["vt_1"]);
     // The process that ends it has never met its budget.
