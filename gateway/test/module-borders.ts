@@ -76,6 +76,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   drain: ["journal", "ledger"],
   upkeep: ["vault"],
+  move: ["ledger", "upkeep", "vault"],
   keys: ["changes"],
   people: ["keys", "changes"],
   reports: ["keys", "ledger"],

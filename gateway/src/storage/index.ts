@@ -38,6 +38,7 @@ export { abandonedJournals, type JournalSlot, openJournalSlot, readJournal } fro
 export { createInstances } from "./leases/instances.ts";
 export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
+export { moveOver } from "./move/move-over.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";

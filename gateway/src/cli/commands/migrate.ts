@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import type { Environment } from "#config/index.ts";
 import { placeOf } from "#main.ts";
 import { systemClock } from "#system/index.ts";
+import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -10,9 +12,14 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     .command("migrate")
     .description("bring the database up to this version, all or nothing (serve does this too)")
     .option("--without-copy", "do not copy the database first, because you have a copy of your own")
-    .action(async (options: { readonly withoutCopy?: boolean }, command: Command) => {
+    .option(
+      "--from <folder>",
+      "move the installation in this data directory into the empty database of SLUICE_DATABASE_URL",
+    )
+    .action(async (options: { readonly withoutCopy?: boolean; readonly from?: string }, command: Command) => {
       const storage = await import("#storage/index.ts");
       const environment = await environmentOf(terminal.variables);
+      if (options.from !== undefined) return await moveFrom(options.from, environment, terminal, command);
       const paths = storage.dataPaths(environment.dataDir);
       const place = placeOf(environment);
       const { ran, applied, copy } = await storage.bringUpToDate({
@@ -28,4 +35,33 @@ export function addMigrate(program: Command, terminal: Terminal): void {
           : `ran ${ran.join(", ")}; now at ${at}${copy === null ? "" : `; as it was before: ${copy}`}`;
       await report(terminal, command, { database: storage.shownPlace(place), ran, applied, copy }, [line]);
     });
+}
+
+async function moveFrom(folder: string, environment: Environment, terminal: Terminal, command: Command): Promise<void> {
+  const { createLedgerStore, dataPaths, moveOver, readJournal, shownPlace } = await import("#storage/index.ts");
+  const { recover } = await import("#ledger/index.ts");
+  const to = placeOf(environment);
+  if (to.kind === "sqlite") {
+    throw new CommandFailed(
+      "--from moves an installation into PostgreSQL: name the empty database in SLUICE_DATABASE_URL",
+    );
+  }
+  const from = dataPaths(folder);
+  const moved = await moveOver({
+    from,
+    to,
+    masterKey: environment.masterKey?.reveal() ?? null,
+    async recoverJournal(target) {
+      // Read only: the source stays as it is.
+      const leftovers = { ...readJournal(from.journal), discard: async () => undefined };
+      return (await recover({ leftovers, store: createLedgerStore(target) })).stored;
+    },
+  });
+  const { tables, rows, recovered } = moved;
+  await report(terminal, command, { from: folder, database: shownPlace(to), tables, rows, recovered }, [
+    `${rows} rows of ${tables} tables are in ${shownPlace(to)}; rows and money of every month are as they were.`,
+    ...(recovered === 0 ? [] : [`${recovered} entries of the ledger were in the journal only, and are there too.`]),
+    `Start it with the same master key and blobs: SLUICE_DATA_DIR=${folder}, or copies of master.key and blobs/ in another.`,
+    `${folder} was not changed. Do not start it without SLUICE_DATABASE_URL again: it would go on from before the move.`,
+  ]);
 }

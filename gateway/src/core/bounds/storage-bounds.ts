@@ -31,6 +31,9 @@ export const storageBounds = {
   /** How often a process asks whether the server answers, and how long it waits for that. */
   postgresPingMs: 2_000,
   postgresPingMsMax: 5_000,
+  /** An installation that is moved into PostgreSQL: rows and bytes of one statement, about. */
+  moveRowsMax: 2_000,
+  moveBytes: 4 * 1024 * 1024,
   /** A migration, with the wait for another process that migrates. */
   postgresMigrationMs: 3_600_000,
 } as const;

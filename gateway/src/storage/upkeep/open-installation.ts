@@ -10,6 +10,7 @@ import {
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
 import { confirmVault, hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { refuseHalfMoved } from "./half-moved.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
 import { upgradePostgres } from "./upgrade-postgres.ts";
 
@@ -43,7 +44,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     if ((await schemaState(database)).state === "empty") {
       if (place.kind === "sqlite") refuseEmptyBeside(paths);
       else refuseEmptyServerBeside(paths);
-    }
+    } else if (place.kind === "postgres") await refuseHalfMoved(database);
     // The key before the schema: what cannot be opened is not changed. A new key only when all else is there, so that
     // a first start that fails in the middle leaves nothing that looks like an earlier installation.
     const hadVault = await hasVault(database);

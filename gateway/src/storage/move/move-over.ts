@@ -1,0 +1,102 @@
+import { statSync } from "node:fs";
+import { sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { openReadOnly } from "../database/open-database.ts";
+import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
+import { lockDirectory } from "../disk/journal-lock.ts";
+import { beginMove, endMove } from "../upkeep/half-moved.ts";
+import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
+import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { difference, sumsOf } from "./moved-sums.ts";
+import { copyTable, movedTables, setSequence } from "./moved-tables.ts";
+
+export interface MoveOptions {
+  /** The data directory of the embedded installation, which no gateway runs on. It is not changed. */
+  readonly from: DataPaths;
+  readonly to: Extract<DatabasePlace, { readonly kind: "postgres" }>;
+  /** As in VaultOptions. */
+  readonly masterKey: string | null;
+  /** Puts what is left in the source's journal into the ledger of the new database. Resolves to how many entries that were. */
+  readonly recoverJournal: (target: Database) => Promise<number>;
+  readonly onTable?: (name: string, rows: number) => void;
+}
+
+export interface Moved {
+  readonly tables: number;
+  readonly rows: number;
+  /** Entries of the ledger that were in the journal only. */
+  readonly recovered: number;
+}
+
+/**
+ * Moves an embedded installation into an empty database on a PostgreSQL server, and compares both. Broken off anywhere it can be run
+ * again, and begins anew; no gateway starts on what is half there. Throws DataUnusable in one line when it cannot be done.
+ */
+export async function moveOver(options: MoveOptions): Promise<Moved> {
+  const { from } = options;
+  if (!((statSync(from.database, { throwIfNoEntry: false })?.size ?? 0) > 0)) {
+    throw new DataUnusable(`There is no installation to move in ${from.dataDir}: ${from.database} is missing.`);
+  }
+  const release = statSync(from.journal, { throwIfNoEntry: false }) === undefined ? null : lockDirectory(from.journal);
+  try {
+    const source = openReadOnly(from.database);
+    try {
+      await refuseUnfitSource(source, options);
+      return await moveFrom(source, options);
+    } finally {
+      await closeDatabase(source);
+    }
+  } finally {
+    release?.();
+  }
+}
+
+async function refuseUnfitSource(source: Database, { from, masterKey }: MoveOptions): Promise<void> {
+  const { state, pending, unknown } = await schemaState(source);
+  if (state === "newer") throw new SchemaTooNew(unknown);
+  if (state !== "current") {
+    throw new DataUnusable(
+      `The database in ${from.dataDir} needs the migrations ${pending.join(", ")} first: ` +
+        "start this version on it once, or run `sluice migrate` without SLUICE_DATABASE_URL.",
+    );
+  }
+  if (!(await hasVault(source))) {
+    throw new DataUnusable(`There is no installation to move in ${from.dataDir}: no gateway ever started on it.`);
+  }
+  await refuseOtherVault(source, openVault({ masterKey, dataDir: from.dataDir, mayMakeKey: false }));
+}
+
+async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> {
+  const { to, recoverJournal, onTable } = options;
+  const url = to.url.reveal();
+  // One connection: what it holds for itself alone, it holds through all of it.
+  const target = await openPlace(to, { poolSize: 1, statementMs: bounds.postgresMigrationMs });
+  try {
+    await upgradePostgres(target, url);
+    const tables = await movedTables(source, target);
+    await beginMove(
+      target,
+      tables.map(({ name }) => name),
+    );
+    let rows = 0;
+    for (const table of tables) {
+      const copied = await copyTable(source, target, table);
+      await setSequence(source, target, table);
+      onTable?.(table.name, copied);
+      rows += copied;
+    }
+    const differs = difference(await sumsOf(source, tables), await sumsOf(target, tables));
+    if (differs !== null) {
+      throw new DataUnusable(`What has come over is not what was there (${differs}). Run it again.`);
+    }
+    const recovered = await recoverJournal(target);
+    await sql`analyze`.execute(target.kysely);
+    await endMove(target);
+    return { tables: tables.length, rows, recovered };
+  } finally {
+    await closeDatabase(target);
+  }
+}
