@@ -124,8 +124,9 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     const claim = windowClaim("w", 40);
     const calls = await warm(stopped, [claim], true);
     clock.advance(bounds.redisLeaseMs + 1);
+    // How much that is, is a matter of who comes first: it may say what it used by itself.
     const before = await admittedOf(other, [claim]);
-    expect(before + calls).toBeLessThan(40);
+    expect(before + calls).toBeLessThanOrEqual(40);
     await usedOf(stopped, claim);
     expect(before + calls + (await admittedOf(other, [claim]))).toBe(40);
   });
