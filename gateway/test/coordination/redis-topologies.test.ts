@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { createClient } from "@redis/client";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  test("a cluster of three nodes is found by any of them, and the node of the limits does the work", async () => {
+    const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
+    const ground = await RedisGround.open(...settings);
+    const others = [await RedisServer.start(...settings), await RedisServer.start(...settings)];
+    const nodes = [ground.server, ...others];
+    try {
+      const ranges = [
+        ["0", "5460"],
+        ["5461", "10922"],
+        ["10923", "16383"],
+      ] as const;
+      for (const [index, { port }] of nodes.entries()) {
+        await asked(port, ["CLUSTER", "ADDSLOTSRANGE", ...(ranges[index] ?? [])]);
+        await asked(port, ["CLUSTER", "SET-CONFIG-EPOCH", String(index + 1)]);
+        if (index > 0) await asked(port, ["CLUSTER", "MEET", "127.0.0.1", String(ground.server.port)]);
+      }
+      await until(async () => {
+        const infos = await Promise.all(nodes.map(({ port }) => asked(port, ["CLUSTER", "INFO"])));
+        return infos.every((info) => /cluster_state:ok.*cluster_known_nodes:3/s.test(info.toString()));
+      });
+      // The first address is nobody's: the others are tried.
+      const addresses = nodes.map(({ port }) => `addr=127.0.0.1:${port}`).join("&");
+      const counter = await ground.counter({}, `redis://127.0.0.1:1?cluster=true&${addresses}`);
+      expect(counter.isUp).toBe(true);
+      await meet(counter, "b");
+      const claims = [windowClaim("w", 10), gaugeClaim("g", 1), budgetClaim("b", 100, 20)];
+      const { ticket } = await granted(counter, claims);
+      expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
+      await counter.settle(ticket, [1, 0, 0]);
+      const sizes = await Promise.all(nodes.map(({ port }) => asked(port, ["DBSIZE"])));
+      expect(sizes.filter((size) => Number(size) > 0)).toHaveLength(1);
+    } finally {
+      for (const server of others) await server.stop();
+      await ground.close();
+    }
+  });
+});
+
+/** What one server answers. */
+async function asked(port: number, words: readonly string[]): Promise<string | readonly unknown[]> {
+  const client = createClient({ url: `redis://127.0.0.1:${port}` });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.sendCommand([...words])) as string | readonly unknown[];
+  } finally {
+    client.destroy();
+  }
+}
