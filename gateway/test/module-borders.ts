@@ -20,7 +20,8 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   admin: ["identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
   storage: ["system"],
   coordination: [],
-  upstream: [],
+  http1: [],
+  upstream: ["http1"],
   telemetry: [],
   system: [],
   "sign-in": [],
@@ -62,7 +63,10 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
   ["flows", ["tasks", "relay"]],
   ["domains", ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity"]],
   ["formats", ["protocols"]],
-  ["edge", ["storage", "coordination", "upstream", "telemetry", "system", "sign-in", "mail", "config", "workers"]],
+  [
+    "edge",
+    ["storage", "coordination", "upstream", "http1", "telemetry", "system", "sign-in", "mail", "config", "workers"],
+  ],
   ["base", ["ports", "core"]],
 ];
 

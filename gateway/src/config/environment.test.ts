@@ -27,6 +27,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logLevel: "info",
     logFormat: null,
     accessLog: "all",
+    http: "own",
     otlpEndpoint: null,
     mail: null,
     bucket: null,

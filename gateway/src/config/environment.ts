@@ -32,6 +32,8 @@ export interface Environment {
   readonly logFormat: LogFormat | null;
   /** Which requests have a line of their own in the log. */
   readonly accessLog: "all" | "errors" | "off";
+  /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
+  readonly http: "own" | "runtime";
   readonly otlpEndpoint: string | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
@@ -106,6 +108,7 @@ export function readEnvironment(
     trustedProxies: readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
+    http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
     mail: readMail(reader),
@@ -160,6 +163,7 @@ const knownNames = [
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOG_FORMAT",
   "SLUICE_ACCESS_LOG",
+  "SLUICE_HTTP",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",

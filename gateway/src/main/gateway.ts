@@ -118,7 +118,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   const demo = openDemoUpstream();
-  const transport = createTransport({ clock, inProcess: new Map([["simulator", demo.fetch]]) });
+  const transport = createTransport({
+    clock,
+    http: environment.http,
+    inProcess: new Map([["simulator", demo.fetch]]),
+  });
   const providerClient = new ProviderClient(transport, clock);
   const signIn = openSignIn({ environment, control, transport, observer });
   if (environment.administrator !== null) {

@@ -6,7 +6,7 @@ const program = `
   import { createTransport } from ${JSON.stringify(`${import.meta.dir}/index.ts`)};
   import { systemClock } from ${JSON.stringify(`${import.meta.dir}/../system/index.ts`)};
   import { outbound } from ${JSON.stringify(`${import.meta.dir}/../../test/outbound.ts`)};
-  const transport = createTransport({ clock: systemClock });
+  const transport = createTransport({ http: "runtime", clock: systemClock });
   const send = async () => (await transport.send(outbound(process.argv[1]), new AbortController().signal)).body.readAll(10, "idle", 9_000);
   const answers = await Promise.all(Array.from({ length: 300 }, send));
   console.log(answers.length);

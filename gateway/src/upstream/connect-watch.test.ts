@@ -73,7 +73,7 @@ test("an upstream that accepts no connection is a connect time-out, not a header
   const clock = new FakeClock();
   const upstream = await startStoppable();
   await upstream.deafen();
-  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
+  const sent = failure(createTransport({ http: "runtime", clock }).send(outbound(upstream.url), never));
   await turn();
   clock.advance(4_999);
   expect(await stillWaiting(sent)).toBe("waiting");
@@ -86,7 +86,7 @@ test("an upstream that accepts no connection is a connect time-out, not a header
 test("an upstream that goes deaf a moment after it answered is found out within twice the connect time", async () => {
   const clock = new FakeClock();
   const upstream = await startStoppable();
-  const transport = createTransport({ clock });
+  const transport = createTransport({ http: "runtime", clock });
   await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
   await upstream.deafen();
   clock.advance(1_000);
@@ -101,7 +101,7 @@ test("an upstream that goes deaf a moment after it answered is found out within 
 test("an upstream that is connected but does not answer is a headers time-out", async () => {
   const clock = new FakeClock();
   const upstream = await start(() => {});
-  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
+  const sent = failure(createTransport({ http: "runtime", clock }).send(outbound(upstream.url), never));
   await until(() => upstream.requests.length === 1 && upstream.connections === 2);
   await turn();
   clock.advance(59_999);
@@ -114,7 +114,7 @@ test("an upstream that is connected but does not answer is a headers time-out", 
 test("steady traffic causes no connections beside its own", async () => {
   const clock = new FakeClock();
   const upstream = await start((socket) => socket.write(rawAnswer("ok")));
-  const transport = createTransport({ clock });
+  const transport = createTransport({ http: "runtime", clock });
   for (let i = 0; i < 50; i++) {
     await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
     clock.advance(1_000);
@@ -127,7 +127,7 @@ test("slow answers of a living upstream are waited for, with one connection besi
   const clock = new FakeClock();
   const answers: (() => void)[] = [];
   const upstream = await start((socket) => answers.push(() => socket.write(rawAnswer("late"))));
-  const transport = createTransport({ clock });
+  const transport = createTransport({ http: "runtime", clock });
   const sends = Array.from({ length: 10 }, () => transport.send(outbound(upstream.url), never));
   await until(() => answers.length === 10 && upstream.connections === 11);
   await turn();

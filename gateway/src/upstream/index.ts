@@ -4,7 +4,9 @@
  * origin    scheme, host and port of a URL, checked once and remembered.
  * route     an origin and its addresses. Each address is public, private or forbidden.
  * exchange  one request and its answer, with the time-outs that may end it.
- * probe     a bare connection beside a request to a silent address, because fetch has no connect time-out.
+ *
+ * Two ways to send stand behind one port: connections of our own that speak HTTP/1.1 (http1), and the runtime's fetch, which
+ * has no connect time-out and needs a bare connection (probe) beside a request to a silent address.
  *
  * When something fails: no address, a forbidden address, a refused or reset connection is upstream_unreachable. Silence is
  * upstream_timeout and names the time-out. A body that stops early is upstream_truncated, never a clean end. What is no HTTP

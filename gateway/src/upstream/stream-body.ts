@@ -123,7 +123,8 @@ export class StreamBody implements AnswerBody {
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+/** One piece as it is; several in a copy. */
+export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const [first] = pieces;
   if (first === undefined) return nothing;
   if (pieces.length === 1) return first;

@@ -8,6 +8,7 @@ import { originEnd } from "./origin.ts";
 import { RequestBody } from "./request-body.ts";
 import { type Route, RouteTable, type Target } from "./route-table.ts";
 import { clientClosed, closedEarly, failedSend, neverConnected, staleConnection } from "./send-failure.ts";
+import { SocketTransport } from "./socket-transport.ts";
 import { StreamBody } from "./stream-body.ts";
 import { systemResolve } from "./system-resolve.ts";
 
@@ -20,6 +21,8 @@ export interface TransportOptions {
   readonly inProcess?: ReadonlyMap<string, InProcessHandler>;
   /** How names become addresses; the machine's resolver by default. */
   readonly resolve?: Resolve;
+  /** `own`: HTTP/1.1 of our own on the runtime's sockets, the default. `runtime`: the runtime's fetch. */
+  readonly http?: "own" | "runtime";
   /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
   readonly authorities?: readonly string[];
 }
@@ -60,7 +63,13 @@ interface SentOnKept {
 const demoScheme = "demo://";
 
 export function createTransport(options: TransportOptions): Transport {
-  return new FetchTransport(options);
+  const routes = new RouteTable(options.clock, options.resolve ?? systemResolve, options.authorities);
+  const runtime = new FetchTransport(options, routes);
+  if (options.http === "runtime") return runtime;
+  const own = new SocketTransport(options.clock, routes);
+  return {
+    send: (request, signal) => (request.url.startsWith(demoScheme) ? runtime : own).send(request, signal),
+  };
 }
 
 class FetchTransport implements Transport {
@@ -68,9 +77,9 @@ class FetchTransport implements Transport {
   readonly #routes: RouteTable;
   readonly #inProcess: ReadonlyMap<string, InProcessHandler>;
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions, routes: RouteTable) {
     this.#clock = options.clock;
-    this.#routes = new RouteTable(options.clock, options.resolve ?? systemResolve, options.authorities);
+    this.#routes = routes;
     this.#inProcess = options.inProcess ?? new Map();
   }
 

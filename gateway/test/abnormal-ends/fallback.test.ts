@@ -11,7 +11,7 @@ const failures: readonly { what: string; script: Script; code: string; streams?:
   { what: "a refused credential", script: { status: 401 }, code: "upstream_error" },
   { what: "a model it does not have", script: { status: 404 }, code: "upstream_error" },
   { what: "a connection closed without an answer", script: { drop: true }, code: "upstream_unreachable" },
-  { what: "bytes that are no answer", script: { raw_reply: "hello\r\n\r\n" }, code: "upstream_unreachable" },
+  { what: "bytes that are no answer", script: { raw_reply: "hello\r\n\r\n" }, code: "upstream_error" },
   { what: "a 200 that is not JSON", script: { body: "<html>busy</html>" }, code: "upstream_error" },
   { what: "silence", script: { latency_ms: 600_000 }, code: "upstream_timeout" },
   {

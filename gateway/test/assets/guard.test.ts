@@ -65,30 +65,29 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
 };
 
 const spies: { mockRestore(): void }[] = [];
-afterEach(() => {
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
   for (const spy of spies.splice(0)) spy.mockRestore();
+  for (const stop of stops.splice(0)) await stop();
 });
 
 /** The ground with the real transport behind the pages, and whatever that one would dial. */
 async function openGuarded() {
   const dialled: string[] = [];
+  const dial = Bun.connect.bind(Bun);
+  // Whatever address was meant, this answers.
+  const anybody = Bun.serve({ idleTimeout: 0, hostname: "127.0.0.1", port: 0, fetch: () => new Response("inside") });
+  stops.push(() => anybody.stop(true));
   spies.push(
     spyOn(globalThis, "fetch").mockImplementation(
-      Object.assign(
-        async (url: unknown) => {
-          dialled.push(String(url));
-          return new Response("inside");
-        },
-        { preconnect: () => undefined },
-      ),
+      Object.assign(() => Promise.reject<Response>(new Error("not by this door")), { preconnect: () => undefined }),
     ),
   );
-  spies.push(
-    spyOn(Bun, "connect").mockImplementation(() => {
-      dialled.push("a bare connection");
-      return Promise.reject(new Error("nobody may be dialled here"));
-    }),
-  );
+  const elsewhere = (options: Parameters<typeof dial>[0]) => {
+    dialled.push("hostname" in options ? String(options.hostname) : "a file");
+    return dial({ ...options, hostname: "127.0.0.1", port: anybody.port ?? 0 } as Parameters<typeof dial>[0]);
+  };
+  spies.push(spyOn(Bun, "connect").mockImplementation(elsewhere as typeof Bun.connect));
   const resolve = async (name: string) => {
     const known = addresses[name];
     if (known === undefined) throw new Error(`no such name: ${name}`);

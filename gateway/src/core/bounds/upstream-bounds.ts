@@ -58,6 +58,14 @@ export const upstreamBounds = {
   addressSilenceMs: 5_000,
   /** After this much silence of an upstream address no kept connection to it is used: it may be dead without our knowing. */
   keptConnectionIdleMs: 30_000,
+  /** The head of an upstream's answer, and how many fields it has. */
+  upstreamHeadBytesMax: 128 * 1024,
+  upstreamFieldsMax: 256,
+  /** Connections that are kept for the next request: to one address, and in all; the longest unused leave first. */
+  keptConnectionsPerAddressMax: 256,
+  keptConnectionsMax: 2_048,
+  /** How much of an answer waits in memory for whoever reads it; then the upstream is slowed down. */
+  unreadBytesMax: 256 * 1024,
   /**
    * A kept connection counts as stale when its upstream was silent for at least this long before, and it ended this soon
    * after it was written to: sooner than anything could have been made of the request.

@@ -185,7 +185,7 @@ test("at the wire: the handshake, a ping's pong, a request in pieces, and a clos
 });
 
 test("who reads nothing stops the upstream, holds up nobody, and gets the rest when they read again", async () => {
-  const tokens = 60_000;
+  const tokens = 120_000;
   const socket = connect(gateway.gateway.server.port, "127.0.0.1");
   let text = "";
   socket.on("data", (data) => {

@@ -1,0 +1,86 @@
+import { MalformedMessage } from "./malformed.ts";
+
+/**
+ * Header fields in their order: name, value, name, value … Names are in lower case, values without the white space around
+ * them. A character is a byte (Latin-1).
+ */
+export type Fields = readonly string[];
+
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** A control character, a carriage return or a line feed by itself. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const strayPattern = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?:^|[^\r])\n/;
+const TAB = 0x09;
+const SPACE = 0x20;
+/** Not all parsers take a tab beside these; a value that keeps it is refused. */
+const framing: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
+const knownNamesMax = 1_000;
+/** By their spelling: nearly every message has the names of the one before. */
+const knownNames = new Map<string, string>();
+
+/** Refuses a head in which lines could end in more than one way. Everything below counts on it. */
+export function refuseStray(text: string): void {
+  if (strayPattern.test(text)) throw new MalformedMessage("syntax", "A control character stands where none may be.");
+}
+
+/** The field lines of `text` from `at` to its end; each ends with CR LF. */
+export function readFields(text: string, at: number, countMax: number): Fields {
+  const fields: string[] = [];
+  while (at < text.length) {
+    const end = text.indexOf("\r\n", at);
+    const colon = text.indexOf(":", at);
+    if (colon < 0 || end < 0 || colon > end) throw new MalformedMessage("syntax", "A header field has no colon.");
+    if (fields.length >= countMax * 2)
+      throw new MalformedMessage("head_too_large", "There are too many header fields.");
+    const name = readName(text.slice(at, colon));
+    fields.push(name, trimmed(text, colon + 1, end, framing.has(name) ? SPACE : TAB));
+    at = end + 2;
+  }
+  return fields;
+}
+
+/** The first field of a name in lower case, or null. */
+export function fieldOf(fields: Fields, name: string): string | null {
+  for (let index = 0; index < fields.length; index += 2) {
+    if (fields[index] === name) return fields[index + 1] ?? null;
+  }
+  return null;
+}
+
+/** Whether a list field (all lines of the name together) has this token, in any case. */
+export function hasToken(fields: Fields, name: string, token: string): boolean {
+  for (let index = 0; index < fields.length; index += 2) {
+    if (fields[index] !== name) continue;
+    const value = fields[index + 1] ?? "";
+    if (value.length === token.length && value.toLowerCase() === token) return true;
+    if (value.includes(",") && value.split(",").some((one) => one.trim().toLowerCase() === token)) return true;
+  }
+  return false;
+}
+
+/** Why a field cannot be written; null when it can. */
+export function fieldProblem(name: string, value: string): "name" | "value" | null {
+  if (!knownNames.has(name) && !tokenPattern.test(name)) return "name";
+  return valuePattern.test(value) ? null : "value";
+}
+
+function readName(text: string): string {
+  const known = knownNames.get(text);
+  if (known !== undefined) return known;
+  if (!tokenPattern.test(text)) throw new MalformedMessage("syntax", "The name of a header field is not a token.");
+  const name = text.toLowerCase();
+  if (knownNames.size < knownNamesMax) knownNames.set(text, name);
+  return name;
+}
+
+/** Without the spaces around it, and without `blank`. */
+function trimmed(text: string, from: number, to: number, blank: number): string {
+  while (from < to && isBlank(text.charCodeAt(from), blank)) from++;
+  while (to > from && isBlank(text.charCodeAt(to - 1), blank)) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(code: number, blank: number): boolean {
+  return code === SPACE || code === blank;
+}

@@ -1,0 +1,99 @@
+import { MalformedMessage } from "./malformed.ts";
+
+const headEnd = Buffer.from("\r\n\r\n");
+const CR = 0x0d;
+const LF = 0x0a;
+const nothing = Buffer.alloc(0);
+
+/**
+ * Collects a head until its empty line. Nearly always it comes in one piece and is not copied; in many small pieces it is
+ * put together in a buffer that doubles, and each piece is searched once.
+ */
+export class HeadBytes {
+  /** The lines with their ends, without the empty one; null: more has to come. */
+  text: string | null = null;
+  readonly #bytesMax: number;
+  #held = nothing;
+  #length = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get empty(): boolean {
+    return this.#length === 0;
+  }
+
+  clear(): void {
+    this.text = null;
+    this.#held = nothing;
+    this.#length = 0;
+  }
+
+  /** Says up to where it took. */
+  take(bytes: Buffer, at: number): number {
+    if (this.#length === 0) {
+      const end = bytes.indexOf(headEnd, at);
+      if (end >= 0) return this.#ready(bytes, at, end + 2);
+    }
+    return this.#hold(bytes, at);
+  }
+
+  /** The same after the last chunk, where there may be no field at all. */
+  takeTrailers(bytes: Buffer, at: number): number {
+    if (this.#length === 0 && bytes[at] === CR) {
+      this.#grow(1);
+      this.#held[0] = CR;
+      this.#length = 1;
+      return at + 1;
+    }
+    if (this.#length !== 1 || this.#held[0] !== CR) return this.take(bytes, at);
+    if (bytes[at] !== LF) throw new MalformedMessage("framing", "A chunked body does not end as it must.");
+    this.text = "";
+    return at + 1;
+  }
+
+  #ready(bytes: Buffer, from: number, to: number): number {
+    if (to - from > this.#bytesMax) throw tooLarge();
+    this.text = bytes.toString("latin1", from, to);
+    return to + 2;
+  }
+
+  #hold(bytes: Buffer, at: number): number {
+    const before = this.#length;
+    const room = this.#bytesMax + headEnd.length - before;
+    const taken = Math.min(room, bytes.length - at);
+    this.#grow(before + taken);
+    bytes.copy(this.#held, before, at, at + taken);
+    this.#length = before + taken;
+    const held = this.#held.subarray(0, this.#length);
+    const end = held.indexOf(headEnd, Math.max(0, before - headEnd.length + 1));
+    if (end >= 0) {
+      this.text = held.toString("latin1", 0, end + 2);
+      return at + end + headEnd.length - before;
+    }
+    refuseEarly(held, before);
+    if (this.#length > this.#bytesMax) throw tooLarge();
+    return at + taken;
+  }
+
+  #grow(length: number): void {
+    if (this.#held.length >= length) return;
+    const grown = Buffer.allocUnsafe(Math.max(length, this.#held.length * 2, 512));
+    this.#held.copy(grown, 0, 0, this.#length);
+    this.#held = grown;
+  }
+}
+
+/** Whoever ends lines with a line feed alone would wait for ever, and so would whoever speaks another protocol. */
+function refuseEarly(held: Buffer, from: number): void {
+  const first = held[0] ?? 0;
+  if (first <= 0x20 && first !== CR) throw new MalformedMessage("syntax", "It does not begin as HTTP does.");
+  for (let at = held.indexOf(LF, from); at >= 0; at = held.indexOf(LF, at + 1)) {
+    if (held[at - 1] !== CR) throw new MalformedMessage("syntax", "A line ends with a line feed alone.");
+  }
+}
+
+function tooLarge(): MalformedMessage {
+  return new MalformedMessage("head_too_large", "The head is too large.");
+}

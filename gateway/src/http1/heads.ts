@@ -1,0 +1,100 @@
+import { type Fields, hasToken, readFields, refuseStray } from "./fields.ts";
+import { MalformedMessage } from "./malformed.ts";
+
+/** Where a body ends: there is none, after so many bytes, after its last chunk, or with the connection. */
+export type Framing =
+  | { readonly kind: "none" }
+  | { readonly kind: "length"; readonly bytes: number }
+  | { readonly kind: "chunked" }
+  | { readonly kind: "close" };
+
+interface Head {
+  readonly fields: Fields;
+  readonly framing: Framing;
+  /** Another message may follow on this connection. */
+  readonly persistent: boolean;
+}
+
+export interface ResponseHead extends Head {
+  readonly status: number;
+}
+
+export interface RequestHead extends Head {
+  readonly method: string;
+  /** As it was sent. */
+  readonly target: string;
+  /** Of HTTP/1.0 the caller understands neither chunks nor interim responses. */
+  readonly minor: 0 | 1;
+}
+
+const none: Framing = { kind: "none" };
+const chunked: Framing = { kind: "chunked" };
+const close: Framing = { kind: "close" };
+const lengthPattern = /^\d{1,15}$/;
+const statusLinePattern = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/;
+/** A path, a whole address as proxies are sent it, or all of the server. Nobody is connected through (CONNECT). */
+const requestLinePattern =
+  /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[\x21-\x7e]*|\*|[hH][tT][tT][pP][sS]?:\/\/(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:[/?][\x21-\x7e]*)?) HTTP\/1\.([01])$/;
+const otherVersionPattern = / HTTP\/(?:0\.\d|1\.[2-9]|[2-9](?:\.\d)?)$/;
+
+/** `text`: the lines of the head with their ends. `bodyless`: the answer of a HEAD, which has the fields of another's body. */
+export function readResponseHead(text: string, fieldsMax: number, bodyless: boolean): ResponseHead {
+  refuseStray(text);
+  const end = text.indexOf("\r\n");
+  const line = statusLinePattern.exec(text.slice(0, end));
+  if (line === null) throw new MalformedMessage("syntax", "The status line is not one of HTTP/1.1.");
+  const minor = line[1] === "1" ? 1 : 0;
+  const status = Number(line[2]);
+  const fields = readFields(text, end + 2, fieldsMax);
+  const told = framingTold(fields, minor) ?? close;
+  const empty = bodyless || status < 200 || status === 204 || status === 304;
+  const framing = empty ? none : told;
+  return { status, fields, framing, persistent: framing !== close && persists(fields, minor) };
+}
+
+/** The same of a request. A request without a length and without chunks has no body. */
+export function readRequestHead(text: string, fieldsMax: number): RequestHead {
+  refuseStray(text);
+  const end = text.indexOf("\r\n");
+  const first = text.slice(0, end);
+  const line = requestLinePattern.exec(first);
+  if (line === null) {
+    if (otherVersionPattern.test(first)) throw new MalformedMessage("version", "Only HTTP/1.1 is spoken here.");
+    throw new MalformedMessage("syntax", "The request line is not one of HTTP/1.1.");
+  }
+  const [, method = "", target = ""] = line;
+  const minor = line[3] === "1" ? 1 : 0;
+  const fields = readFields(text, end + 2, fieldsMax);
+  const framing = framingTold(fields, minor) ?? none;
+  return { method, target, minor, fields, framing, persistent: persists(fields, minor) };
+}
+
+/** What the fields say; null: nothing. Two ways to read them are one too many (RFC 9112 §6.1, §6.3). */
+function framingTold(fields: Fields, minor: 0 | 1): Framing | null {
+  let length: string | null = null;
+  let coding: string | null = null;
+  for (let index = 0; index < fields.length; index += 2) {
+    const name = fields[index];
+    if (name === "content-length") {
+      if (length !== null) throw new MalformedMessage("framing", "There are two content lengths.");
+      length = fields[index + 1] ?? "";
+    } else if (name === "transfer-encoding") {
+      if (coding !== null) throw new MalformedMessage("framing", "There are two transfer codings.");
+      coding = fields[index + 1] ?? "";
+    }
+  }
+  if (coding !== null) {
+    if (length !== null) throw new MalformedMessage("framing", "A content length stands beside a transfer coding.");
+    if (minor === 0) throw new MalformedMessage("framing", "HTTP/1.0 has no transfer codings.");
+    if (coding.toLowerCase() !== "chunked") throw new MalformedMessage("framing", "The transfer coding is unknown.");
+    return chunked;
+  }
+  if (length === null) return null;
+  if (!lengthPattern.test(length)) throw new MalformedMessage("framing", "The content length is not a number.");
+  return { kind: "length", bytes: Number(length) };
+}
+
+function persists(fields: Fields, minor: 0 | 1): boolean {
+  if (hasToken(fields, "connection", "close")) return false;
+  return minor === 1 || hasToken(fields, "connection", "keep-alive");
+}

@@ -1,0 +1,259 @@
+import { fieldOf, readFields, refuseStray } from "./fields.ts";
+import { HeadBytes } from "./head-bytes.ts";
+import { type Framing, type RequestHead, type ResponseHead, readRequestHead, readResponseHead } from "./heads.ts";
+import { MalformedMessage } from "./malformed.ts";
+
+/** What is told of a message as it arrives. Pieces of the body are parts of the bytes that were pushed, not copies. */
+export interface MessageSink<Head> {
+  onHead(head: Head): void;
+  onBody(piece: Uint8Array): void;
+  onEnd(): void;
+}
+
+export interface HeadLimits {
+  /** Of the start line with all fields; of a chunked body's trailers too, and of the extensions of all its chunks. */
+  readonly headBytesMax: number;
+  readonly fieldsMax: number;
+}
+
+type Phase =
+  | "head"
+  | "length"
+  | "close"
+  | "chunk_size"
+  | "chunk_extension"
+  | "chunk_size_end"
+  | "chunk"
+  | "chunk_end"
+  | "chunk_end_feed"
+  | "trailers"
+  | "done";
+
+const CR = 0x0d;
+const LF = 0x0a;
+const SEMICOLON = 0x3b;
+/** 13 digits are more than 4 petabytes, and exact. */
+const sizeDigitsMax = 13;
+const interimMax = 32;
+const emptyLinesMax = 8;
+const extensionPattern =
+  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/;
+
+/** Reads one message after the other from the bytes of a connection. */
+abstract class MessageReader<Head extends { readonly framing: Framing }> {
+  protected readonly limits: HeadLimits;
+  readonly #sink: MessageSink<Head>;
+  readonly #head: HeadBytes;
+  #phase: Phase = "head";
+  /** Of the body, or of the chunk that is being read. */
+  #left = 0;
+  #digits = 0;
+  #extension = "";
+  #extensionBytes = 0;
+
+  constructor(limits: HeadLimits, sink: MessageSink<Head>) {
+    this.limits = limits;
+    this.#sink = sink;
+    this.#head = new HeadBytes(limits.headBytesMax);
+  }
+
+  /** Nothing of the next message has come yet. */
+  get untouched(): boolean {
+    return this.#phase === "done" || (this.#phase === "head" && this.#head.empty);
+  }
+
+  /** Begins with the next message. */
+  protected restart(): void {
+    this.#phase = "head";
+    this.#extensionBytes = 0;
+  }
+
+  /**
+   * Takes bytes up to the end of the message and says how many of them it took: what is left belongs to the next one.
+   * Throws MalformedMessage.
+   */
+  push(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length && this.#phase !== "done") at = this.#step(bytes, at);
+    return at;
+  }
+
+  /** The connection has ended. True: the message was complete, or none had begun. */
+  end(): boolean {
+    if (this.#phase === "close") this.#finish();
+    return this.untouched;
+  }
+
+  /** null: it was an interim one, and the message itself follows. */
+  protected abstract readHead(text: string): Head | null;
+
+  #step(bytes: Buffer, at: number): number {
+    switch (this.#phase) {
+      case "head":
+        return this.#takeHead(bytes, at);
+      case "length":
+      case "chunk":
+        return this.#takeCounted(bytes, at);
+      case "close":
+        this.#sink.onBody(at === 0 ? bytes : bytes.subarray(at));
+        return bytes.length;
+      case "trailers":
+        return this.#takeTrailers(bytes, at);
+      case "chunk_size":
+        return this.#takeSize(bytes, at);
+      case "chunk_extension":
+        return this.#takeExtension(bytes, at);
+      case "chunk_size_end":
+        this.#expect(bytes[at], LF, this.#left === 0 ? "trailers" : "chunk");
+        return at + 1;
+      case "chunk_end":
+        this.#expect(bytes[at], CR, "chunk_end_feed");
+        return at + 1;
+      case "chunk_end_feed":
+        this.#expect(bytes[at], LF, "chunk_size");
+        this.#digits = 0;
+        return at + 1;
+      case "done":
+        return at;
+    }
+  }
+
+  #takeHead(bytes: Buffer, at: number): number {
+    const after = this.#head.take(bytes, at);
+    const text = this.#head.text;
+    if (text === null) return after;
+    this.#head.clear();
+    const head = this.readHead(text);
+    if (head === null) return after;
+    const { framing } = head;
+    if (framing.kind === "length") this.#left = framing.bytes;
+    this.#digits = 0;
+    this.#phase = framing.kind === "chunked" ? "chunk_size" : framing.kind === "none" ? "done" : framing.kind;
+    const ended = framing.kind === "none" || (framing.kind === "length" && framing.bytes === 0);
+    if (ended) this.#phase = "done";
+    this.#sink.onHead(head);
+    if (ended) this.#sink.onEnd();
+    return after;
+  }
+
+  #takeCounted(bytes: Buffer, at: number): number {
+    const taken = Math.min(this.#left, bytes.length - at);
+    this.#left -= taken;
+    const whole = this.#left === 0;
+    const last = whole && this.#phase === "length";
+    if (whole) this.#phase = last ? "done" : "chunk_end";
+    this.#sink.onBody(taken === bytes.length ? bytes : bytes.subarray(at, at + taken));
+    if (last) this.#sink.onEnd();
+    return at + taken;
+  }
+
+  /** Digit by digit: a stream's chunks are short, and their heads come in pieces too. */
+  #takeSize(bytes: Buffer, at: number): number {
+    for (; at < bytes.length; at++) {
+      const code = bytes[at] ?? 0;
+      const digit = hexDigit(code);
+      if (digit >= 0) {
+        if (this.#digits === 0) this.#left = 0;
+        if (++this.#digits > sizeDigitsMax) throw new MalformedMessage("framing", "The size of a chunk is too long.");
+        this.#left = this.#left * 16 + digit;
+        continue;
+      }
+      if (this.#digits === 0) throw new MalformedMessage("framing", "A chunk does not say its size.");
+      if (code === CR) this.#phase = "chunk_size_end";
+      else if (code === SEMICOLON) {
+        this.#phase = "chunk_extension";
+        this.#extension = "";
+        return at;
+      } else throw new MalformedMessage("framing", "The size of a chunk is not a number.");
+      return at + 1;
+    }
+    return at;
+  }
+
+  /** Nobody here uses extensions; they are read so that nothing hides in them. */
+  #takeExtension(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(CR, at);
+    const to = end < 0 ? bytes.length : end;
+    this.#extensionBytes += to - at;
+    if (this.#extensionBytes > this.limits.headBytesMax) {
+      throw new MalformedMessage("framing", "The extensions of the chunks are too long.");
+    }
+    this.#extension += bytes.toString("latin1", at, to);
+    if (end < 0) return to;
+    if (!extensionPattern.test(this.#extension)) throw new MalformedMessage("framing", "A chunk's extension is wrong.");
+    this.#phase = "chunk_size_end";
+    return end + 1;
+  }
+
+  /** Checked and dropped: whatever they say came too late. */
+  #takeTrailers(bytes: Buffer, at: number): number {
+    const after = this.#head.takeTrailers(bytes, at);
+    const text = this.#head.text;
+    if (text === null) return after;
+    this.#head.clear();
+    refuseStray(text);
+    const fields = readFields(text, 0, this.limits.fieldsMax);
+    // Another parser may believe them, and look elsewhere for the next message.
+    if (fieldOf(fields, "content-length") !== null || fieldOf(fields, "transfer-encoding") !== null) {
+      throw new MalformedMessage("framing", "A trailer says where the body ends.");
+    }
+    this.#finish();
+    return after;
+  }
+
+  #expect(code: number | undefined, wanted: number, next: Phase): void {
+    if (code !== wanted) throw new MalformedMessage("framing", "A chunk does not end as it must.");
+    this.#phase = next;
+  }
+
+  #finish(): void {
+    this.#phase = "done";
+    this.#sink.onEnd();
+  }
+}
+
+/** Reads the responses of a connection. `begin` before each. */
+export class ResponseReader extends MessageReader<ResponseHead> {
+  #bodyless = false;
+  #interim = 0;
+
+  /** `method`: of the request that is answered. */
+  begin(method: string): void {
+    this.#bodyless = method === "HEAD" || method === "CONNECT";
+    this.#interim = 0;
+    this.restart();
+  }
+
+  protected readHead(text: string): ResponseHead | null {
+    const head = readResponseHead(text, this.limits.fieldsMax, this.#bodyless);
+    if (head.status >= 200) return head;
+    if (head.status === 101) throw new MalformedMessage("syntax", "Nobody asked for another protocol.");
+    if (++this.#interim > interimMax) throw new MalformedMessage("syntax", "There is no end of interim responses.");
+    return null;
+  }
+}
+
+/** Reads the requests of a connection. `begin` before each but the first. */
+export class RequestReader extends MessageReader<RequestHead> {
+  #emptyLines = 0;
+
+  begin(): void {
+    this.#emptyLines = 0;
+    this.restart();
+  }
+
+  protected readHead(text: string): RequestHead | null {
+    // A sender may put an empty line before a request (RFC 9112 §2.2).
+    let at = 0;
+    for (; text.startsWith("\r\n", at); at += 2) {
+      if (++this.#emptyLines > emptyLinesMax) throw new MalformedMessage("syntax", "There are too many empty lines.");
+    }
+    return at === text.length ? null : readRequestHead(at === 0 ? text : text.slice(at), this.limits.fieldsMax);
+  }
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

@@ -1,0 +1,91 @@
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { Connection } from "./connection.ts";
+import type { Target } from "./route-table.ts";
+
+interface Kept {
+  readonly connection: Connection;
+  readonly sinceMs: number;
+}
+
+/** Connections that wait for their next request. One that ends meanwhile leaves at once; one that waits too long is closed. */
+export class ConnectionPool {
+  readonly #clock: Clock;
+  /** By address, the longest unused first. */
+  readonly #kept = new Map<Target, Kept[]>();
+  #count = 0;
+  #disarm: (() => void) | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#count;
+  }
+
+  /** The one that was used last, because it is the likeliest to stand still; null: there is none. */
+  take(target: Target): Connection | null {
+    const kept = this.#kept.get(target);
+    const last = kept?.pop();
+    if (kept === undefined || last === undefined) return null;
+    this.#count--;
+    if (kept.length === 0) this.#kept.delete(target);
+    if (this.#clock.monotonic() - last.sinceMs <= bounds.keptConnectionIdleMs) return last.connection;
+    last.connection.destroy();
+    // What was used before it is older still.
+    this.drop(target);
+    return null;
+  }
+
+  put(connection: Connection): void {
+    const { target } = connection;
+    const kept = this.#kept.get(target) ?? [];
+    if (kept.length >= bounds.keptConnectionsPerAddressMax || this.#count >= bounds.keptConnectionsMax) {
+      connection.destroy();
+      return;
+    }
+    kept.push({ connection, sinceMs: this.#clock.monotonic() });
+    this.#kept.set(target, kept);
+    this.#count++;
+    connection.whenIdleEnds(() => this.#forget(connection));
+    this.#arm();
+  }
+
+  /** Closes all that are kept to an address: one of them was found dead. */
+  drop(target: Target): void {
+    const kept = this.#kept.get(target) ?? [];
+    this.#kept.delete(target);
+    this.#count -= kept.length;
+    for (const { connection } of kept) connection.destroy();
+  }
+
+  #forget(connection: Connection): void {
+    const kept = this.#kept.get(connection.target) ?? [];
+    const index = kept.findIndex((one) => one.connection === connection);
+    if (index < 0) return;
+    kept.splice(index, 1);
+    this.#count--;
+    if (kept.length === 0) this.#kept.delete(connection.target);
+  }
+
+  /** One timer for all; it comes at most twice in the longest time that one may wait. */
+  #arm(): void {
+    this.#disarm ??= this.#clock.after(bounds.keptConnectionIdleMs / 2, () => {
+      this.#disarm = null;
+      this.#sweep();
+      if (this.#count > 0) this.#arm();
+    });
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.monotonic();
+    for (const [target, kept] of this.#kept) {
+      const young = kept.filter(({ sinceMs }) => nowMs - sinceMs <= bounds.keptConnectionIdleMs);
+      for (const one of kept) if (!young.includes(one)) one.connection.destroy();
+      this.#count -= kept.length - young.length;
+      if (young.length === 0) this.#kept.delete(target);
+      else this.#kept.set(target, young);
+    }
+  }
+}

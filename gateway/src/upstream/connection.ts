@@ -1,0 +1,223 @@
+import type { Socket } from "bun";
+import { bounds } from "#core/index.ts";
+import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
+import type { Route, Target } from "./route-table.ts";
+
+/** Who uses a connection for one exchange of messages. After `onEnd` or `onBroken` nothing more is told. */
+export interface ConnectionUser extends MessageSink<ResponseHead> {
+  /** It stands: what is written now is sent. */
+  onReady(connection: Connection): void;
+  /** All that was written has left this process. */
+  onDrain(): void;
+  /** Before `onEnd`. `thrown`: of the socket, of the handshake, or what the upstream sent was not HTTP; undefined: it was closed. */
+  onBroken(thrown: unknown): void;
+}
+
+const nothing = new Uint8Array(0);
+const copiedBodyBytesMax = 16 * 1024;
+
+/** A connection to one address of an upstream, used for one request after the other. Never throws. */
+export class Connection {
+  readonly target: Target;
+  /** Set once it stands. */
+  ready = false;
+  /** How many requests it has carried, with the one that is on its way. */
+  uses = 0;
+  /** What the socket has not taken yet. */
+  #unsent: Uint8Array = nothing;
+  #user: ConnectionUser | null;
+  #socket: Socket | null = null;
+  #reader: ResponseReader;
+  #reusable = false;
+  #paused = false;
+  #over = false;
+  /** Told when it ends while nobody uses it. */
+  #onIdleEnd: (() => void) | null = null;
+
+  private constructor(target: Target, user: ConnectionUser) {
+    this.target = target;
+    this.#user = user;
+    this.#reader = new ResponseReader(
+      { headBytesMax: bounds.upstreamHeadBytesMax, fieldsMax: bounds.upstreamFieldsMax },
+      {
+        onHead: (head) => {
+          this.#reusable = head.persistent;
+          this.#user?.onHead(head);
+        },
+        onBody: (piece) => this.#user?.onBody(piece),
+        onEnd: () => this.#user?.onEnd(),
+      },
+    );
+  }
+
+  /** Dials the address that was judged, and shows the name's certificate. The user is told of everything later, not in this call. */
+  static open(route: Route, target: Target, user: ConnectionUser): Connection {
+    const connection = new Connection(target, user);
+    connection.#dial(route);
+    return connection;
+  }
+
+  /** Nothing of an answer has come. */
+  get untouched(): boolean {
+    return this.#reader.untouched;
+  }
+
+  /** The next request of somebody else. Only of a connection that `reusable` was said of. */
+  use(user: ConnectionUser): void {
+    this.#user = user;
+    this.#onIdleEnd = null;
+  }
+
+  /** Before the first byte of a request. */
+  begin(method: string): void {
+    this.uses++;
+    this.#reusable = false;
+    this.#reader.begin(method);
+  }
+
+  /** False: not all of it has left; `onDrain` will be called. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#over) return false;
+    if (this.#unsent.length > 0) {
+      this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      return false;
+    }
+    const sent = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    if (sent === bytes.length) return true;
+    this.#unsent = bytes.subarray(sent);
+    return false;
+  }
+
+  /** A head and a short body in one write; a longer body is not copied for that. */
+  writeBoth(head: string, body: Uint8Array): boolean {
+    if (body.length > copiedBodyBytesMax) {
+      this.write(Buffer.from(head, "latin1"));
+      return this.write(body);
+    }
+    const bytes = Buffer.allocUnsafe(head.length + body.length);
+    bytes.write(head, 0, "latin1");
+    bytes.set(body, head.length);
+    return this.write(bytes);
+  }
+
+  /** What comes is left in the kernel, and slows the upstream. */
+  pause(): void {
+    if (this.#paused || this.#over) return;
+    this.#paused = true;
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#over) return;
+    this.#paused = false;
+    this.#socket?.resume();
+  }
+
+  /** The user is done. True: another may use it. `sent`: the whole request has left. */
+  release(sent: boolean): boolean {
+    this.#user = null;
+    const good = this.#reusable && sent && this.#unsent.length === 0 && !this.#over;
+    if (!good) this.destroy();
+    else this.resume();
+    return good;
+  }
+
+  whenIdleEnds(act: () => void): void {
+    this.#onIdleEnd = act;
+  }
+
+  /** Closes it at once; nobody is told. */
+  destroy(): void {
+    this.#user = null;
+    this.#onIdleEnd = null;
+    this.#over = true;
+    this.#unsent = nothing;
+    this.#socket?.terminate();
+  }
+
+  #dial(route: Route): void {
+    const secure = route.tls !== undefined;
+    const { address, port } = this.target;
+    Bun.connect({
+      hostname: address,
+      port,
+      ...(route.tls === undefined ? {} : { tls: route.tls }),
+      socket: {
+        open: (socket) => {
+          this.#socket = socket;
+          if (this.#over) socket.terminate();
+          else if (!secure) this.#stands();
+        },
+        handshake: (_socket, _done, refused) => {
+          if (refused === null || refused === undefined) this.#stands();
+          else this.#unusable(refused);
+        },
+        data: (_socket, bytes) => this.#take(bytes),
+        drain: () => this.#drain(),
+        end: () => this.#closed(),
+        close: (_socket, thrown) => this.#ended(thrown),
+        error: (_socket, thrown) => this.#ended(thrown),
+        connectError: (_socket, thrown) => this.#ended(thrown),
+      },
+      // It rejects with what `connectError` was told.
+    }).catch((thrown: unknown) => this.#ended(thrown));
+  }
+
+  #stands(): void {
+    if (this.#over) return;
+    this.ready = true;
+    this.#user?.onReady(this);
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#over) return;
+    // Nobody asked, or nobody has asked yet.
+    if (this.#user === null || this.uses === 0) {
+      this.#unusable(new MalformedMessage("syntax", "It was not asked."));
+      return;
+    }
+    try {
+      const taken = this.#reader.push(bytes);
+      // More than the answer: whose answer that is nobody can say.
+      if (taken < bytes.length) this.#spoil();
+    } catch (thrown) {
+      this.#unusable(thrown);
+    }
+  }
+
+  #spoil(): void {
+    this.#reusable = false;
+    if (this.#user === null) this.#unusable(undefined);
+  }
+
+  #drain(): void {
+    if (this.#over || this.#unsent.length === 0) return;
+    const sent = Math.max(0, this.#socket?.write(this.#unsent) ?? 0);
+    this.#unsent = sent === this.#unsent.length ? nothing : this.#unsent.subarray(sent);
+    if (this.#unsent.length === 0) this.#user?.onDrain();
+  }
+
+  /** The upstream has said that it sends no more. */
+  #closed(): void {
+    if (this.#over) return;
+    if (this.#user !== null && this.uses > 0) this.#reader.end();
+  }
+
+  #unusable(thrown: unknown): void {
+    this.#ended(thrown);
+    this.#socket?.terminate();
+  }
+
+  /** However it ended: the first reason counts. */
+  #ended(thrown: unknown): void {
+    if (this.#over) return;
+    const user = this.#user;
+    this.#over = true;
+    this.#unsent = nothing;
+    this.#user = null;
+    const onIdleEnd = this.#onIdleEnd;
+    this.#onIdleEnd = null;
+    if (user === null) onIdleEnd?.();
+    else user.onBroken(thrown);
+  }
+}

@@ -1,0 +1,55 @@
+import { Failure } from "#core/index.ts";
+import { fieldProblem } from "#http1/index.ts";
+import type { OutboundRequest } from "#ports/index.ts";
+import { refusedUrl } from "./send-failure.ts";
+
+/** What the connection decides by itself. */
+const ours: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "accept-encoding",
+]);
+const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+const plainTarget = /^[\x21-\x7e]*$/;
+
+/**
+ * The head of a request with its empty line. `rest`: of the URL, from behind its origin. `bodyBytes`: null without a body.
+ * Throws invalid_request where a header cannot be sent: it comes from the caller, and no other upstream would take it.
+ */
+export function requestHead(
+  request: OutboundRequest,
+  hostHeader: string,
+  rest: string,
+  bodyBytes: number | null,
+): string {
+  let text = `${request.method} ${targetOf(rest)} HTTP/1.1\r\nhost: ${hostHeader}\r\n`;
+  for (const name in request.headers) {
+    const value = request.headers[name] ?? "";
+    if (ours.has(name) || ours.has(name.toLowerCase())) continue;
+    const problem = fieldProblem(name, value);
+    if (problem !== null) throw unsendable(problem);
+    text += `${name}: ${value}\r\n`;
+  }
+  if (bodyBytes !== null || bodyMethods.has(request.method)) text += `content-length: ${bodyBytes ?? 0}\r\n`;
+  return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
+}
+
+/** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. */
+function targetOf(rest: string): string {
+  const fragment = rest.indexOf("#");
+  const plain = fragment < 0 ? rest : rest.slice(0, fragment);
+  const target = plain.startsWith("/") ? plain : `/${plain}`;
+  if (plainTarget.test(target)) return target;
+  try {
+    return target.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
+  } catch {
+    throw refusedUrl("it has half a character");
+  }
+}
+
+function unsendable(problem: "name" | "value"): Failure {
+  const cause = new Error(`the ${problem} of a header cannot be sent`);
+  return new Failure("invalid_request", "A header cannot be sent to the upstream.", { arrival: "unsent", cause });
+}

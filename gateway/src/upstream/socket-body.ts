@@ -1,0 +1,119 @@
+import { bounds, type Failure } from "#core/index.ts";
+import type { AnswerBody, ReadClock } from "#ports/index.ts";
+import type { Exchange } from "./exchange.ts";
+import { clientClosed, sendFailure } from "./send-failure.ts";
+import { joined } from "./stream-body.ts";
+
+/** How the connection is told to wait and to go on. */
+export interface Flow {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * The body of an answer that a connection pushes and somebody reads. What came is told before what went wrong after it:
+ * events that arrived with a cut are delivered. Beyond `unreadBytesMax` that nobody has read the connection waits.
+ */
+export class SocketBody implements AnswerBody {
+  readonly #exchange: Exchange;
+  readonly #flow: Flow;
+  readonly #declared: number;
+  #pieces: Uint8Array[] = [];
+  #unread = 0;
+  #arrived = false;
+  #cut: Failure | null = null;
+  #ended = false;
+  #reading: { resolve(piece: Uint8Array | null): void; reject(failure: Failure): void } | null = null;
+
+  /** `declared`: the content length; -1 when it is not known. */
+  constructor(exchange: Exchange, flow: Flow, declared: number) {
+    this.#exchange = exchange;
+    this.#flow = flow;
+    this.#declared = declared;
+  }
+
+  push(piece: Uint8Array): void {
+    const reading = this.#reading;
+    if (reading !== null) {
+      this.#reading = null;
+      this.#exchange.pause();
+      reading.resolve(piece);
+      return;
+    }
+    this.#pieces.push(piece);
+    this.#unread += piece.length;
+    if (this.#unread > bounds.unreadBytesMax) this.#flow.pause();
+  }
+
+  /** All of it has arrived. */
+  finish(): void {
+    this.#arrived = true;
+    const reading = this.#reading;
+    if (reading === null) return;
+    this.#reading = null;
+    reading.resolve(this.#end());
+  }
+
+  /** It broke off. */
+  breakOff(failure: Failure): void {
+    this.#cut = failure;
+    if (this.#reading === null) return;
+    this.#exchange.fail(failure);
+  }
+
+  /** The exchange has failed: whoever waits is told. */
+  failed(failure: Failure): void {
+    this.#pieces = [];
+    this.#unread = 0;
+    const reading = this.#reading;
+    this.#reading = null;
+    reading?.reject(failure);
+  }
+
+  async read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
+    if (this.#exchange.failure !== null) throw this.#exchange.failure;
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) {
+      this.#unread -= piece.length;
+      if (this.#unread <= bounds.unreadBytesMax / 2) this.#flow.resume();
+      return piece;
+    }
+    if (this.#ended || this.#arrived) return this.#end();
+    if (this.#cut !== null) {
+      this.#exchange.fail(this.#cut);
+      throw this.#cut;
+    }
+    this.#exchange.begin(clock, limitMs);
+    return new Promise((resolve, reject) => {
+      this.#reading = { resolve, reject };
+    });
+  }
+
+  async readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array> {
+    if (this.#declared > bytesMax) throw this.#refuse(bytesMax);
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
+      length += piece.length;
+      if (length > bytesMax) throw this.#refuse(bytesMax);
+      pieces.push(piece);
+    }
+    return joined(pieces, length);
+  }
+
+  cancel(): void {
+    if (!this.#ended) this.#exchange.fail(clientClosed());
+  }
+
+  #end(): null {
+    this.#ended = true;
+    this.#exchange.end();
+    return null;
+  }
+
+  #refuse(bytesMax: number): Failure {
+    const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
+    this.#exchange.fail(failure);
+    return failure;
+  }
+}

@@ -1,0 +1,276 @@
+import { bounds, Failure } from "#core/index.ts";
+import { fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
+import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { Connection, type ConnectionUser } from "./connection.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { Exchange } from "./exchange.ts";
+import { streamedBody } from "./large-body.ts";
+import { originEnd } from "./origin.ts";
+import { RequestBody } from "./request-body.ts";
+import { requestHead } from "./request-head.ts";
+import type { Route, RouteTable, Target } from "./route-table.ts";
+import {
+  clientClosed,
+  closedEarly,
+  failedRead,
+  failedSend,
+  neverConnected,
+  sendFailure,
+  staleConnection,
+  unsentFailure,
+} from "./send-failure.ts";
+import { SocketBody } from "./socket-body.ts";
+
+const nothing = new Uint8Array(0);
+
+/** Sends over connections of its own: what was written, and when, is known. */
+export class SocketTransport implements Transport {
+  readonly #clock: Clock;
+  readonly #routes: RouteTable;
+  readonly #pool: ConnectionPool;
+
+  constructor(clock: Clock, routes: RouteTable) {
+    this.#clock = clock;
+    this.#routes = routes;
+    this.#pool = new ConnectionPool(clock);
+  }
+
+  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+    if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
+    const exchange = new Exchange(this.#clock, signal, request.totalMs);
+    try {
+      const found = this.#routes.find(request.url, request.allowPrivateNetwork);
+      const route = found instanceof Promise ? await exchange.race(found) : found;
+      return await new SocketCall({ clock: this.#clock, pool: this.#pool, request, exchange, route }).answer();
+    } catch (thrown) {
+      const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
+      exchange.fail(failure);
+      throw failure;
+    }
+  }
+}
+
+interface CallParts {
+  readonly clock: Clock;
+  readonly pool: ConnectionPool;
+  readonly request: OutboundRequest;
+  readonly exchange: Exchange;
+  readonly route: Route;
+}
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+interface BodyReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+/** One request on its way, and its answer until the last byte. */
+class SocketCall implements ConnectionUser {
+  readonly #parts: CallParts;
+  readonly #streamed: RequestBody | null;
+  readonly #head: string;
+  readonly #settled = Promise.withResolvers<OutboundAnswer>();
+  /** Index of the address that is dialled first. */
+  readonly #first: number;
+  #target: Target;
+  #tried = 0;
+  #connection: Connection | null = null;
+  /** Some of the request may have left. */
+  #begun = false;
+  #sent = false;
+  #sentMs = 0;
+  #silentMs = 0;
+  #reader: BodyReader | null = null;
+  #drained: (() => void) | null = null;
+  #body: SocketBody | null = null;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+    const { request, exchange, route } = parts;
+    const source = streamedBody(request.body);
+    this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
+    const whole = request.body instanceof Uint8Array ? request.body.length : null;
+    const rest = request.url.slice(originEnd(request.url));
+    this.#head = requestHead(request, route.origin.hostHeader, rest, this.#streamed?.size ?? whole);
+    this.#first = route.preferred;
+    this.#target = this.#nextTarget();
+  }
+
+  answer(): Promise<OutboundAnswer> {
+    const { exchange } = this.#parts;
+    exchange.onFail(() => this.#failed());
+    this.#connect();
+    return this.#settled.promise;
+  }
+
+  /** A kept connection where there is one; else the address is dialled under the connect clock. */
+  #connect(): void {
+    const { clock, pool, request, exchange, route } = this.#parts;
+    this.#tried++;
+    this.#silentMs = clock.monotonic() - this.#target.answeredMs;
+    const kept = request.ownConnection === true ? null : pool.take(this.#target);
+    if (kept !== null) {
+      kept.use(this);
+      this.#connection = kept;
+      this.onReady(kept);
+      return;
+    }
+    exchange.begin("connect", request.connectMs);
+    this.#connection = Connection.open(route, this.#target, this);
+  }
+
+  onReady(connection: Connection): void {
+    const { clock, request, exchange, route } = this.#parts;
+    if (exchange.failure !== null) return;
+    route.preferred = route.targets.indexOf(this.#target);
+    exchange.begin("headers", request.headersMs);
+    connection.begin(request.method);
+    this.#sentMs = clock.monotonic();
+    this.#begun = true;
+    const { body } = request;
+    if (this.#streamed !== null) {
+      connection.write(Buffer.from(this.#head, "latin1"));
+      void this.#upload(connection, this.#streamed);
+      return;
+    }
+    this.#sent = connection.writeBoth(this.#head, body instanceof Uint8Array ? body : nothing);
+  }
+
+  onDrain(): void {
+    const drained = this.#drained;
+    this.#drained = null;
+    if (drained === null) this.#sent = true;
+    else drained();
+  }
+
+  onHead(head: ResponseHead): void {
+    const { clock, exchange } = this.#parts;
+    this.#target.answeredMs = clock.monotonic();
+    this.#streamed?.answered();
+    exchange.pause();
+    const headers = new Headers();
+    for (let index = 0; index < head.fields.length; index += 2) {
+      headers.append(head.fields[index] ?? "", head.fields[index + 1] ?? "");
+    }
+    const length = fieldOf(head.fields, "content-length");
+    this.#body = new SocketBody(exchange, this, length === null ? -1 : Number(length));
+    this.#settled.resolve({ status: head.status, headers, body: this.#body });
+  }
+
+  onBody(piece: Uint8Array): void {
+    this.#body?.push(piece);
+  }
+
+  onEnd(): void {
+    const connection = this.#connection;
+    this.#connection = null;
+    if (connection?.release(this.#sent) === true) this.#parts.pool.put(connection);
+    this.#abandonUpload();
+    this.#body?.finish();
+  }
+
+  onBroken(thrown: unknown): void {
+    const connection = this.#connection;
+    this.#connection = null;
+    this.#abandonUpload();
+    if (this.#body !== null) {
+      this.#body.breakOff(failedRead(thrown ?? new Error("the connection was closed")));
+      return;
+    }
+    if (connection !== null && !connection.ready) this.#neverStood(thrown);
+    else this.#parts.exchange.fail(this.#unanswered(thrown, connection));
+  }
+
+  pause(): void {
+    this.#connection?.pause();
+  }
+
+  resume(): void {
+    this.#connection?.resume();
+  }
+
+  /** Another address is dialled only while nothing was sent, so no request is repeated. */
+  #neverStood(thrown: unknown): void {
+    const { exchange, route } = this.#parts;
+    if (neverConnected(thrown) && this.#tried < route.targets.length) {
+      this.#target = this.#nextTarget();
+      this.#connect();
+      return;
+    }
+    const failure = thrown === undefined || thrown === null ? null : failedSend(thrown);
+    exchange.fail(
+      failure?.arrival === "unsent"
+        ? failure
+        : unsentFailure("The upstream could not be reached.", "unreachable", thrown),
+    );
+  }
+
+  #unanswered(thrown: unknown, connection: Connection | null): Failure {
+    if (thrown instanceof MalformedMessage) return malformed(thrown);
+    const { clock, pool } = this.#parts;
+    const cause = thrown ?? new Error("the connection was closed");
+    const reset = thrown === undefined || thrown === null || closedEarly(thrown);
+    const kept = connection !== null && connection.uses > 1 && connection.untouched;
+    const soon = clock.monotonic() - this.#sentMs <= bounds.staleEndMs;
+    // Those that are kept beside it may be as old.
+    if (kept) pool.drop(this.#target);
+    if (kept && reset && soon && this.#silentMs >= bounds.staleSilenceMs) return staleConnection(cause);
+    return sendFailure("upstream_unreachable", "The upstream could not be reached.", cause, "unreachable");
+  }
+
+  /** A timeout, or the caller: the connection is closed at once. */
+  #failed(): void {
+    const { exchange, route } = this.#parts;
+    const { failure } = exchange;
+    if (failure === null) return;
+    const standing = this.#connection?.ready === true;
+    if (this.#connection !== null && !standing)
+      route.preferred = (route.targets.indexOf(this.#target) + 1) % route.targets.length;
+    this.#connection?.destroy();
+    this.#connection = null;
+    this.#abandonUpload();
+    this.#body?.failed(failure);
+    this.#settled.reject(this.#begun ? failure : failure.with({ arrival: "unsent" }));
+  }
+
+  async #upload(connection: Connection, body: RequestBody): Promise<void> {
+    const reader: BodyReader = body.open().getReader();
+    this.#reader = reader;
+    try {
+      for (;;) {
+        const piece = await reader.read();
+        if (this.#connection !== connection) return;
+        if (piece.done) break;
+        if (!connection.write(piece.value)) {
+          await new Promise<void>((resolve) => {
+            this.#drained = resolve;
+          });
+        }
+      }
+      this.#sent = true;
+      this.#reader = null;
+    } catch {
+      // RequestBody has ended the exchange, unless the answer had begun; then the connection cannot be used again.
+    }
+  }
+
+  #abandonUpload(): void {
+    const reader = this.#reader;
+    this.#reader = null;
+    const drained = this.#drained;
+    this.#drained = null;
+    drained?.();
+    void reader?.cancel().catch(() => {});
+  }
+
+  #nextTarget(): Target {
+    const { targets } = this.#parts.route;
+    const target = targets[(this.#first + this.#tried) % targets.length];
+    if (target === undefined) throw new Error("a route without targets");
+    return target;
+  }
+}
+
+function malformed(cause: MalformedMessage): Failure {
+  return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", cause);
+}
