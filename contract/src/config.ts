@@ -188,9 +188,11 @@ export const settingsSchema = z.strictObject({
   ledger: z
     .strictObject({
       durability: z
-        .enum(["process", "disk", "strict"])
+        .enum(["process", "disk", "strict", "remote"])
         .optional()
-        .describe("process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent."),
+        .describe(
+          "process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent; remote: in the PostgreSQL database before the call is sent.",
+        ),
       retention_days: z.int().min(1).max(36_500).optional(),
     })
     .optional(),

@@ -59,7 +59,7 @@ describe("a config file with many problems", () => {
       "12 workspaces[0].keys[0].secret: must have at least 24 characters",
       "12 workspaces[0].keys[0].allowed_ips[1]: must be an IP address or a range such as 10.0.0.0/8",
       '13 workspaces[0].keys[1].name: the key "ci" is already declared at workspaces[0].keys[0]',
-      "14 settings.ledger.durability: must be one of process, disk, strict; did you mean `disk`?",
+      "14 settings.ledger.durability: must be one of process, disk, strict, remote; did you mean `disk`?",
     ]);
   });
 

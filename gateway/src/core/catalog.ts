@@ -4,7 +4,7 @@ import type { Group, Workspace } from "./principal.ts";
 /** Installation-wide settings. */
 export interface Settings {
   readonly logBodies: "none";
-  readonly ledgerDurability: "process" | "disk" | "strict";
+  readonly ledgerDurability: "process" | "disk" | "strict" | "remote";
   readonly ledgerRetentionDays: number;
   /** Of explanations; they never outlive the ledger's entries. */
   readonly explanationRetentionDays: number;

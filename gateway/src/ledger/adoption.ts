@@ -4,7 +4,7 @@ import { recover } from "./recover.ts";
 
 export interface AdoptionOptions {
   /** The journals of dead processes that are in reach now; each is held until the next is asked for. */
-  readonly abandoned: () => Iterable<AbandonedJournal>;
+  readonly abandoned: () => Iterable<AbandonedJournal> | AsyncIterable<AbandonedJournal>;
   readonly store: Pick<LedgerStore, "insert" | "price">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -47,7 +47,7 @@ export function startAdoption(options: AdoptionOptions): Adoption {
 
   const adoptAll = async (): Promise<void> => {
     try {
-      for (const journal of options.abandoned()) {
+      for await (const journal of options.abandoned()) {
         if (stopped) return;
         try {
           await adopt(journal, options, stopping.signal);

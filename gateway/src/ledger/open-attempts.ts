@@ -15,9 +15,12 @@ export class OpenAttempts {
   /** The entry that this record completes, if it does. */
   take(record: JournalRecord): LedgerEntry | null {
     switch (record.type) {
-      case "intent":
-        this.#open.set(record.value.attemptId, { intent: record.value, checkpoint: null });
+      case "intent": {
+        // The same intent again, from another place, does not take away what is known of its attempt.
+        const checkpoint = this.#open.get(record.value.attemptId)?.checkpoint ?? null;
+        this.#open.set(record.value.attemptId, { intent: record.value, checkpoint });
         return null;
+      }
       case "checkpoint": {
         const attempt = this.#open.get(record.value.attemptId);
         if (attempt !== undefined) this.#open.set(record.value.attemptId, { ...attempt, checkpoint: record.value });

@@ -18,6 +18,7 @@ export * from "./mailer.ts";
 export * from "./notice-store.ts";
 export * from "./observer.ts";
 export * from "./offload.ts";
+export * from "./open-attempts.ts";
 export * from "./people-store.ts";
 export * from "./report-store.ts";
 export * from "./sign-in.ts";

@@ -133,6 +133,20 @@ function applyTests(make: StoreGroundFactory): void {
     expect(await findKey(ground, ciSecret)).toBeNull();
   });
 
+  test("intents in the database are for installations on PostgreSQL; a file that asks for them elsewhere changes nothing", async () => {
+    await using ground = await make();
+    const file = { ...acmeConfig, settings: { ledger: { durability: "remote" as const } } };
+    const applied = await ground.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
+    const { ledgerDurability } = (await ground.controlStore.catalog()).settings;
+    if (ground.database.flavour.name === "postgres") {
+      expect(ledgerDurability).toBe("remote");
+      return;
+    }
+    expect(ledgerDurability).toBe("disk");
+    expect(applied).toBeInstanceOf(ConfigConflict);
+    expect(String(applied)).toMatch(/settings\.ledger\.durability: `remote` needs PostgreSQL/);
+  });
+
   test("a workspace that declares no groups has one called default", async () => {
     await using ground = await make();
     await ground.controlStore.apply(

@@ -69,6 +69,9 @@ describe("settings", () => {
     expect((await change(ground, { ledger: { retention_days: 0 } })).param).toBe("ledger.retention_days");
     expect((await change(ground, { ledger: { durability: "disc" } })).param).toBe("ledger.durability");
     expect((await change(ground, { legder: {} })).status).toBe(400);
+    // Beside a file of SQLite there is no other disk that an intent could be on.
+    const remote = await change(ground, { ledger: { durability: "remote" } });
+    expect([remote.status, remote.param]).toEqual([400, "ledger.durability"]);
     expect((await ground.call("owner", "settings.update", { body: {} })).code).toBe("forbidden");
   });
 });

@@ -124,6 +124,7 @@ const durabilities = [
   { value: "process", label: t("settings.durability.process") },
   { value: "disk", label: t("settings.durability.disk") },
   { value: "strict", label: t("settings.durability.strict") },
+  { value: "remote", label: t("settings.durability.remote") },
 ] as const;
 
 const disconnects = [

@@ -5,7 +5,7 @@ import type { Faults } from "../catalog/use-faults.ts";
 
 /** The settings as the form has them: flat, and the wait in seconds. */
 export interface SettingsDraft {
-  readonly durability: "process" | "disk" | "strict";
+  readonly durability: "process" | "disk" | "strict" | "remote";
   readonly ledgerDays: number | null;
   readonly explanationDays: number | null;
   readonly captureDays: number | null;

@@ -129,7 +129,8 @@ export const settings = {
   durability: {
     process: "a crash of the process",
     disk: "a crash of the machine (within 50 ms)",
-    strict: "anything, before the request is sent",
+    strict: "a crash of the machine (before the request is sent)",
+    remote: "the loss of a disk (needs PostgreSQL)",
   },
   disconnect: {
     cancel: "Cancel the upstream request: pay for less",

@@ -128,7 +128,8 @@ export const settings: Translation<typeof english> = {
   durability: {
     process: "进程崩溃",
     disk: "机器崩溃（50 毫秒内）",
-    strict: "任何故障，在请求发出之前写入",
+    strict: "机器崩溃（在请求发出之前写入）",
+    remote: "磁盘丢失（需要 PostgreSQL）",
   },
   disconnect: {
     cancel: "取消上游请求：减少费用",

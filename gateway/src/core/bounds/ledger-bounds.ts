@@ -45,6 +45,15 @@ export const ledgerBounds = {
   /** How often a process looks for journals that dead ones left, and how many entries it takes over in one batch. */
   adoptionMs: 5_000,
   adoptionBatchMax: 100,
+  /**
+   * Durability `remote`: how long a call waits until its intent is in the database; intents in one statement; how often
+   * checkpoints follow. A process that was not seen for the last of these, and began nothing, is taken for one whose disk is lost.
+   */
+  remoteIntentMs: 5_000,
+  remoteBatchMax: 500,
+  remoteCheckpointMs: 1_000,
+  remoteCheckpointsMax: 10_000,
+  remoteLostMs: 600_000,
   /** Records of an earlier run that are read without letting anything else run. */
   leftoversTurnRecords: 256,
   /** Rows in one database batch of the drain. */

@@ -29,6 +29,7 @@ import { sendAttempt } from "./outbound.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
 import { overloaded, type RefusedBy, refusalOf } from "./upstream-refusal.ts";
 import { inSafeWords, upstreamWords } from "./upstream-words.ts";
+import { writtenAhead } from "./written-ahead.ts";
 
 /** What one attempt works with. */
 interface AttemptDependencies {
@@ -66,7 +67,8 @@ export async function openAttempt(
   const attempt = signalUntilAnswered(call.signal, drains(call, selection));
   const entry = beginEntry(dependencies, call, selection, match, tally);
   try {
-    if (dependencies.catalog().settings.ledgerDurability === "strict") await dependencies.journal.synced();
+    const written = writtenAhead(dependencies);
+    if (written !== null) await written;
     const translation = translatorOf(dependencies, call, selection, match, tally);
     const warnings = translation?.warned ?? new Warnings();
     entry.warnedBy(warnings);

@@ -18,6 +18,7 @@ import { ListeningTap } from "../attempt/listening-tap.ts";
 import { forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
+import { writtenAhead } from "../attempt/written-ahead.ts";
 import type { Call, Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
@@ -60,7 +61,8 @@ export async function passThrough(
   tally.attempts++;
   const entry = new AttemptEntry(dependencies, call, selection, laneOfPassed(place), tally);
   try {
-    if (dependencies.catalog().settings.ledgerDurability === "strict") await dependencies.journal.synced();
+    const written = writtenAhead(dependencies);
+    if (written !== null) await written;
     const warnings = new Warnings(price.by === "unknown" ? [unpriced] : []);
     entry.warnedBy(warnings);
     const parts: AttemptDependencies = { dependencies, passed, selection, tally, entry, warnings };

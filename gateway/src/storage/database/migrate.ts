@@ -27,6 +27,7 @@ import { migration024 } from "./migrations/migration-024.ts";
 import { migration025 } from "./migrations/migration-025.ts";
 import { migration026 } from "./migrations/migration-026.ts";
 import { migration027 } from "./migrations/migration-027.ts";
+import { migration028 } from "./migrations/migration-028.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -59,6 +60,7 @@ export const migrations: Migrations = Object.freeze({
   "025": migration025,
   "026": migration026,
   "027": migration027,
+  "028": migration028,
 });
 
 /**

@@ -25,6 +25,16 @@ export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleT
   audit_log: AuditTable;
   changes: ChangeTable;
   settings: SettingTable;
+  open_attempts: OpenAttemptTable;
+}
+
+/** Attempts that processes have under way, as their journals hold them. `opened_at` is the database's clock. */
+interface OpenAttemptTable {
+  attempt_id: string;
+  owner: string;
+  opened_at: number;
+  intent: string;
+  checkpoint: string | null;
 }
 
 export type ManagedBy = "file" | "console";

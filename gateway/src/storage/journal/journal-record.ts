@@ -47,6 +47,15 @@ export function encodeRefusal(entry: LedgerEntry): string {
   return JSON.stringify(entry.calls === undefined ? row : [...row, entry.calls]);
 }
 
+/** What `encodeIntent` and `encodeCheckpoint` made, of this version or an earlier one. */
+export function decodeIntent(json: string): Intent {
+  return toIntent(JSON.parse(json) as JournalRow);
+}
+
+export function decodeCheckpoint(json: string): Checkpoint {
+  return toCheckpoint(JSON.parse(json) as CheckpointRow);
+}
+
 export const recordLetters = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
 
 /** Bytes of a line before its JSON. */

@@ -7,14 +7,19 @@ import type { ControlOptions } from "../control-options.ts";
 import { kindConflicts } from "../providers/provider-rows.ts";
 import { applyModels } from "./apply-models.ts";
 import { applyProviders, removeProviders } from "./apply-providers.ts";
-import { applySettings } from "./apply-settings.ts";
+import { applySettings, settingConflicts } from "./apply-settings.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
 import { refuseConflicts } from "./config-conflict.ts";
 
 /** All or nothing: a conflict, found before or within, leaves everything as it was. */
 export async function applyConfig(options: ControlOptions, config: ConfigFile, actor: string): Promise<ApplyReport> {
   const providers = config.providers ?? [];
-  refuseConflicts([...conflictsOf(config), ...keyConflicts(config), ...kindConflicts(providers, options.kindDefaults)]);
+  refuseConflicts([
+    ...conflictsOf(config),
+    ...keyConflicts(config),
+    ...kindConflicts(providers, options.kindDefaults),
+    ...settingConflicts(config.settings ?? {}, options.database),
+  ]);
   return await auditedWrite({ ...options, owner: "file" as const }, { actor, ip: null }, async (context) => {
     const vanished = await applyProviders(context, providers);
     await applyModels(context, config.models ?? [], providers);

@@ -1,7 +1,8 @@
 import type { SettingsConfig } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
 import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
-import type { Connection } from "../../database/database.ts";
+import type { Connection, Database } from "../../database/database.ts";
 import { reconcile } from "../../database/reconcile.ts";
 import type { ManagedBy, Row } from "../../database/schema.ts";
 import type { ApplyContext } from "../control-options.ts";
@@ -17,6 +18,20 @@ export async function applySettings(context: ApplyContext, settings: SettingsCon
   await insertRows(context, settingObject, create);
   for (const change of update) await updateRow(context, settingObject, change);
   await removeRows(context, settingObject, vanished);
+}
+
+/** What these settings ask for and an installation on this database does not have. */
+export function settingConflicts(
+  settings: SettingsConfig,
+  { flavour }: Pick<Database, "flavour">,
+): readonly Conflict[] {
+  if (settings.ledger?.durability !== "remote" || flavour.name === "postgres") return [];
+  return [
+    {
+      path: ["settings", "ledger", "durability"],
+      message: "`remote` needs PostgreSQL (SLUICE_DATABASE_URL); with SQLite `strict` is the strongest there is",
+    },
+  ];
 }
 
 /** Settings as every writer writes them. */

@@ -4,8 +4,8 @@ import { insertRows, updateRow } from "../../changes/audited-rows.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { refuseFileOwned } from "../refusals.ts";
-import { readSettings, settingObject, settingRows } from "./apply-settings.ts";
+import { refuseDraft, refuseFileOwned } from "../refusals.ts";
+import { readSettings, settingConflicts, settingObject, settingRows } from "./apply-settings.ts";
 
 type SettingWrites = Pick<CatalogStore, "settings" | "updateSettings">;
 
@@ -42,6 +42,7 @@ async function updateSettings(
   change: SettingsConfig,
   auditSource: AuditSource,
 ): Promise<void> {
+  refuseDraft(settingConflicts(change, options.database), 1);
   await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
     for (const after of settingRows(change, under.owner)) {
       const before = await under.transaction

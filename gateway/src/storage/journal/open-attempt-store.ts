@@ -1,0 +1,113 @@
+import { type SqlBool, sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { AbandonedJournal, JournalLeftovers, JournalRecord, OpenAttemptStore } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { databaseNow } from "../database/database-now.ts";
+import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
+
+/** On PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. */
+export function createOpenAttemptStore(database: Database): OpenAttemptStore {
+  const { kysely } = database;
+  const now = databaseNow(database);
+  const discardOf = async (owner: string): Promise<void> => {
+    await kysely.deleteFrom("open_attempts").where("owner", "=", owner).execute();
+  };
+  return {
+    async open(owner, intents) {
+      const ids = intents.map(({ attemptId }) => attemptId);
+      const records = intents.map(encodeIntent);
+      // One statement of one shape, however many there are: it is planned once for each connection.
+      await sql`
+        insert into open_attempts (attempt_id, owner, opened_at, intent)
+        select id, ${owner}, ${now}, record from unnest(${ids}::text[], ${records}::text[]) as given (id, record)
+        on conflict do nothing`.execute(kysely);
+    },
+    async checkpoint(checkpoints) {
+      const ids = checkpoints.map(({ attemptId }) => attemptId);
+      const records = checkpoints.map(encodeCheckpoint);
+      await sql`
+        update open_attempts set checkpoint = record
+        from unnest(${ids}::text[], ${records}::text[]) as given (id, record) where attempt_id = id`.execute(kysely);
+    },
+    remove: (attemptIds) => removeOpenAttempts(database, attemptIds),
+    removeOf: discardOf,
+    async ping() {
+      await sql`select 1`.execute(kysely);
+    },
+    joinedTo: (leftovers, owner) => (owner === null ? leftovers : joined(database, leftovers, owner, discardOf)),
+    async *abandoned() {
+      const owners = await kysely
+        .selectFrom("open_attempts")
+        .leftJoin("instances", "instances.id", "open_attempts.owner")
+        .select("open_attempts.owner")
+        .groupBy("open_attempts.owner")
+        .having(
+          sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${bounds.remoteLostMs}::bigint
+            and max(open_attempts.opened_at) < ${now} - ${bounds.remoteLostMs}::bigint`,
+        )
+        .orderBy("open_attempts.owner")
+        .limit(bounds.journalSlotsMax)
+        .execute();
+      for (const { owner } of owners) yield abandonedBy(database, owner, discardOf);
+    },
+  };
+}
+
+/** For whoever has stored their entries. */
+export async function removeOpenAttempts({ kysely }: Database, attemptIds: readonly string[]): Promise<void> {
+  await sql`delete from open_attempts where attempt_id = any(${attemptIds}::text[])`.execute(kysely);
+}
+
+type DiscardOf = (owner: string) => Promise<void>;
+
+function abandonedBy(database: Database, owner: string, discardOf: DiscardOf): AbandonedJournal {
+  const leftovers: JournalLeftovers = {
+    damage: [],
+    records: () => recordsOf(database, owner),
+    discard: () => discardOf(owner),
+  };
+  return { place: "database", owner, leftovers, clear: () => undefined };
+}
+
+function joined(
+  database: Database,
+  leftovers: JournalLeftovers,
+  owner: string,
+  discardOf: DiscardOf,
+): JournalLeftovers {
+  return {
+    get damage() {
+      return leftovers.damage;
+    },
+    async *records() {
+      yield* recordsOf(database, owner);
+      yield* leftovers.records();
+    },
+    async discard() {
+      // The journal's owner stands in its directory until all of this is done: whoever comes next goes on from there.
+      await leftovers.discard();
+      await discardOf(owner);
+    },
+  };
+}
+
+/** In pages: a process may have had thousands of attempts under way. */
+async function* recordsOf({ kysely }: Database, owner: string): AsyncGenerator<JournalRecord, void, undefined> {
+  for (let after = ""; ; ) {
+    const rows = await kysely
+      .selectFrom("open_attempts")
+      .select(["attempt_id", "intent", "checkpoint"])
+      .where("owner", "=", owner)
+      .where("attempt_id", ">", after)
+      .orderBy("attempt_id")
+      .limit(bounds.remoteBatchMax)
+      .execute();
+    for (const { intent, checkpoint } of rows) {
+      yield { type: "intent", value: decodeIntent(intent) };
+      if (checkpoint !== null) yield { type: "checkpoint", value: decodeCheckpoint(checkpoint) };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < bounds.remoteBatchMax) return;
+    after = last.attempt_id;
+  }
+}

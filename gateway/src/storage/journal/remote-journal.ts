@@ -1,0 +1,204 @@
+import { bounds, type Checkpoint, Failure, type Intent, type LedgerEntry, type Settlement } from "#core/index.ts";
+import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts";
+
+export interface RemoteJournalOptions {
+  readonly journal: Journal;
+  readonly store: Pick<OpenAttemptStore, "open" | "checkpoint" | "remove" | "removeOf" | "ping">;
+  /** The process: `proc_…`. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/**
+ * A journal whose intents are in the database too before `synced` resolves. Those of one turn, and those that come while a
+ * statement is under way, go in one statement together. A database that does not take them within bounds.remoteIntentMs
+ * makes the journal refuse attempts at once, until it answers again.
+ */
+export function createRemoteJournal(options: RemoteJournalOptions): Journal {
+  return new RemoteJournal(options);
+}
+
+interface Batch {
+  readonly intents: Intent[];
+  /** Monotonic: by then its callers are refused. */
+  readonly deadlineMs: number;
+  readonly stored: PromiseWithResolvers<void>;
+}
+
+class RemoteJournal implements Journal {
+  readonly #options: RemoteJournalOptions;
+  readonly #journal: Journal;
+  #answers = true;
+  #closed = false;
+  /** What the next statement takes. */
+  #next: Batch | null = null;
+  #storing = false;
+  /** Of the latest intent. */
+  #latest: Promise<void> = Promise.resolve();
+  /** The latest checkpoint of each attempt that had one since they were last told. */
+  #checkpoints = new Map<string, Checkpoint>();
+  #unbookCheckpoints: (() => void) | null = null;
+  /** May be in the database all the same: their callers were refused, and they are settled. */
+  #orphans: string[] = [];
+
+  constructor(options: RemoteJournalOptions) {
+    this.#options = options;
+    this.#journal = options.journal;
+  }
+
+  get healthy(): boolean {
+    return this.#answers && this.#journal.healthy;
+  }
+
+  get lag(): number {
+    return this.#journal.lag;
+  }
+
+  intent(intent: Intent): void {
+    if (!this.#answers) throw unavailable();
+    this.#journal.intent(intent);
+    if (this.#next === null) {
+      const deadlineMs = this.#options.clock.monotonic() + bounds.remoteIntentMs;
+      this.#next = { intents: [], deadlineMs, stored: Promise.withResolvers() };
+      this.#latest = this.#next.stored.promise;
+      // Whoever does not wait for it does not need it.
+      this.#latest.catch(() => undefined);
+      if (!this.#storing) setImmediate(() => void this.#storeAll());
+    }
+    this.#next.intents.push(intent);
+  }
+
+  checkpoint(checkpoint: Checkpoint): void {
+    this.#journal.checkpoint(checkpoint);
+    if (this.#closed || this.#checkpoints.size >= bounds.remoteCheckpointsMax) return;
+    this.#checkpoints.set(checkpoint.attemptId, checkpoint);
+    this.#unbookCheckpoints ??= this.#options.clock.after(
+      bounds.remoteCheckpointMs,
+      () => void this.#tellCheckpoints(),
+    );
+  }
+
+  settle(settlement: Settlement): void {
+    this.#checkpoints.delete(settlement.attemptId);
+    this.#journal.settle(settlement);
+  }
+
+  refuse(entry: LedgerEntry): void {
+    this.#journal.refuse(entry);
+  }
+
+  synced(): Promise<void> {
+    return this.#latest;
+  }
+
+  drained(signal: AbortSignal): Promise<void> {
+    return this.#journal.drained(signal);
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    this.#closed = true;
+    this.#unbookCheckpoints?.();
+    await this.#journal.close(timeoutMs);
+    // What did not come into the database in time is in the journal, and is taken over with it.
+    if (this.#journal.lag > 0 || !this.#answers) return;
+    await this.#within(bounds.remoteIntentMs, this.#options.store.removeOf(this.#options.owner)).catch(() => undefined);
+  }
+
+  async #storeAll(): Promise<void> {
+    if (this.#storing) return;
+    this.#storing = true;
+    for (let batch = this.#next; batch !== null; batch = this.#next) {
+      this.#next = null;
+      if (this.#answers) await this.#store(batch);
+      else this.#refuse(batch, undefined);
+    }
+    this.#storing = false;
+  }
+
+  async #store(batch: Batch): Promise<void> {
+    const { clock, store, owner } = this.#options;
+    let from = 0;
+    for (let waitMs: number = bounds.drainRetryMs; ; waitMs *= 2) {
+      const leftMs = batch.deadlineMs - clock.monotonic();
+      try {
+        while (from < batch.intents.length) {
+          const some = batch.intents.slice(from, from + bounds.remoteBatchMax);
+          await this.#within(leftMs, store.open(owner, some));
+          from += some.length;
+        }
+        batch.stored.resolve();
+        return;
+      } catch (thrown) {
+        if (batch.deadlineMs - clock.monotonic() <= waitMs) {
+          this.#refuse(batch, thrown);
+          return;
+        }
+      }
+      await new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+    }
+  }
+
+  #refuse(batch: Batch, cause: unknown): void {
+    for (const { attemptId } of batch.intents) {
+      if (this.#orphans.length < bounds.journalBacklogMax) this.#orphans.push(attemptId);
+    }
+    batch.stored.reject(unavailable(cause));
+    if (!this.#answers) return;
+    this.#answers = false;
+    this.#options.observer.log("error", "The database takes no intents; calls are refused until it does.", {
+      error: messageOf(cause),
+    });
+    this.#bookProbe();
+  }
+
+  #bookProbe(): void {
+    this.#options.clock.after(bounds.drainRetryMsMax, () => void this.#probe());
+  }
+
+  async #probe(): Promise<void> {
+    const { store, observer } = this.#options;
+    if (this.#closed) return;
+    const orphans = this.#orphans.slice(0, bounds.remoteBatchMax);
+    try {
+      await this.#within(bounds.remoteIntentMs, orphans.length === 0 ? store.ping() : store.remove(orphans));
+    } catch {
+      this.#bookProbe();
+      return;
+    }
+    this.#orphans = this.#orphans.slice(orphans.length);
+    if (!this.#answers) observer.log("info", "The database takes intents again.");
+    this.#answers = true;
+    if (this.#orphans.length > 0) this.#bookProbe();
+  }
+
+  async #tellCheckpoints(): Promise<void> {
+    this.#unbookCheckpoints = null;
+    const checkpoints = [...this.#checkpoints.values()];
+    this.#checkpoints.clear();
+    if (checkpoints.length === 0 || !this.#answers) return;
+    // They only sharpen what is known when a disk is lost: the next ones are as good.
+    await this.#options.store.checkpoint(checkpoints).catch(() => undefined);
+  }
+
+  async #within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+    const late = Promise.withResolvers<never>();
+    const unbook = this.#options.clock.after(Math.max(0, timeoutMs), () =>
+      late.reject(new Error("No answer in time.")),
+    );
+    work.catch(() => undefined);
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      unbook();
+    }
+  }
+}
+
+function unavailable(cause?: unknown): Failure {
+  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { Failure, noUsage } from "#core/index.ts";
+import { recover, startAdoption } from "#ledger/index.ts";
+import {
+  createInstances,
+  createJournal,
+  createLedgerStore,
+  createOpenAttemptStore,
+  createRemoteJournal,
+  openJournalSlot,
+} from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { drainInPlace, noDrain } from "./drain-in-place.ts";
+import { attemptIdOf, checkpointOf, entryOf, intentOf, listeningObserver, settlementOf } from "./history.ts";
+
+const owner = { process: "proc_remote", installation: "acme" };
+
+await onPostgres("intents in the database", () => {
+  let ground: PostgresGround;
+  let home = "";
+  beforeEach(async () => {
+    ground = await openPostgresGround();
+    home = mkdtempSync(join(tmpdir(), "sluice-remote-"));
+  });
+  afterEach(async () => {
+    await ground[Symbol.asyncDispose]();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** A process with a journal of its own; without a drain what it settles stays in its file. */
+  function remoteProcess(drained: "drained" | "not drained") {
+    const slot = openJournalSlot(home, owner);
+    slot.claim();
+    const clock = new FakeClock();
+    const observer = listeningObserver();
+    const ledger = createLedgerStore(ground.database);
+    const store = createOpenAttemptStore(ground.database);
+    const inserting = {
+      insert: async (entries: Parameters<typeof ledger.insert>[0]) => {
+        const count = await ledger.insert(entries);
+        await store.remove(entries.map(({ attemptId }) => attemptId));
+        return count;
+      },
+    };
+    const drain = drained === "drained" ? drainInPlace(slot.path, slot.firstSegment, inserting) : noDrain();
+    const onFatal = (error: Error) => {
+      throw error;
+    };
+    const disk = createJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
+    const journal = createRemoteJournal({ journal: disk, store, owner: owner.process, clock, observer });
+    return { journal, disk, store, ledger, clock, observer };
+  }
+
+  const openIds = async () => {
+    const rows = await ground.database.kysely.selectFrom("open_attempts").select("attempt_id").execute();
+    return rows.map((row) => row.attempt_id).sort();
+  };
+  const entries = async () => {
+    const { entries: found } = await createLedgerStore(ground.database).page({}, null, 100);
+    return new Map(found.map((entry) => [entry.attemptId, entry]));
+  };
+  /** As if it had not been seen, and had begun nothing, for so long. */
+  const unseenFor = async (ms: number) => {
+    await sql`update open_attempts set opened_at = opened_at - ${ms}::bigint`.execute(ground.database.kysely);
+    await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(ground.database.kysely);
+  };
+
+  test("an intent is committed before a call may be sent, and goes when its entry is in the ledger", async () => {
+    const { journal } = remoteProcess("drained");
+    for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
+    await journal.synced();
+    expect(await openIds()).toEqual([1, 2, 3].map(attemptIdOf));
+    journal.settle(settlementOf(2));
+    await journal.drained(AbortSignal.timeout(20_000));
+    await until(async () => (await openIds()).length === 2);
+    expect((await entries()).get(attemptIdOf(2))).toEqual(entryOf(2));
+    await journal.close(10_000);
+    expect(await openIds()).toEqual([]);
+  });
+
+  test("intents that come while others are on their way go together, and each of their callers waits for its own", async () => {
+    const { journal } = remoteProcess("not drained");
+    journal.intent(intentOf(1));
+    const first = journal.synced();
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let n = 2; n <= 1_203; n++) journal.intent(intentOf(n));
+    const others = journal.synced();
+    await first;
+    await others;
+    expect(await openIds()).toHaveLength(1_203);
+    await journal.close(0);
+  });
+
+  test("a database that does not answer refuses calls within the bound, then at once, and takes them again when it is back", async () => {
+    const { journal, disk, clock, observer, store } = remoteProcess("not drained");
+    const locked = Promise.withResolvers<void>();
+    const unlock = Promise.withResolvers<void>();
+    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+      await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
+      locked.resolve();
+      await unlock.promise;
+    });
+    await locked.promise;
+    journal.intent(intentOf(1));
+    const refused = journal.synced().catch((thrown: unknown) => thrown);
+    await new Promise((resolve) => setImmediate(resolve));
+    journal.intent(intentOf(2));
+    const behind = journal.synced().catch((thrown: unknown) => thrown);
+    expect(journal.healthy).toBe(true);
+    clock.advance(5_001);
+    for (const failure of [await refused, await behind]) {
+      expect(failure).toBeInstanceOf(Failure);
+      expect((failure as Failure).code).toBe("ledger_unavailable");
+    }
+    expect([journal.healthy, disk.healthy]).toEqual([false, true]);
+    expect(() => journal.intent(intentOf(3))).toThrow("was not sent");
+    // What was begun before is settled all the same.
+    journal.settle(settlementOf(1));
+    journal.settle(settlementOf(2));
+    unlock.resolve();
+    await holder;
+    await until(() => {
+      clock.advance(2_000);
+      return journal.healthy;
+    });
+    journal.intent(intentOf(4));
+    await journal.synced();
+    await until(async () => (await openIds()).length === 1);
+    expect(await openIds()).toEqual([attemptIdOf(4)]);
+    expect(observer.lines).toEqual([
+      "error The database takes no intents; calls are refused until it does.",
+      "info The database takes intents again.",
+    ]);
+    await store.removeOf(owner.process);
+    await journal.close(0);
+  });
+
+  test("attempts whose process and disk are lost are booked at their last checkpoint, once, also when the disk comes back", async () => {
+    const { journal, clock, ledger, store } = remoteProcess("not drained");
+    for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
+    await journal.synced();
+    journal.checkpoint(checkpointOf(2, 64));
+    journal.checkpoint({ ...checkpointOf(3, 5), usage: { ...noUsage, output: 5 }, upstreamId: "resp_3" });
+    clock.advance(1_000);
+    await until(async () => {
+      const rows = await ground.database.kysely.selectFrom("open_attempts").select("checkpoint").execute();
+      return rows.filter(({ checkpoint }) => checkpoint !== null).length === 2;
+    });
+    journal.settle(settlementOf(1));
+    await createInstances(ground.database).tell({ id: owner.process, version: "1", host: "lost" });
+    const adopted: string[] = [];
+    const adoption = startAdoption({
+      abandoned: () => store.abandoned(),
+      store: ledger,
+      clock,
+      observer: listeningObserver(),
+      hooks: { onAdopted: (process) => void adopted.push(process) },
+    });
+    await adoption.hurry();
+    await unseenFor(590_000);
+    await adoption.hurry();
+    expect([adopted, (await entries()).size]).toEqual([[], 0]);
+    await unseenFor(20_000);
+    await adoption.hurry();
+    await adoption.close();
+    const booked = await entries();
+    expect([...booked.values()].map(({ outcome }) => outcome)).toEqual(["interrupted", "interrupted", "interrupted"]);
+    expect(booked.get(attemptIdOf(2))?.usage).toEqual({ ...noUsage, inputUncached: 40, output: 64 });
+    expect(booked.get(attemptIdOf(3))).toMatchObject({ upstreamId: "resp_3", usage: { output: 5 } });
+    expect([adopted, await openIds()]).toEqual([[owner.process], []]);
+
+    // The disk is found again, with the same journal.
+    await journal.close(0);
+    const next = openJournalSlot(home, { ...owner, process: "proc_next" });
+    expect(next.leftBy).toBe(owner.process);
+    const recovery = await recover({ leftovers: store.joinedTo(next.leftovers, next.leftBy), store: ledger });
+    expect(recovery.stored).toBe(0);
+    expect((await entries()).size).toBe(3);
+    expect((await ledger.check()).faults).toEqual([]);
+    next.release();
+  });
+
+  test("a journal that lost its end in a power cut is made whole by the database, and what it knows better counts", async () => {
+    const { journal, disk, store, ledger } = remoteProcess("not drained");
+    for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
+    await journal.synced();
+    // Of these the file knows nothing: they were written after what the disk has.
+    await store.open(owner.process, [intentOf(4), intentOf(5)]);
+    disk.settle(settlementOf(1));
+    disk.checkpoint(checkpointOf(2, 64));
+    await disk.close(0);
+    const next = openJournalSlot(home, { ...owner, process: "proc_next" });
+    const leftovers = store.joinedTo(next.leftovers, next.leftBy);
+    expect(await recover({ leftovers, store: ledger })).toEqual({ stored: 5, interrupted: 4, damage: [] });
+    const booked = await entries();
+    expect(booked.get(attemptIdOf(1))).toEqual(entryOf(1));
+    expect(booked.get(attemptIdOf(2))?.usage.output).toBe(64);
+    expect(booked.get(attemptIdOf(5))?.outcome).toBe("interrupted");
+    expect(await openIds()).toEqual([]);
+    next.release();
+  });
+
+  test("what a caller wrote comes back from the database as it was", async () => {
+    const { store } = remoteProcess("not drained");
+    const odd = { userAgent: 'a"b\\c{},\u0000\ud800 Zürich', tags: { 'k"': "{,}", empty: "" } };
+    await store.open(owner.process, [intentOf(1, odd)]);
+    await store.open(owner.process, [intentOf(1)]);
+    const records = [];
+    const none = { damage: [], records: async function* () {}, discard: async () => undefined };
+    for await (const record of store.joinedTo(none, owner.process).records()) records.push(record);
+    expect(records).toEqual([{ type: "intent", value: intentOf(1, odd) }]);
+  });
+});
