@@ -25,6 +25,7 @@ import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
 import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
 import { beOnlyProcess, refuseBesideOnlyProcess } from "./main/only-process.ts";
+import { openSlot } from "./main/open-slot.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
@@ -61,11 +62,12 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
   prepareDataDirectory(paths.dataDir);
   if (environment.databaseUrl === null) refuseLostDatabase(paths);
   // Held from here on: a second gateway changes nothing, neither the schema nor what a config file says.
-  const directory = openJournalDirectory(paths.journal);
+  let directory = environment.databaseUrl === null ? openJournalDirectory(paths.journal) : null;
   let control: Control | null = null;
   let watch: ConfigWatch | null = null;
   try {
     control = await openControl(environment, { held: true });
+    directory ??= openSlot({ control, alone: environment.redisUrl === null });
     const { controlStore } = control;
     const broken = Promise.withResolvers<never>();
     // Heard when the gateway runs, also when it comes before.
@@ -135,7 +137,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     }
   } catch (thrown) {
     await control?.close();
-    directory.release();
+    directory?.release();
     throw thrown;
   }
 }

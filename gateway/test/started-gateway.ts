@@ -9,6 +9,7 @@ import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
 import { createGateway, type Gateway } from "../src/main/gateway.ts";
+import { openSlot } from "../src/main/open-journal.ts";
 import { migratedIn } from "./migrated.ts";
 
 /** Tells the simulator how to behave; it has to get there. */
@@ -71,7 +72,10 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const opened = await createGateway({
     environment,
-    directory: openJournalDirectory(control.journalPath),
+    directory:
+      environment.databaseUrl === null
+        ? openJournalDirectory(control.journalPath)
+        : openSlot({ control, alone: false }),
     control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
     version: "0.0.0-test",
     randomToken: () => "test-setup-token-0123456789",

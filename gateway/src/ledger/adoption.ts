@@ -15,8 +15,11 @@ export interface AdoptionOptions {
 export interface AdoptionHooks {
   /** Its entries that are in the database now: also those that were there before it died. */
   readonly onStored?: (entries: readonly LedgerEntry[]) => void;
-  /** All of it is in the database: what that process held may be freed. A rejection is tried again at the next look. */
-  readonly onAdopted?: (owner: string) => void | Promise<void>;
+  /**
+   * All of it is in the database: what that process held may be freed. False, a rejection, or no answer within
+   * bounds.adoptionMs: it is tried again at the next look.
+   */
+  readonly onAdopted?: (owner: string) => Promise<boolean>;
 }
 
 export interface Adoption {
@@ -38,6 +41,17 @@ export function startAdoption(options: AdoptionOptions): Adoption {
   const stopping = new AbortController();
   /** What was said last, by place. */
   const problems = new Map<string, string>();
+  const telling = new Map<string, Promise<boolean>>();
+  const told = async (owner: string): Promise<boolean> => {
+    const { onAdopted } = options.hooks;
+    if (onAdopted === undefined) return true;
+    let answer = telling.get(owner);
+    if (answer === undefined) {
+      answer = onAdopted(owner).finally(() => telling.delete(owner));
+      telling.set(owner, answer);
+    }
+    return await within(clock, answer, false);
+  };
   const failed = (place: string, thrown: unknown): void => {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     if (stopped || problems.get(place) === error) return;
@@ -50,7 +64,7 @@ export function startAdoption(options: AdoptionOptions): Adoption {
       for await (const journal of options.abandoned()) {
         if (stopped) return;
         try {
-          await adopt(journal, options, stopping.signal);
+          await adopt(journal, { ...options, told }, stopping.signal);
           problems.delete(journal.place);
         } catch (thrown) {
           failed(journal.place, thrown);
@@ -78,18 +92,14 @@ export function startAdoption(options: AdoptionOptions): Adoption {
       stopped = true;
       stopping.abort(new Error("The process ends."));
       unbook?.();
-      if (looking === null) return;
-      const late = Promise.withResolvers<void>();
-      const forget = clock.after(bounds.adoptionMs, late.resolve);
-      await Promise.race([looking, late.promise]);
-      forget();
+      if (looking !== null) await within(clock, looking, undefined);
     },
   };
 }
 
 async function adopt(
   journal: AbandonedJournal,
-  { store, observer, hooks }: AdoptionOptions,
+  { store, observer, hooks, told }: AdoptionOptions & { readonly told: (owner: string) => Promise<boolean> },
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, place, leftovers } = journal;
@@ -101,11 +111,22 @@ async function adopt(
     signal,
     ...(onStored === undefined ? {} : { onStored }),
   });
-  // Its owner's name goes last: whoever finds it goes on from here.
-  if (owner !== null) await hooks.onAdopted?.(owner);
-  journal.clear();
   const { stored, interrupted, damage } = recovery;
-  observer.log("info", "The journal that another process left was taken over.", { owner, place, stored, interrupted });
-  for (const found of damage)
-    observer.log("warn", "The journal that another process left is damaged.", { damage: found });
+  if (stored > 0 || damage.length > 0) {
+    observer.log("info", "Calls of another process that ended were taken over.", { owner, place, stored, interrupted });
+  }
+  for (const found of damage) observer.log("warn", "The journal of another process is damaged.", { damage: found });
+  // Its owner's name goes last: whoever finds it goes on from here.
+  if (owner === null || (await told(owner))) await journal.clear();
+}
+
+async function within<Result>(clock: Clock, work: Promise<Result>, otherwise: Result): Promise<Result> {
+  const late = Promise.withResolvers<Result>();
+  const unbook = clock.after(bounds.adoptionMs, () => late.resolve(otherwise));
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    unbook();
+  }
 }

@@ -5,7 +5,7 @@ import type { Environment } from "#config/index.ts";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
-import { createRecorder, recover } from "#ledger/index.ts";
+import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission, type LimitUsage } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
@@ -14,13 +14,11 @@ import { createRouter } from "#routing/index.ts";
 import {
   createChangeFeed,
   createExplainStore,
-  createJournal,
   createSpool,
   type JournalDirectory,
   type KeptExplainer,
   openReports,
   openStaticFiles,
-  startDrain,
   watchDatabase,
 } from "#storage/index.ts";
 import { steadyClock, systemChance } from "#system/index.ts";
@@ -40,6 +38,7 @@ import { callsUrlOf, consoleUrl, type Listeners, openListenersInTurn } from "./l
 import { openMedia } from "./media.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
+import { openJournal } from "./open-journal.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
@@ -130,22 +129,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
   }
 
-  const { directory } = options;
-  const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
-  for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
-  directory.claim();
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
   const first = await controlStore.catalog();
-  const drain = startDrain({
-    directory: directory.path,
-    firstSegment: directory.firstSegment,
-    place,
-    clock,
-    observer,
-  });
+  const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;
-  const journal = createJournal({ directory, durability, drain, clock, observer, onFatal: options.onFatal });
+  const opening = await openJournal({ control, directory, durability, observer, onFatal });
+  const { journal, recovered } = opening;
 
   const catalog = new CatalogHolder(controlStore, observer, first);
   const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
@@ -155,6 +145,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
   const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
+  opening.tellAdopted({ onStored: () => undefined, onAdopted: async () => true });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({ control, catalog, observer, metrics });
@@ -311,6 +302,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await media.stop();
     await notices.stop();
     stopFeed();
+    await opening.stopAdoption();
     admission.close();
     await reports.close();
     stopPruning();
@@ -334,8 +326,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   opened = listeners;
   prepareDemo();
 
-  if (recovered.stored > 0) {
-    observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
+  if (recovered > 0) {
+    observer.log("info", "Calls of an earlier run were put right.", { entries: recovered });
   }
 
   const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
@@ -375,7 +367,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     explainer,
     explain,
     outstanding: () => admission.outstanding,
-    recovered: recovered.stored,
+    recovered: recovered,
     close,
   };
 }

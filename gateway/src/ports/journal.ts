@@ -51,5 +51,5 @@ export interface AbandonedJournal {
   readonly owner: string | null;
   readonly leftovers: JournalLeftovers;
   /** Everything of that process is told: its journal may be another's. After `leftovers.discard`. */
-  clear(): void;
+  clear(): Promise<void>;
 }

@@ -34,7 +34,7 @@ export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts"
 export { createExplainStore } from "./explain/explain-store.ts";
 export { createJournal } from "./journal/journal.ts";
 export { type JournalDirectory, openJournalDirectory } from "./journal/journal-directory.ts";
-export { abandonedJournals, type JournalSlot, openJournalSlot, readJournal } from "./journal/journal-slots.ts";
+export { abandonedJournals, openJournalSlot, readJournal } from "./journal/journal-slots.ts";
 export { createOpenAttemptStore } from "./journal/open-attempt-store.ts";
 export { createRemoteJournal } from "./journal/remote-journal.ts";
 export { createInstances } from "./leases/instances.ts";

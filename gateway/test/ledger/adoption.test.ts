@@ -11,6 +11,7 @@ import {
   openJournalSlot,
   readJournal,
 } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
 import {
@@ -21,7 +22,6 @@ import {
   intentOf,
   listeningObserver,
   openBooks,
-  recordsOf,
   segmentsIn,
   settlementOf,
 } from "./history.ts";
@@ -37,7 +37,6 @@ const installation = "acme";
 /** A slot with the open journal of a process, which can be left as a killed process leaves it. */
 function runningProcess(process: string, write: (journal: ReturnType<typeof createJournal>) => void) {
   const slot = openJournalSlot(books.directory, { process, installation });
-  slot.claim();
   const journal = createJournal({
     directory: slot,
     durability: "process",
@@ -67,7 +66,7 @@ function adoptionBy(
     observer,
     hooks: change.hooks ?? {
       onStored: (entries) => void told.push(...entries),
-      onAdopted: (owner) => void adopted.push(owner),
+      onAdopted: async (owner) => adopted.push(owner) > 0,
     },
   });
   return { adoption, adopted, told, observer, clock };
@@ -83,13 +82,11 @@ const twoOfThree = (journal: ReturnType<typeof createJournal>): void => {
 test("each process has a slot of its own, the first that is free, and its name stands in it", async () => {
   const first = openJournalSlot(books.directory, { process: "proc_1", installation });
   const second = openJournalSlot(books.directory, { process: "proc_2", installation });
-  second.claim();
   expect([first.path, second.path]).toEqual([books.directory, join(books.directory, "2")]);
   first.release();
   expect(openJournalSlot(books.directory, { process: "proc_3", installation }).path).toBe(books.directory);
   second.release();
-  const again = openJournalSlot(books.directory, { process: "proc_4", installation });
-  expect([again.path, again.leftBy]).toEqual([join(books.directory, "2"), null]);
+  expect(openJournalSlot(books.directory, { process: "proc_4", installation }).path).toBe(second.path);
 });
 
 test("what a dead sibling left becomes entries while this process runs, and its slot is empty", async () => {
@@ -132,6 +129,13 @@ test("an adopter that is broken off, or whose hook fails, is followed by one tha
   await away.adoption.hurry();
   expect((await books.entries()).size).toBe(3);
   expect(segmentsIn(join(books.directory, "2"))).toEqual([]);
+  const hung = adoptionBy(own.path, { hooks: { onAdopted: () => new Promise(() => undefined) } });
+  for (const ending of [hung.adoption.hurry(), hung.adoption.close()]) {
+    await until(() => {
+      hung.clock.advance(5_000);
+      return Bun.peek.status(ending) === "fulfilled";
+    });
+  }
   const last = adoptionBy(own.path);
   await last.adoption.hurry();
   expect(last.adopted).toEqual(["proc_dead"]);
@@ -139,14 +143,14 @@ test("an adopter that is broken off, or whose hook fails, is followed by one tha
   expect((await books.entries()).size).toBe(3);
 });
 
-test("a process that takes a dead one's slot for its own is told whose it was", async () => {
+test("a process that starts again begins beside what it left, takes that over, and leaves room for the next", async () => {
   await runningProcess("proc_dead", twoOfThree).die();
   const next = openJournalSlot(books.directory, { process: "proc_next", installation });
-  expect([next.path, next.leftBy]).toEqual([books.directory, "proc_dead"]);
-  expect(await recordsOf(next.leftovers)).toHaveLength(6);
-  // It fails before it has taken that over: the next one finds the same.
-  next.release();
-  expect(openJournalSlot(books.directory, { process: "proc_last", installation }).leftBy).toBe("proc_dead");
+  expect(next.path).toBe(join(books.directory, "2"));
+  const { adoption, adopted } = adoptionBy(next.path);
+  await adoption.hurry();
+  expect(adopted).toEqual(["proc_dead"]);
+  expect(openJournalSlot(books.directory, { process: "proc_last", installation }).path).toBe(books.directory);
 });
 
 test("two adopters that look at once take over each journal once", async () => {
@@ -174,7 +178,7 @@ test("a torn end is passed over; a damaged segment is used as far as it goes, re
   await adoption.hurry();
   expect(adopted).toEqual(["proc_dead"]);
   expect([...(await books.entries()).keys()].sort()).toEqual([2, 3].map(attemptIdOf));
-  expect(observer.lines.at(-1)).toBe("warn The journal that another process left is damaged.");
+  expect(observer.lines.at(-1)).toBe("warn The journal of another process is damaged.");
   expect(existsSync(`${path}.damaged`)).toBe(true);
 });
 
@@ -205,7 +209,6 @@ test("what another installation left, or one with SQLite, is never brought into 
   await journal.close(0);
   const strange = openJournalSlot(books.directory, { process: "proc_strange", installation: "umbrella" });
   expect([strange.path, strange.strange.length]).toEqual([join(books.directory, "2"), 1]);
-  strange.claim();
   writeFileSync(join(strange.path, "000000000001.wal"), "");
   strange.release();
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
@@ -218,7 +221,10 @@ test("what another installation left, or one with SQLite, is never brought into 
 test("a gateway on SQLite refuses a journal that processes on PostgreSQL left, in one line", async () => {
   await runningProcess("proc_dead", twoOfThree).die();
   expect(() => openJournalDirectory(books.directory)).toThrow(/PostgreSQL/);
-  expect(openJournalSlot(books.directory, { process: "proc_next", installation }).leftBy).toBe("proc_dead");
+  const { adoption, adopted } = adoptionBy("");
+  await adoption.hurry();
+  expect(adopted).toEqual(["proc_dead"]);
+  openJournalDirectory(books.directory).release();
 });
 
 test("there is a bound on processes in one directory, and the line says what to do", () => {

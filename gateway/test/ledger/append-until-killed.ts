@@ -12,7 +12,6 @@ const [, , path = "", databasePath = "", first = "1", owner, installation = ""] 
 const observer = { log: () => undefined };
 const directory =
   owner === undefined ? openJournalDirectory(path) : openJournalSlot(path, { process: owner, installation });
-directory.claim();
 const journal = createJournal({
   directory,
   durability: "disk",

@@ -8,6 +8,7 @@ export type DrainOrder =
       readonly directory: string;
       readonly firstSegment: number;
       readonly place: SentPlace;
+      readonly openAttempts: boolean;
     }
   | { readonly type: "written"; readonly target: DrainTarget }
   | { readonly type: "end"; readonly target: DrainTarget };

@@ -12,6 +12,8 @@ export interface DrainThreadOptions {
   readonly firstSegment: number;
   /** The database, to which the thread opens a connection of its own. */
   readonly place: DatabasePlace;
+  /** Attempts under way are in the database, and go with their entries. */
+  readonly openAttempts?: boolean;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
@@ -98,13 +100,13 @@ class DrainThread implements JournalDrain {
   }
 
   #spawn(): WorkerThread<DrainOrder, DrainReport> {
-    const { directory, firstSegment, place } = this.#options;
+    const { directory, firstSegment, place, openAttempts = false } = this.#options;
     const program = { entry: new URL("./drain-worker.ts", import.meta.url), name: "ledger drain" };
     const thread = new WorkerThread<DrainOrder, DrainReport>(program, {
       onReport: (report) => this.#hear(report),
       onEnd: (problem) => this.#respawn(problem),
     });
-    thread.post({ type: "start", directory, firstSegment, place: sentPlace(place) });
+    thread.post({ type: "start", directory, firstSegment, place: sentPlace(place), openAttempts });
     return thread;
   }
 

@@ -1,7 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
+import type { LedgerStore } from "#ports/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
+import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { ledgerInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
@@ -33,7 +35,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const drain = new Drain({
       directory: start.directory,
       firstSegment: start.firstSegment,
-      store: { insert: ledgerInsert(database) },
+      store: { insert: start.openAttempts ? removingOpen(database) : ledgerInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
       wait,
@@ -50,6 +52,19 @@ function listen(port: NonNullable<typeof parentPort>): void {
     report({ type: "ended" });
     port.close();
   }
+}
+
+/** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
+function removingOpen(database: Database): LedgerStore["insert"] {
+  const insert = ledgerInsert(database);
+  return async (entries) => {
+    const count = await insert(entries);
+    await removeOpenAttempts(
+      database,
+      entries.map(({ attemptId }) => attemptId),
+    );
+    return count;
+  };
 }
 
 async function openPatiently(place: SentPlace, report: (message: DrainReport) => void): Promise<Database> {

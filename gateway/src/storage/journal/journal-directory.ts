@@ -13,10 +13,8 @@ export interface JournalDirectory {
   readonly firstSegment: number;
   /** What earlier processes left: recover and discard it before the port opens. */
   readonly leftovers: JournalLeftovers;
-  /** The process that left it, as far as it said so. */
-  readonly leftBy: string | null;
-  /** From here on what is in it is this process's: after the recovery, before the first record. */
-  claim(): void;
+  /** Journals beside it that are of another installation and are left as they are, in words. */
+  readonly strange: readonly string[];
   /** Lets another process have it. A journal that is closed does this itself. */
   release(): void;
 }
@@ -35,8 +33,7 @@ export function openJournalDirectory(path: string): JournalDirectory {
     path,
     firstSegment: nextSegmentNumber(path),
     leftovers: createLeftovers(path, segmentNumbers(path), "owned"),
-    leftBy: null,
-    claim: () => undefined,
+    strange: [],
     release,
   };
 }

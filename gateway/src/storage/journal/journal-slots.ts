@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { bounds } from "#core/index.ts";
 import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
@@ -11,26 +11,28 @@ import { createLeftovers } from "./journal-leftovers.ts";
 
 /**
  * Journals of processes that share a data directory and a PostgreSQL database. Each process has a slot: `journal/` is the
- * first, `journal/2` the second and so on, the first that nobody holds. A slot says who writes into it (`owner.json`), so
- * that whoever takes over what a dead process left can tell whose it was, and nobody brings it into another database.
+ * first, `journal/2` the second and so on. A slot says who writes into it (`owner.json`), so that whoever takes over what a
+ * dead process left can tell whose it was, and nobody brings it into another database. A process begins in an empty slot and
+ * takes over all others alike, also that of its own predecessor.
  */
-export interface JournalSlot extends JournalDirectory {
-  /** Slots that were passed over because what is in them is of another installation, in words. */
-  readonly strange: readonly string[];
+export interface SlotOptions extends JournalOwner {
+  /** No other process may have a slot: without a shared counter each would count limits by itself. */
+  readonly alone?: boolean;
 }
 
-/** The first free slot, made when it is missing. Throws when there are too many. */
-export function openJournalSlot(path: string, owner: JournalOwner): JournalSlot {
+/** The first slot that is free and empty, made when it is missing. Throws when there are too many. */
+export function openJournalSlot(path: string, { alone, ...owner }: SlotOptions): JournalDirectory {
   const strange: string[] = [];
+  if (alone === true) refuseSiblings(path);
   for (let number = 1; number <= bounds.journalSlotsMax; number++) {
     const directory = slotPath(path, number);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const unlock = tryLockDirectory(directory);
     if (unlock === null) continue;
     try {
+      if (isEmpty(directory)) return slotOf(directory, { owner, unlock, strange });
       const why = strangeness(directory, owner.installation);
-      if (why === null) return { ...slotOf(directory, owner, unlock), strange };
-      strange.push(why);
+      if (why !== null) strange.push(why);
     } catch (thrown) {
       unlock();
       throw thrown;
@@ -63,7 +65,7 @@ export function* abandonedJournals(
         place: directory,
         owner: processOf(directory),
         leftovers: createLeftovers(directory, segmentNumbers(directory), "owned"),
-        clear: () => removeOwner(directory),
+        clear: async () => removeOwner(directory),
       };
     } finally {
       unlock();
@@ -87,22 +89,38 @@ export function readJournal(path: string): JournalLeftovers {
   };
 }
 
-function slotOf(directory: string, owner: JournalOwner, unlock: () => void): JournalDirectory {
-  let state: "taken" | "claimed" | "released" = "taken";
+function refuseSiblings(path: string): void {
+  for (const directory of slotsIn(path)) {
+    const unlock = existsSync(directory) ? tryLockDirectory(directory) : () => undefined;
+    if (unlock === null) {
+      throw new DataUnusable(
+        `Another gateway runs on the data directory ${dirname(path)} (it holds ${join(directory, "owner.lock")}); ` +
+          "several need SLUICE_REDIS_URL, where they count limits together.",
+      );
+    }
+    unlock();
+  }
+}
+
+interface HeldSlot {
+  readonly owner: JournalOwner;
+  readonly unlock: () => void;
+  readonly strange: readonly string[];
+}
+
+function slotOf(directory: string, { owner, unlock, strange }: HeldSlot): JournalDirectory {
+  writeOwner(directory, owner);
+  let held = true;
   return {
     path: directory,
     firstSegment: nextSegmentNumber(directory),
-    leftovers: createLeftovers(directory, segmentNumbers(directory), "owned"),
-    leftBy: processOf(directory),
-    claim: () => {
-      writeOwner(directory, owner);
-      state = "claimed";
-    },
+    leftovers: createLeftovers(directory, [], "owned"),
+    strange,
     release: () => {
-      if (state === "released") return;
+      if (!held) return;
+      held = false;
       // Of its own it leaves nothing to be taken over when no file is left.
-      if (state === "claimed" && segmentNumbers(directory).length === 0) removeOwner(directory);
-      state = "released";
+      if (segmentNumbers(directory).length === 0) removeOwner(directory);
       unlock();
     },
   };
@@ -140,7 +158,6 @@ function processOf(directory: string): string | null {
 function strangeness(directory: string, installation: string): string | null {
   const owner = readOwner(directory);
   if (owner === null) {
-    if (segmentNumbers(directory).length === 0) return null;
     return `The journal ${directory} is of an installation with SQLite and is left as it is.`;
   }
   if (owner !== "unknown" && owner.installation === installation) return null;

@@ -64,9 +64,9 @@ function abandonedBy(database: Database, owner: string, discardOf: DiscardOf): A
   const leftovers: JournalLeftovers = {
     damage: [],
     records: () => recordsOf(database, owner),
-    discard: () => discardOf(owner),
+    discard: async () => undefined,
   };
-  return { place: "database", owner, leftovers, clear: () => undefined };
+  return { place: `database: ${owner}`, owner, leftovers, clear: () => discardOf(owner) };
 }
 
 function joined(

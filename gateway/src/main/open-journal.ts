@@ -1,0 +1,107 @@
+import type { Settings } from "#core/index.ts";
+import { type AdoptionHooks, recover, startAdoption } from "#ledger/index.ts";
+import type { AbandonedJournal, Journal, Observer } from "#ports/index.ts";
+import {
+  abandonedJournals,
+  createJournal,
+  createOpenAttemptStore,
+  createRemoteJournal,
+  type JournalDirectory,
+  startDrain,
+} from "#storage/index.ts";
+import type { Control } from "./control.ts";
+import { installationOf } from "./open-slot.ts";
+
+export interface OpenJournalOptions {
+  readonly control: Control;
+  /** Held by this process. */
+  readonly directory: JournalDirectory;
+  readonly durability: Settings["ledgerDurability"];
+  readonly observer: Observer;
+  readonly onFatal: (error: Error) => void;
+}
+
+export interface OpenedJournal {
+  readonly journal: Journal;
+  /** Entries of an earlier run that were put right. */
+  readonly recovered: number;
+  /** From now on others hear of what dead processes left: until then it is in the database, and its owners are remembered. */
+  tellAdopted(hooks: Required<AdoptionHooks>): void;
+  /** Looks for journals of dead processes now: somebody knows of a death. */
+  hurryAdoption(): Promise<void>;
+  /** Ends the looking; the journal is closed by itself. */
+  stopAdoption(): Promise<void>;
+}
+
+/** Brings what dead processes left into the database, and opens the journal of this one. */
+export async function openJournal(options: OpenJournalOptions): Promise<OpenedJournal> {
+  const { control, directory, observer, onFatal } = options;
+  const { clock, ledgerStore, place, instanceId } = control;
+  const shared = place.kind === "postgres";
+  const durability = options.durability === "remote" ? "disk" : options.durability;
+  const isRemote = shared && options.durability === "remote";
+  for (const why of directory.strange) observer.log("warn", why);
+  const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
+  for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
+  const adopting = shared ? await adoptionOf(options) : notAdopting;
+  const drain = startDrain({
+    directory: directory.path,
+    firstSegment: directory.firstSegment,
+    place,
+    openAttempts: isRemote,
+    clock,
+    observer,
+  });
+  const journal = createJournal({ directory, durability, drain, clock, observer, onFatal });
+  const store = createOpenAttemptStore(control.database);
+  return {
+    journal: isRemote ? createRemoteJournal({ journal, store, owner: instanceId, clock, observer }) : journal,
+    ...adopting,
+    recovered: recovered.stored + adopting.recovered,
+  };
+}
+
+type Adopting = Pick<OpenedJournal, "recovered" | "tellAdopted" | "hurryAdoption" | "stopAdoption">;
+
+const notAdopting: Adopting = {
+  recovered: 0,
+  tellAdopted: () => undefined,
+  hurryAdoption: async () => undefined,
+  stopAdoption: async () => undefined,
+};
+
+/** The first look is over when it resolves: what an earlier run of this process left counts before the port opens. */
+async function adoptionOf({ control, directory, observer }: OpenJournalOptions): Promise<Adopting> {
+  const store = createOpenAttemptStore(control.database);
+  const installation = installationOf(control);
+  let hooks: Required<AdoptionHooks> | null = null;
+  let recovered = 0;
+  const adoption = startAdoption({
+    async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
+      for (const journal of abandonedJournals(control.journalPath, directory.path, installation)) {
+        yield { ...journal, leftovers: store.joinedTo(journal.leftovers, journal.owner) };
+      }
+      yield* store.abandoned();
+    },
+    store: control.ledgerStore,
+    clock: control.clock,
+    observer,
+    hooks: {
+      onStored: (entries) => {
+        recovered += entries.length;
+        hooks?.onStored(entries);
+      },
+      onAdopted: async (owner) => (hooks === null ? false : await hooks.onAdopted(owner)),
+    },
+  });
+  await adoption.hurry();
+  return {
+    recovered,
+    tellAdopted: (given) => {
+      hooks = given;
+      void adoption.hurry();
+    },
+    hurryAdoption: () => adoption.hurry(),
+    stopAdoption: () => adoption.close(),
+  };
+}

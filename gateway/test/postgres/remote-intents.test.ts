@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { Secret } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
+import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+await onPostgres("durability remote", () => {
+  let ground: PostgresGround;
+  let gateway: StartedGateway;
+  beforeAll(async () => {
+    ground = await openPostgresGround();
+    gateway = await startGateway({
+      environment: { databaseUrl: new Secret(ground.url) },
+      settings: { ledger: { durability: "remote" } },
+    });
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await ground?.[Symbol.asyncDispose]();
+  });
+
+  const open = async () => {
+    const rows = await ground.database.kysely.selectFrom("open_attempts").select("owner").execute();
+    return rows.map(({ owner }) => owner);
+  };
+
+  test("an attempt is in the database while it is under way, and leaves it with its entry", async () => {
+    const answer = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 3, event_ms: 30 } });
+    expect(await open()).toEqual([gateway.control.instanceId]);
+    await answer.text();
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "succeeded", usage: { output: 3 } });
+    await until(async () => (await open()).length === 0);
+  });
+
+  test("while the database does not answer, callers hear so in their own dialects, and nothing is sent", async () => {
+    const sent = gateway.simulator.simulator.truth.list().total;
+    const unlock = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+      await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
+      locked.resolve();
+      await unlock.promise;
+    });
+    await locked.promise;
+    const body = { model: "gpt-test", max_tokens: 5, messages: hello.messages };
+    const [openai, anthropic] = await Promise.all([gateway.chat(hello), gateway.post("/v1/messages", body)]);
+    expect([openai.status, anthropic.status]).toEqual([503, 503]);
+    expect(await openai.json()).toMatchObject({ error: { code: "ledger_unavailable" } });
+    expect(await anthropic.json()).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
+    expect(await (await gateway.get("/readyz", {})).text()).toContain("ledger");
+    expect(gateway.simulator.simulator.truth.list().total).toBe(sent);
+    unlock.resolve();
+    await holder;
+    await until(async () => (await gateway.chat(hello)).status === 200);
+  });
+});
