@@ -9,7 +9,7 @@ import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
 import { createGateway, type Gateway } from "../src/main/gateway.ts";
-import { openSlot } from "../src/main/open-journal.ts";
+import { openSlot } from "../src/main/open-slot.ts";
 import { migratedIn } from "./migrated.ts";
 
 /** Tells the simulator how to behave; it has to get there. */
