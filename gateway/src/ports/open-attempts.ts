@@ -13,8 +13,6 @@ export interface OpenAttemptStore {
   remove(attemptIds: readonly string[]): Promise<void>;
   /** At the orderly end of a process: everything of it is stored. */
   removeOf(owner: string): Promise<void>;
-  /** Rejects when the database cannot be asked. */
-  ping(): Promise<void>;
   /**
    * What a process that is known to be dead left here and in the journal that lies on this disk: the first of both, so that
    * what the journal knows better counts. Discarding removes both.

@@ -89,7 +89,7 @@ await onPostgres("intents in the database", () => {
     await journal.synced();
     expect(await openIds()).toEqual([1, 2, 3].map(attemptIdOf));
     journal.settle(settlementOf(2));
-    await journal.drained(AbortSignal.timeout(20_000));
+    await journal.drained(new AbortController().signal);
     await until(async () => (await openIds()).length === 2);
     expect((await entries()).get(attemptIdOf(2))).toEqual(entryOf(2));
     await journal.close(10_000);
@@ -137,13 +137,14 @@ await onPostgres("intents in the database", () => {
     journal.settle(settlementOf(2));
     unlock.resolve();
     await holder;
-    await until(() => {
-      clock.advance(2_000);
-      return journal.healthy;
-    });
+    clock.advance(2_000);
+    await until(() => journal.healthy);
     journal.intent(intentOf(4));
     await journal.synced();
-    await until(async () => (await openIds()).length === 1);
+    await until(async () => {
+      clock.advance(2_000);
+      return (await openIds()).length === 1;
+    });
     expect(await openIds()).toEqual([attemptIdOf(4)]);
     expect(observer.lines).toEqual([
       "error The database takes no intents; calls are refused until it does.",

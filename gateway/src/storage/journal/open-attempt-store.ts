@@ -31,9 +31,6 @@ export function createOpenAttemptStore(database: Database): OpenAttemptStore {
     },
     remove: (attemptIds) => removeOpenAttempts(database, attemptIds),
     removeOf: discardOf,
-    async ping() {
-      await sql`select 1`.execute(kysely);
-    },
     joinedTo: (leftovers, owner) => (owner === null ? leftovers : joined(database, leftovers, owner, discardOf)),
     async *abandoned() {
       const owners = await kysely

@@ -3,7 +3,7 @@ import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts
 
 export interface RemoteJournalOptions {
   readonly journal: Journal;
-  readonly store: Pick<OpenAttemptStore, "open" | "checkpoint" | "remove" | "removeOf" | "ping">;
+  readonly store: Pick<OpenAttemptStore, "open" | "checkpoint" | "remove" | "removeOf">;
   /** The process: `proc_…`. */
   readonly owner: string;
   readonly clock: Clock;
@@ -119,18 +119,21 @@ class RemoteJournal implements Journal {
   async #store(batch: Batch): Promise<void> {
     const { clock, store, owner } = this.#options;
     let from = 0;
+    let under: Promise<void> = Promise.resolve();
     for (let waitMs: number = bounds.drainRetryMs; ; waitMs *= 2) {
       const leftMs = batch.deadlineMs - clock.monotonic();
       try {
         while (from < batch.intents.length) {
           const some = batch.intents.slice(from, from + bounds.remoteBatchMax);
-          await this.#within(leftMs, store.open(owner, some));
+          under = store.open(owner, some);
+          await this.#within(leftMs, under);
           from += some.length;
         }
         batch.stored.resolve();
         return;
       } catch (thrown) {
         if (batch.deadlineMs - clock.monotonic() <= waitMs) {
+          this.#forget(batch, under);
           this.#refuse(batch, thrown);
           return;
         }
@@ -139,10 +142,17 @@ class RemoteJournal implements Journal {
     }
   }
 
+  /** They may come into the database all the same: only when the last statement has ended it is known that they do not later. */
+  #forget({ intents }: Batch, under: Promise<void>): void {
+    const forget = (): void => {
+      const room = bounds.journalBacklogMax - this.#orphans.length;
+      this.#orphans.push(...intents.slice(0, Math.max(0, room)).map(({ attemptId }) => attemptId));
+      if (this.#answers) this.#bookProbe();
+    };
+    under.then(forget, forget);
+  }
+
   #refuse(batch: Batch, cause: unknown): void {
-    for (const { attemptId } of batch.intents) {
-      if (this.#orphans.length < bounds.journalBacklogMax) this.#orphans.push(attemptId);
-    }
     batch.stored.reject(unavailable(cause));
     if (!this.#answers) return;
     this.#answers = false;
@@ -161,7 +171,8 @@ class RemoteJournal implements Journal {
     if (this.#closed) return;
     const orphans = this.#orphans.slice(0, bounds.remoteBatchMax);
     try {
-      await this.#within(bounds.remoteIntentMs, orphans.length === 0 ? store.ping() : store.remove(orphans));
+      // Also of none: whether the table can be written is what is asked.
+      await this.#within(bounds.remoteIntentMs, store.remove(orphans));
     } catch {
       this.#bookProbe();
       return;
