@@ -1,3 +1,4 @@
+import type { AdoptionHooks } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 
@@ -12,5 +13,25 @@ export function entriesToldTo(admission: Pick<Admission, "settled">, observer: O
     requestEnd: (end) => observer.requestEnd(end),
     breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
     configReload: (result, detail) => observer.configReload(result, detail),
+  };
+}
+
+/** What dead processes left counts for the budgets that are known, and what they held is freed. */
+export function adoptedToldTo(
+  admission: Pick<Admission, "storedElsewhere" | "adopted">,
+  observer: Pick<Observer, "log">,
+): Required<AdoptionHooks> {
+  return {
+    onStored: (entries) => {
+      Promise.resolve(admission.storedElsewhere(entries)).catch((error: unknown) =>
+        observer.log("warn", "Budgets are not told what other processes left; they are read again by themselves.", {
+          error,
+        }),
+      );
+    },
+    onAdopted: async (owner) => {
+      await admission.adopted(owner);
+      return true;
+    },
   };
 }

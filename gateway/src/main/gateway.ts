@@ -26,7 +26,7 @@ import { createMetrics, createObserver, guardedObserver } from "#telemetry/index
 import { createTransport } from "#upstream/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
 import { openBodyWork } from "./body-work.ts";
-import { entriesToldTo } from "./booked.ts";
+import { adoptedToldTo, entriesToldTo } from "./booked.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
@@ -145,7 +145,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
   const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
-  opening.tellAdopted({ onStored: () => undefined, onAdopted: async () => true });
+  opening.tellAdopted(adoptedToldTo(admission, observer));
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({ control, catalog, observer, metrics });

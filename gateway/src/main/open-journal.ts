@@ -1,4 +1,4 @@
-import type { Settings } from "#core/index.ts";
+import { bounds, type LedgerEntry, type Settings } from "#core/index.ts";
 import { type AdoptionHooks, recover, startAdoption } from "#ledger/index.ts";
 import type { AbandonedJournal, Journal, Observer } from "#ports/index.ts";
 import {
@@ -76,6 +76,8 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
   const installation = installationOf(control);
   let hooks: Required<AdoptionHooks> | null = null;
   let recovered = 0;
+  /** Of the first look, until there is somebody to be told. */
+  let early: LedgerEntry[] = [];
   const adoption = startAdoption({
     async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
       for (const journal of abandonedJournals(control.journalPath, directory.path, installation)) {
@@ -89,7 +91,8 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
     hooks: {
       onStored: (entries) => {
         recovered += entries.length;
-        hooks?.onStored(entries);
+        if (hooks !== null) hooks.onStored(entries);
+        else if (early.length < bounds.journalBacklogMax) early.push(...entries);
       },
       onAdopted: async (owner) => (hooks === null ? false : await hooks.onAdopted(owner)),
     },
@@ -99,6 +102,8 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
     recovered,
     tellAdopted: (given) => {
       hooks = given;
+      if (early.length > 0) given.onStored(early);
+      early = [];
       void adoption.hurry();
     },
     hurryAdoption: () => adoption.hurry(),
