@@ -9,7 +9,7 @@
  * settled as interrupted, at what its last checkpoint says.
  */
 
-export { type Adoption, type AdoptionHooks, startAdoption } from "./adoption.ts";
+export { type AdoptionHooks, startAdoption } from "./adoption.ts";
 export type { Attempt, AttemptEnd, AttemptFields, Reached } from "./attempt.ts";
 export { type ExportFormat, exportEntries } from "./export.ts";
 export { createRecorder, type Recorder } from "./recorder.ts";

@@ -18,6 +18,9 @@ export interface OpenAttemptStore {
    * what the journal knows better counts. Discarding removes both.
    */
   joinedTo(leftovers: JournalLeftovers, owner: string | null): JournalLeftovers;
-  /** What processes left that were not seen for bounds.remoteLostMs, nor began anything: their disks are taken for lost. */
+  /**
+   * What processes left that were not seen for bounds.remoteLostMs, and neither began anything nor told how far it is: their disks
+   * are taken for lost.
+   */
   abandoned(): AsyncIterable<AbandonedJournal>;
 }

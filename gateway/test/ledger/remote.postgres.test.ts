@@ -68,7 +68,7 @@ await onPostgres("intents in the database", () => {
   };
   /** As if it had not been seen, and had begun nothing, for so long. */
   const unseenFor = async (ms: number) => {
-    await sql`update open_attempts set opened_at = opened_at - ${ms}::bigint`.execute(ground.database.kysely);
+    await sql`update open_attempts set heard_at = heard_at - ${ms}::bigint`.execute(ground.database.kysely);
     await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(ground.database.kysely);
   };
 
@@ -180,6 +180,11 @@ await onPostgres("intents in the database", () => {
     await adoption.hurry();
     expect([adopted, (await entries()).size]).toEqual([[], 0]);
     await unseenFor(20_000);
+    // A stream that goes on says that its process lives, though nothing new begins and nobody has seen it.
+    await store.checkpoint([checkpointOf(2, 64)]);
+    await adoption.hurry();
+    expect(adopted).toEqual([]);
+    await unseenFor(610_000);
     await adoption.hurry();
     await adoption.close();
     const booked = await entries();

@@ -47,7 +47,7 @@ export const ledgerBounds = {
   adoptionBatchMax: 100,
   /**
    * Durability `remote`: how long a call waits until its intent is in the database; intents in one statement; how often
-   * checkpoints follow. A process that was not seen for the last of these, and began nothing, is taken for one whose disk is lost.
+   * checkpoints follow. A process of which nothing was heard for the last of these is taken for one whose disk is lost.
    */
   remoteIntentMs: 5_000,
   remoteBatchMax: 500,

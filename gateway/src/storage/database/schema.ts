@@ -28,11 +28,11 @@ export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleT
   open_attempts: OpenAttemptTable;
 }
 
-/** Attempts that processes have under way, as their journals hold them. `opened_at` is the database's clock. */
+/** Attempts that processes have under way, as their journals hold them. `heard_at`: of its beginning or last checkpoint, by the database's clock. */
 interface OpenAttemptTable {
   attempt_id: string;
   owner: string;
-  opened_at: number;
+  heard_at: number;
   intent: string;
   checkpoint: string | null;
 }

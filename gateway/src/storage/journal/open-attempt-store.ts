@@ -18,15 +18,16 @@ export function createOpenAttemptStore(database: Database): OpenAttemptStore {
       const records = intents.map(encodeIntent);
       // One statement of one shape, however many there are: it is planned once for each connection.
       await sql`
-        insert into open_attempts (attempt_id, owner, opened_at, intent)
+        insert into open_attempts (attempt_id, owner, heard_at, intent)
         select id, ${owner}, ${now}, record from unnest(${ids}::text[], ${records}::text[]) as given (id, record)
         on conflict do nothing`.execute(kysely);
     },
     async checkpoint(checkpoints) {
       const ids = checkpoints.map(({ attemptId }) => attemptId);
       const records = checkpoints.map(encodeCheckpoint);
+      // It also says that its process lives.
       await sql`
-        update open_attempts set checkpoint = record
+        update open_attempts set checkpoint = record, heard_at = ${now}
         from unnest(${ids}::text[], ${records}::text[]) as given (id, record) where attempt_id = id`.execute(kysely);
     },
     remove: (attemptIds) => removeOpenAttempts(database, attemptIds),
@@ -40,7 +41,7 @@ export function createOpenAttemptStore(database: Database): OpenAttemptStore {
         .groupBy("open_attempts.owner")
         .having(
           sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${bounds.remoteLostMs}::bigint
-            and max(open_attempts.opened_at) < ${now} - ${bounds.remoteLostMs}::bigint`,
+            and max(open_attempts.heard_at) < ${now} - ${bounds.remoteLostMs}::bigint`,
         )
         .orderBy("open_attempts.owner")
         .limit(bounds.journalSlotsMax)

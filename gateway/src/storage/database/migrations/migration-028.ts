@@ -8,7 +8,7 @@ export function migration028(): Migration {
         .createTable("open_attempts")
         .addColumn("attempt_id", "text", (column) => column.primaryKey().notNull())
         .addColumn("owner", "text", (column) => column.notNull())
-        .addColumn("opened_at", "bigint", (column) => column.notNull())
+        .addColumn("heard_at", "bigint", (column) => column.notNull())
         .addColumn("intent", "text", (column) => column.notNull())
         .addColumn("checkpoint", "text")
         .execute();
