@@ -23,10 +23,13 @@ import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
+import { inTurn } from "./main/in-turn.ts";
 import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
 import { beOnlyProcess, refuseBesideOnlyProcess } from "./main/only-process.ts";
 import { openSlot } from "./main/open-slot.ts";
+import { openProcesses, type Processes } from "./main/processes.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
+import { type SharedConfig, sharedConfig } from "./main/shared-config.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
 export { type Control, openControl, placeOf } from "./main/control.ts";
@@ -64,6 +67,8 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
   // Held from here on: a second gateway changes nothing, neither the schema nor what a config file says.
   let directory = environment.databaseUrl === null ? openJournalDirectory(paths.journal) : null;
   let control: Control | null = null;
+  let processes: Processes | null = null;
+  let shared: SharedConfig | null = null;
   let watch: ConfigWatch | null = null;
   try {
     control = await openControl(environment, { held: true });
@@ -74,16 +79,21 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     broken.promise.catch(() => undefined);
     control = await joinDatabase(environment, control, broken.reject);
     await keepToOneBlobFolder(environment, control);
+    processes = await openProcesses({ control, version: options.version });
     const governed = environment.administrator !== null || (await control.people.administratorExists());
     if (!governed) refuseOpenHosts(environment);
     if (environment.configFile !== null) {
-      await applyConfigFile(environment.configFile, options.variables, controlStore);
+      shared = sharedConfig({ file: environment.configFile, control, processes, variables: options.variables });
+      if (shared === null) await applyConfigFile(environment.configFile, options.variables, controlStore);
+      else await shared.start();
     }
     // Those of an earlier run: the link was for that one alone, and the key's holder has the console.
     const secrets = new FirstSecrets(environment.dataDir);
     if (governed) secrets.remove();
     else secrets.removeLink();
-    const { found, unused } = await starterProviders(environment, controlStore);
+    const seeding = () => starterProviders(environment, controlStore);
+    const { leadership } = processes;
+    const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
     const { createGateway } = await import("./main/gateway.ts");
     const gateway = await createGateway({
@@ -95,19 +105,22 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
       link,
+      processes,
     });
-    if (environment.configFile !== null) {
+    const refreshed = () => gateway.catalog.refresh();
+    if (shared !== null) watch = shared.watch(gateway.observer, refreshed);
+    else if (environment.configFile !== null) {
       watch = watchConfig(environment.configFile, {
         environment,
         variables: options.variables,
         controlStore,
         observer: gateway.observer,
         clock: control.clock,
-        applied: () => gateway.catalog.refresh(),
+        applied: refreshed,
       });
     }
     const { announcement } = await import("./main/announcement.ts");
-    const told = await announcement({ environment, control, gateway, secrets, found, unused, ...options });
+    const told = await announcement({ environment, control, processes, gateway, secrets, found, unused, ...options });
     if (link === null) options.print(told);
     else link.ready(told);
     gateway.observer.log("info", "The gateway takes calls.", {
@@ -136,6 +149,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       await gateway.close({ graceMs, hurried });
     }
   } catch (thrown) {
+    await processes?.close();
     await control?.close();
     directory?.release();
     throw thrown;

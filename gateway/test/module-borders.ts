@@ -89,6 +89,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   assets: [],
   notices: ["changes", "vault"],
   leases: [],
+  broadcast: [],
   explain: [],
   spool: [],
   blobs: [],

@@ -32,10 +32,10 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))(), options.version));
     return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
   });
-  app.get("/api/status", () =>
+  app.get("/api/status", async () =>
     noStore(
       Response.json({
-        setup_needed: options.setup.token() !== null,
+        setup_needed: await options.setup.isNeeded(),
         version: options.version,
         demo: options.demo(),
       }),

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type ApiKey, type Catalog, Failure, type Group, type LimitScope, type Workspace } from "#core/index.ts";
+import {
+  type ApiKey,
+  bounds,
+  type Catalog,
+  Failure,
+  type Group,
+  type LimitScope,
+  type Workspace,
+} from "#core/index.ts";
 import type { KeyStore, Vault } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { quietCatalog } from "../../test/quiet-catalog.ts";
@@ -54,9 +62,18 @@ const vault: Vault = {
 class KeysInMemory implements KeyStore {
   readonly keys = new Map<string, ApiKey>();
   reads = 0;
+  #failure: Failure | null = null;
+
+  /** The readings from now on; how many there were is told. */
+  failWith(failure: Failure | null): () => number {
+    const before = this.reads;
+    this.#failure = failure;
+    return () => this.reads - before;
+  }
 
   async find(digest: string): Promise<ApiKey | null> {
     this.reads++;
+    if (this.#failure !== null) throw this.#failure;
     return this.keys.get(digest) ?? null;
   }
 }
@@ -134,6 +151,66 @@ describe("a known caller", () => {
     await authenticator.authenticate(bearer("secret"), address);
     clock.advance(500);
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("expired_api_key");
+  });
+});
+
+describe("what is known of a key without any notice of a change", () => {
+  const letIn = async ({ authenticator }: ReturnType<typeof gateway>) =>
+    await refusalOf(() => authenticator.authenticate(bearer("secret"), address));
+
+  test("is read anew beside the calls that use it, and none of them waits", async () => {
+    const { authenticator, keyStore, clock } = gateway();
+    await authenticator.authenticate(bearer("secret"), address);
+    for (let second = 0; second < 600; second++) {
+      clock.advance(1_000);
+      expect(authenticator.authenticate(bearer("secret"), address)).not.toBeInstanceOf(Promise);
+      await Promise.resolve();
+    }
+    expect(keyStore.reads).toBeWithin(2, 600_000 / bounds.keyRefreshMs + 2);
+  });
+
+  test("is at most a minute old: a key that was revoked in silence is refused then at the latest", async () => {
+    const one = gateway();
+    await letIn(one);
+    one.keyStore.keys.delete("digest of secret");
+    one.clock.advance(bounds.keyAgeMsMax - 1);
+    // This call is still let in, and the reading that it began tells.
+    expect(await letIn(one)).toBe("let in");
+    expect(await letIn(one)).toBe("invalid_api_key");
+    const idle = gateway();
+    await letIn(idle);
+    idle.keyStore.keys.delete("digest of secret");
+    idle.clock.advance(bounds.keyAgeMsMax);
+    expect(await letIn(idle)).toBe("invalid_api_key");
+  });
+
+  test("serves for the rest of the minute when the database is away, and then no longer", async () => {
+    const one = gateway();
+    await letIn(one);
+    const failing = one.keyStore.failWith(new Failure("storage_unavailable", "The database is away."));
+    one.clock.advance(bounds.keyRefreshMs);
+    for (let call = 0; call < 100; call++) expect(await letIn(one)).toBe("let in");
+    // A database that fails is asked once a second, not by every call.
+    expect(failing()).toBe(1);
+    one.clock.advance(bounds.keyRefreshRestMs);
+    expect(await letIn(one)).toBe("let in");
+    expect(failing()).toBe(2);
+    one.clock.advance(bounds.keyAgeMsMax - bounds.keyRefreshMs);
+    expect(await letIn(one)).toBe("storage_unavailable");
+    one.keyStore.failWith(null);
+    expect(await letIn(one)).toBe("let in");
+  });
+
+  test("is read for so many keys at once, so that a crowd of them does not crowd the database", async () => {
+    const { authenticator, keyStore, clock } = gateway();
+    const names = Array.from({ length: 100 }, (_, n) => `secret ${n}`);
+    for (const name of names) keyStore.keys.set(`digest of ${name}`, key);
+    const call = (name: string) => authenticator.authenticate(bearer(name), address);
+    await Promise.all(names.map(call));
+    clock.advance(bounds.keyRefreshMs);
+    const before = keyStore.reads;
+    for (const name of names) call(name);
+    expect(keyStore.reads - before).toBe(bounds.keyRefreshesMax);
   });
 });
 

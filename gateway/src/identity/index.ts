@@ -29,4 +29,4 @@ export {
 } from "./key-secret.ts";
 export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
 export { mayPassThrough, whyNotPassThrough } from "./pass-through-grant.ts";
-export { createSetup, type Setup } from "./setup.ts";
+export { createSetup, type Setup, type SharedSetup } from "./setup.ts";

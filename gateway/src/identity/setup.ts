@@ -5,8 +5,17 @@ import { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-
 export interface SetupOptions extends FirstAdministratorOptions {
   /** 256 bits of chance as URL-safe text. */
   readonly randomToken: () => string;
+  /** Where several processes have one link together; left out: it is this process's. */
+  readonly shared?: SharedSetup;
   /** Called when somebody has used the link. */
   readonly onCompleted?: () => void;
+}
+
+/** The link that is common to several processes, by its token. */
+export interface SharedSetup {
+  /** Makes this the token of all. False: another process that is there has shown its own. */
+  claim(token: string): Promise<boolean>;
+  matches(token: string): Promise<boolean>;
 }
 
 interface FirstAdministrator {
@@ -18,29 +27,44 @@ interface FirstAdministrator {
 }
 
 export interface Setup {
-  /** What the set-up link carries; null once there is an administrator. */
+  /** What the set-up link carries; null once there is an administrator, and where another process shows the link. */
   token(): string | null;
+  /** Whether the first administrator is still to be made. */
+  isNeeded(): Promise<boolean>;
   /** Throws `forbidden` for a wrong or used token, `invalid_request` for a password outside its bounds. */
   complete(administrator: FirstAdministrator): Promise<void>;
 }
 
 /**
- * The making of the first administrator. The token lives in this process only: it is made when the process starts
- * without an administrator, and gone when one exists, whoever made it.
+ * The making of the first administrator. The token is made when a process starts without an administrator, and gone when one
+ * exists, whoever made it. It lives in this process only, or is shared by its digest.
  */
 export async function createSetup(options: SetupOptions): Promise<Setup> {
-  let token = (await options.people.administratorExists()) ? null : options.randomToken();
+  const { people, shared } = options;
+  let needed = !(await people.administratorExists());
+  let token = needed ? options.randomToken() : null;
+  if (token !== null && shared !== undefined && !(await shared.claim(token))) token = null;
+  const isRight = async (given: string): Promise<boolean> => {
+    if (shared !== undefined) return await shared.matches(given);
+    return token !== null && equalInConstantTime(given, token);
+  };
   let underWay = false;
   return {
     token: () => token,
+    async isNeeded() {
+      // Another process may have made one.
+      if (needed && shared !== undefined) needed = !(await people.administratorExists());
+      return needed;
+    },
     async complete({ token: given, email, password, ip }) {
       // The token first: a guesser must not be able to make us hash. Of two at once, one is enough.
-      if (token === null || underWay || !equalInConstantTime(given, token)) throw refused();
+      if (!needed || underWay || !(await isRight(given)) || underWay) throw refused();
       checkPassword(password);
       underWay = true;
       try {
         const made = await makeFirstAdministrator(options, { email, password }, ip);
         token = null;
+        needed = false;
         if (!made) throw refused();
         options.onCompleted?.();
       } finally {

@@ -6,11 +6,14 @@ import { type BannerFacts, banner, bannerLine, type FirstSecret } from "./banner
 import type { Control } from "./control.ts";
 import { firstKey } from "./first-start.ts";
 import type { Gateway } from "./gateway.ts";
+import { inTurn } from "./in-turn.ts";
 import { shownOrigin } from "./listeners.ts";
+import type { Processes } from "./processes.ts";
 
 export interface AnnouncementOptions extends Pick<BannerFacts, "found" | "unused" | "version"> {
   readonly environment: Environment;
   readonly control: Control;
+  readonly processes: Processes;
   readonly gateway: Gateway;
   readonly secrets: FirstSecrets;
   /** A person reads what is printed, and nobody collects it. */
@@ -27,9 +30,12 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
   const json = environment.logFormat === "json";
   const shows = dependencies.interactive && !json;
   let key: FirstSecret | null = null;
-  const keySecret = await firstKey(control.controlStore, randomBytes, (secret) => {
-    key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
-  });
+  const { leadership } = dependencies.processes;
+  const keySecret = await inTurn({ leadership, clock: control.clock }, "first start", () =>
+    firstKey(control.controlStore, randomBytes, (secret) => {
+      key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
+    }),
+  );
   if (keySecret !== null) await gateway.catalog.refresh();
   const url = environment.publicUrl ?? shownOrigin(environment.host, gateway.server.port);
   const { admin } = environment;

@@ -5,7 +5,7 @@ import type { Environment } from "#config/index.ts";
 import type { Authenticator } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { createMailer } from "#mail/index.ts";
-import type { ExplainStore, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
+import type { ExplainStore, Leadership, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
 import { type ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createNoticeStore } from "#storage/index.ts";
@@ -39,6 +39,7 @@ export interface ConsoleDependencies {
   readonly answerAs: ReturnType<typeof createAsKey>;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
+  readonly leadership: Leadership;
 }
 
 /** What the console's calls stand on, and who tells of budgets. */
@@ -86,6 +87,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       catalog: current,
       clock,
       observer,
+      leadership: dependencies.leadership,
     }),
   };
 }

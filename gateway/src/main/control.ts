@@ -1,13 +1,27 @@
 import type { Environment } from "#config/index.ts";
-import type { Clock, ControlStore, Ids, LedgerStore, PeopleStore, Vault } from "#ports/index.ts";
+import type {
+  Clock,
+  ControlStore,
+  Ids,
+  Instances,
+  Leases,
+  LedgerStore,
+  PeopleStore,
+  SharedFacts,
+  Vault,
+} from "#ports/index.ts";
 import {
   closeDatabase,
   createControlStore,
+  createInstances,
+  createLeases,
   createLedgerStore,
   createPeopleStore,
+  createSharedFacts,
   type Database,
   type DatabasePlace,
   dataPaths,
+  openDatabaseClock,
   openInstallation,
   type Upgrade,
 } from "#storage/index.ts";
@@ -18,6 +32,7 @@ import { kindDefaults } from "./kind-check.ts";
 export interface Control {
   /** The id of this process: `proc_…`. */
   readonly instanceId: string;
+  /** On PostgreSQL the database's time of day, so that all processes have one. */
   readonly clock: Clock;
   readonly ids: Ids;
   readonly vault: Vault;
@@ -25,6 +40,9 @@ export interface Control {
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;
   readonly people: PeopleStore;
+  readonly leases: Leases;
+  readonly instances: Instances;
+  readonly facts: SharedFacts;
   /** Where `database` is, for those who open connections of their own. */
   readonly place: DatabasePlace;
   readonly journalPath: string;
@@ -43,17 +61,18 @@ export interface ControlOptions {
  * reached, and DataUnusable when the data directory is not as it must be; then nothing was made in it.
  */
 export async function openControl(environment: Environment, options: ControlOptions = {}): Promise<Control> {
-  const clock = systemClock;
-  const ids = createIds(clock);
+  const ids = createIds(systemClock);
   const paths = dataPaths(environment.dataDir);
   const place = placeOf(environment);
   const { database, vault, upgrade } = await openInstallation({
     place,
     paths,
     masterKey: environment.masterKey?.reveal() ?? null,
-    now: clock.now(),
+    now: systemClock.now(),
     held: options.held === true,
   });
+  const kept = place.kind === "sqlite" ? null : await openDatabaseClock(database, systemClock);
+  const clock = kept ?? systemClock;
   return {
     instanceId: ids.next("proc_"),
     clock,
@@ -63,10 +82,16 @@ export async function openControl(environment: Environment, options: ControlOpti
     controlStore: createControlStore({ database, vault, ids, clock, kindDefaults }),
     ledgerStore: createLedgerStore(database),
     people: createPeopleStore({ database, clock, ids }),
+    leases: createLeases(database),
+    instances: createInstances(database),
+    facts: createSharedFacts(database),
     place,
     journalPath: paths.journal,
     upgrade,
-    close: () => closeDatabase(database),
+    async close() {
+      kept?.stop();
+      await closeDatabase(database);
+    },
   };
 }
 

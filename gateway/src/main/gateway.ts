@@ -39,9 +39,11 @@ import { openMedia } from "./media.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
+import { openProcesses, type Processes } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
+import { sharedSetup } from "./shared-setup.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { numbersOf } from "./worker-numbers.ts";
@@ -89,6 +91,8 @@ export interface GatewayOptions {
   readonly onFatal: (error: Error) => void;
   /** It is one of several workers. */
   readonly link?: WorkerLink | null;
+  /** Left out: it takes its place among the processes of the installation by itself. */
+  readonly processes?: Processes;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }
@@ -129,6 +133,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
   }
 
+  const processes = options.processes ?? (await openProcesses(options));
+  processes.tellTo(observer);
+  const { broadcast, leadership } = processes;
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
   const first = await controlStore.catalog();
@@ -161,14 +168,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     journal,
     transport,
     providerClient,
-    ledgerStore,
-    ids,
-    clock,
-    observer,
-    explainer,
+    ...{ ledgerStore, leadership, ids, clock, observer, explainer },
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
-  const feed = createChangeFeed({ database: control.database, clock, observer });
+  const feed = createChangeFeed({ database, clock, observer, broadcast });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     if (change.kind === "catalog") {
@@ -188,8 +191,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   await catalog.refresh();
   await useOidc({ signIn, controlStore, observer });
   const setup = await createSetup({
-    signIn,
-    people,
+    ...{ signIn, people, ...sharedSetup(control, processes) },
     randomToken: options.randomToken,
     ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
   });
@@ -238,6 +240,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return await asKey(call);
     },
     changesSeen,
+    leadership,
   });
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots),
@@ -295,8 +298,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
   });
-  const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer });
-  const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
+  const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
+  const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
   const endWork = async (): Promise<void> => {
     await offload.close();
     await media.stop();
@@ -307,6 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await reports.close();
     stopPruning();
     await stopUpkeep();
+    await processes.close();
     await explainer.close(bounds.lastBytesMs);
     recorder.flush();
     await counting.close();

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Clock, LedgerStore, Observer } from "#ports/index.ts";
+import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
 export interface LedgerUpkeepOptions {
@@ -9,13 +9,15 @@ export interface LedgerUpkeepOptions {
 }
 
 /** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it. */
-export function keepLedger(options: LedgerUpkeepOptions & { readonly database: Pick<Database, "flavour"> }) {
-  const stopping = new AbortController();
-  const ended = options.database.flavour.name === "sqlite" ? null : ledgerUpkeep(options, stopping.signal);
-  return async (): Promise<void> => {
-    stopping.abort();
-    await ended;
-  };
+export function keepLedger({ database, leadership, ...options }: LedgerKeeping): () => Promise<void> {
+  if (database.flavour.name === "sqlite") return async () => undefined;
+  const lead = leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
+  return () => lead.stop();
+}
+
+interface LedgerKeeping extends LedgerUpkeepOptions {
+  readonly database: Pick<Database, "flavour">;
+  readonly leadership: Pick<Leadership, "lead">;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Clock, LedgerStore, Observer } from "#ports/index.ts";
+import type { Clock, KeptLease, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { KeptExplainer } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import { explainedAges } from "./open-explainer.ts";
@@ -10,22 +10,31 @@ export interface PruningOptions {
   readonly explainer: Pick<KeptExplainer, "prune">;
   readonly catalog: CatalogHolder;
   readonly observer: Observer;
+  readonly leadership: Pick<Leadership, "once">;
 }
 
-/** Removes ledger entries, explanations and captures that are too old, now and then. Rollups stay. Returns its own end. */
+/**
+ * Removes ledger entries, explanations and captures that are too old, now and then, in one process at a time. Rollups stay.
+ * Returns its own end.
+ */
 export function pruneDaily(options: PruningOptions): () => void {
-  const { clock, ledgerStore, explainer, catalog, observer } = options;
+  const { clock, ledgerStore, explainer, catalog, observer, leadership } = options;
   let ended = false;
   let stop = (): void => {};
   const later = (): void => {
     if (!ended) stop = clock.after(bounds.pruneMs, () => void prune());
   };
   const prune = async (): Promise<void> => {
+    // What another process removes now is removed; a database that cannot be asked has nothing removed either.
+    await leadership.once("prune", removeOld).catch(() => null);
+    later();
+  };
+  const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = catalog.current;
     await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * 86_400_000));
+    if (signal.aborted) return;
     await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
-    later();
   };
   const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
     try {

@@ -4,6 +4,7 @@
 export * from "./asset-resolver.ts";
 export * from "./asset-store.ts";
 export * from "./blob-store.ts";
+export * from "./broadcast.ts";
 export * from "./catalog-store.ts";
 export * from "./control-store.ts";
 export * from "./counter.ts";
@@ -21,6 +22,7 @@ export * from "./offload.ts";
 export * from "./open-attempts.ts";
 export * from "./people-store.ts";
 export * from "./report-store.ts";
+export * from "./shared-facts.ts";
 export * from "./sign-in.ts";
 export * from "./spool.ts";
 export * from "./static-files.ts";

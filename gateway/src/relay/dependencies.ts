@@ -2,7 +2,7 @@ import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, Explainer, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
+import type { Clock, Explainer, Ids, Journal, Leadership, LedgerStore, Observer, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
@@ -22,6 +22,8 @@ export interface RelayOptions {
   /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
   readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  /** Left out: there is one process. */
+  readonly leadership?: Pick<Leadership, "once">;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly observer: Observer;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Kysely, sql } from "kysely";
+import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
@@ -190,7 +191,8 @@ await onPostgres("parts of the ledger", () => {
     await dropMonth(database, "2024_05");
     await ledgerStore.insert([entryAt("early", march)]);
     const clock = new FakeClock(march);
-    const stop = keepLedger({ database, ledgerStore, clock, observer: silentObserver });
+    const leadership = createSoleLeadership({ owner: "proc_1", clock, observer: silentObserver });
+    const stop = keepLedger({ database, ledgerStore, clock, observer: silentObserver, leadership });
     const tail = async () => {
       const { rows } = await sql<{ rows: number }>`select count(*) as rows from usage_rollups_tail`.execute(
         database.kysely,

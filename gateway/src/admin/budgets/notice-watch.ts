@@ -1,7 +1,7 @@
 import { storedSentence } from "@sluice/contract/words";
 import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, ControlStore, DueNotice, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
+import type { Clock, ControlStore, DueNotice, Leadership, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
 import { crossingsOf, type WatchedLimit } from "./crossings.ts";
 import { limitScopes } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
@@ -14,6 +14,8 @@ export interface NoticeWatchOptions {
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly observer: Observer;
+  /** Budgets are looked at by one process at a time; left out: by this one. */
+  readonly leadership?: Pick<Leadership, "once">;
 }
 
 /**
@@ -106,10 +108,16 @@ export class NoticeWatch {
     }
   }
 
+  async #lookInTurn(): Promise<void> {
+    const { leadership } = this.#options;
+    if (leadership === undefined) await this.look();
+    else await leadership.once("notices", () => this.look());
+  }
+
   #later(): void {
     if (this.#stopped.signal.aborted) return;
     this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
-      this.#running = this.look()
+      this.#running = this.#lookInTurn()
         .catch((thrown: unknown) =>
           this.#options.observer.log("warn", "Budgets could not be looked at.", { error: thrown }),
         )

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
-import { Keeper } from "./keeper.ts";
 import { Pause } from "./pause.ts";
+import { RenewedLease } from "./renewed-lease.ts";
 import { within } from "./within.ts";
 
 export interface LeadershipOptions {
@@ -16,29 +16,29 @@ export interface LeadershipOptions {
 /** Leadership by leases in a database that several processes share. */
 export function createLeadership(options: LeadershipOptions): Leadership {
   const leads = new Set<Lead>();
-  const kept = new Set<Keeper>();
+  const kept = new Set<RenewedLease>();
   let closed = false;
 
-  const take = async (name: string): Promise<Keeper | null> => {
-    const keeper = await takeKept(options, name);
-    if (keeper === null) return null;
-    kept.add(keeper);
-    if (closed) keeper.lose("the process ends");
-    return keeper;
+  const take = async (name: string): Promise<RenewedLease | null> => {
+    const held = await takeKept(options, name);
+    if (held === null) return null;
+    kept.add(held);
+    if (closed) held.lose("the process ends");
+    return held;
   };
-  const end = async (keeper: Keeper): Promise<void> => {
-    kept.delete(keeper);
-    await keeper.end();
+  const end = async (held: RenewedLease): Promise<void> => {
+    kept.delete(held);
+    await held.end();
   };
   return {
     async once(name, work) {
       if (closed) return null;
-      const keeper = await take(name);
-      if (keeper === null) return null;
+      const held = await take(name);
+      if (held === null) return null;
       try {
-        return { result: await work(keeper) };
+        return { result: await work(held) };
       } finally {
-        await end(keeper);
+        await end(held);
       }
     },
     lead(name, work) {
@@ -58,15 +58,15 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     async close() {
       closed = true;
       // What is done once ends by its signal; whoever asked for it waits for its end.
-      for (const keeper of kept) keeper.lose("the process ends");
+      for (const held of kept) held.lose("the process ends");
       await Promise.all([...leads].map((lead) => lead.stop()));
     },
   };
 }
 
 interface Taking {
-  take(name: string): Promise<Keeper | null>;
-  end(keeper: Keeper): Promise<void>;
+  take(name: string): Promise<RenewedLease | null>;
+  end(held: RenewedLease): Promise<void>;
 }
 
 function takePart(
@@ -77,28 +77,28 @@ function takePart(
 ): Lead {
   const pause = new Pause(clock);
   let stopped = false;
-  let leading: Keeper | null = null;
+  let leading: RenewedLease | null = null;
 
   /** How long to wait before the next look. */
   const turn = async (): Promise<number> => {
-    const keeper = await take(name).catch((error: unknown) => {
+    const held = await take(name).catch((error: unknown) => {
       observer.log("debug", "A lease could not be asked for; trying again.", { lease: name, error });
       return null;
     });
-    if (keeper === null) return bounds.leaseLookMs;
-    if (stopped) keeper.lose("the process ends");
-    leading = keeper;
-    observer.log("debug", "This process has the lease.", { lease: name, fence: keeper.fence });
+    if (held === null) return bounds.leaseLookMs;
+    if (stopped) held.lose("the process ends");
+    leading = held;
+    observer.log("debug", "This process has the lease.", { lease: name, fence: held.fence });
     try {
-      if (keeper.isHeld) await work(keeper);
+      if (held.isHeld) await work(held);
       return bounds.leaseRestMs;
     } catch (error) {
       // Work whose lease is lost ends anyhow.
-      if (keeper.isHeld) observer.log("error", "Work of the whole installation failed.", { lease: name, error });
+      if (held.isHeld) observer.log("error", "Work of the whole installation failed.", { lease: name, error });
       return bounds.leaseRestMs;
     } finally {
       leading = null;
-      await end(keeper);
+      await end(held);
     }
   };
   const run = async (): Promise<void> => {
@@ -122,7 +122,7 @@ function takePart(
 }
 
 /** Its time counts from before it was asked for: by then the database has not yet begun to count. */
-async function takeKept(options: LeadershipOptions, name: string): Promise<Keeper | null> {
+async function takeKept(options: LeadershipOptions, name: string): Promise<RenewedLease | null> {
   const { leases, owner, clock, leaseMs = bounds.leaseMs } = options;
   const askedMs = clock.monotonic();
   const answer = leases.take(name, owner, leaseMs);
@@ -138,5 +138,5 @@ async function takeKept(options: LeadershipOptions, name: string): Promise<Keepe
     late = true;
     throw error;
   });
-  return lease === null ? null : new Keeper({ ...options, leaseMs }, lease, askedMs);
+  return lease === null ? null : new RenewedLease({ ...options, leaseMs }, lease, askedMs);
 }

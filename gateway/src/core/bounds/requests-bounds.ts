@@ -107,6 +107,12 @@ export const requestsBounds = {
   socketSilenceSeconds: 120,
   /** Cached callers; least recently used leave first. */
   keyCacheEntriesMax: 50_000,
+  /** What was read of a key is used for so long at most, also when no notice of a change comes; a key in use is read anew before. */
+  keyAgeMsMax: 60_000,
+  keyRefreshMs: 40_000,
+  /** How many are read anew at once beside what callers wait for; after a failure none for so long. */
+  keyRefreshesMax: 16,
+  keyRefreshRestMs: 1_000,
   /** Cached unknown keys, so that a guesser costs no database read. */
   unknownKeyEntriesMax: 10_000,
   unknownKeyMs: 10_000,

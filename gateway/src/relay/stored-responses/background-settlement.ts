@@ -1,7 +1,7 @@
 import { BoundedMap, bounds, type Catalog, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
-import type { Clock, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
+import type { Clock, Journal, Leadership, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
 import type { Heard } from "../attempt/measured-usage.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
 
@@ -9,6 +9,9 @@ export interface BackgroundSettlementOptions {
   readonly catalog: () => Catalog;
   readonly recorder: Recorder;
   readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  readonly journal: Pick<Journal, "drained">;
+  /** Of several processes that see an answer done one pays for it. Left out: there is one process. */
+  readonly leadership?: Pick<Leadership, "once">;
   readonly clock: Clock;
   readonly observer: Observer;
 }
@@ -40,7 +43,7 @@ export class BackgroundSettlement {
     if (heard === null || heard.told.source === "none" || responseOwner.paid || this.#claimed.has(name)) return nothing;
     this.#claimed.set(name, "viewer");
     try {
-      return await this.#settle(call, responseOwner, heard);
+      return await this.#settleAlone(call, responseOwner, heard);
     } catch (error) {
       this.#claimed.delete(name);
       this.#options.observer.log("error", "The usage of a background answer could not be recorded.", {
@@ -49,6 +52,25 @@ export class BackgroundSettlement {
       });
       return nothing;
     }
+  }
+
+  /** Nobody else settles the same answer until the ledger knows of this; only then may others ask it. */
+  #settleAlone(call: StoredResponseCall, responseOwner: ResponseOwner, heard: Heard): Promise<Spent> {
+    const { leadership, journal } = this.#options;
+    if (leadership === undefined) return this.#settle(call, responseOwner, heard);
+    const { promise, resolve, reject } = Promise.withResolvers<Spent>();
+    const { workspace } = call.principal;
+    const settled = leadership.once(`bill ${workspace.id} ${call.upstreamId}`, async ({ signal }) => {
+      resolve(await this.#settle(call, responseOwner, heard));
+      await journal.drained(signal).catch(() => undefined);
+    });
+    settled.then((done) => {
+      if (done !== null) return;
+      // Another process is at it. Should it die of it, whoever comes next pays.
+      this.#claimed.delete(nameOf(workspace.id, call.upstreamId));
+      resolve(nothing);
+    }, reject);
+    return promise;
   }
 
   /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */

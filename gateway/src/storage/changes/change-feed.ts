@@ -1,15 +1,17 @@
 import { bounds } from "#core/index.ts";
-import type { Change, ChangeFeed, Clock, Observer } from "#ports/index.ts";
+import type { Broadcast, Change, ChangeFeed, Clock, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 
 export interface ChangeFeedOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly observer: Observer;
+  /** Says when to ask at once. What it does not say is found by asking anyhow. */
+  readonly broadcast?: Broadcast;
 }
 
 /**
- * Asks the database every bounds.changePollMs what has changed, while anybody listens. Subscribe before reading what
+ * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe before reading what
  * the changes are about: a change that falls between is then told, never missed. A database that does not answer
  * is asked again; what happened meanwhile is told later, in order.
  */
@@ -41,7 +43,7 @@ interface Poll {
 const rowsMax = 1_000;
 
 function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>): Poll {
-  const { database, clock, observer } = options;
+  const { database, clock, observer, broadcast } = options;
   let stopped = false;
   let takeBack = (): void => undefined;
   let seen: number | null = null;
@@ -71,19 +73,33 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
     last = last.then(read);
     return last;
   };
+  const catchUp = async (): Promise<void> => {
+    while (!stopped && (await readInTurn())) {}
+  };
   const turn = async (): Promise<void> => {
-    await readInTurn();
+    await catchUp();
     if (!stopped) takeBack = clock.after(bounds.changePollMs, () => void turn());
   };
+  // However many words come while one reading waits, one more reading hears them all.
+  let hurried = false;
+  const hurry = (): void => {
+    if (hurried) return;
+    hurried = true;
+    last = last.then(() => {
+      hurried = false;
+      return read();
+    });
+    void last.then((more) => (more ? catchUp() : undefined));
+  };
+  const unsubscribe = broadcast?.subscribe("change", hurry);
   void turn();
   return {
     stop() {
       stopped = true;
+      unsubscribe?.();
       takeBack();
     },
-    async catchUp() {
-      while (!stopped && (await readInTurn())) {}
-    },
+    catchUp,
   };
 }
 

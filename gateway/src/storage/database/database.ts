@@ -23,7 +23,19 @@ export interface Database {
    */
   readonly reading: Kysely<Tables>;
   readonly flavour: Flavour;
+  /** On PostgreSQL: a connection outside the pools, for what the server tells by itself. Whoever opens it ends it. */
+  readonly openSession?: () => Promise<ServerSession>;
   close(): Promise<void>;
+}
+
+/** One connection to a server that notifies. */
+export interface ServerSession {
+  run(statement: string): Promise<void>;
+  onNotice: (payload: string) => void;
+  /** Once, when the connection is lost. */
+  onEnd: () => void;
+  readonly isOver: boolean;
+  end(): Promise<void>;
 }
 
 /** Rows that a transaction reads and then writes by: on PostgreSQL nobody else changes them until it ends. */

@@ -28,6 +28,7 @@ import { migration025 } from "./migrations/migration-025.ts";
 import { migration026 } from "./migrations/migration-026.ts";
 import { migration027 } from "./migrations/migration-027.ts";
 import { migration028 } from "./migrations/migration-028.ts";
+import { migration029 } from "./migrations/migration-029.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -61,6 +62,7 @@ export const migrations: Migrations = Object.freeze({
   "026": migration026,
   "027": migration027,
   "028": migration028,
+  "029": migration029,
 });
 
 /**

@@ -19,6 +19,12 @@ export function createInstances(database: Database): Instances {
           .deleteFrom("instances")
           .where("seen_at", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)
           .execute();
+        // Leases of one answer each; no fence of theirs is ever looked at again.
+        await connection
+          .deleteFrom("leases")
+          .where("name", "like", "bill %")
+          .where("until", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)
+          .execute();
       });
     },
     async leave(id) {

@@ -5,6 +5,7 @@ import type { Database, Flavour } from "../database.ts";
 import type { Tables } from "../schema.ts";
 import { checkServer, type PostgresFacts } from "./postgres-check.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
+import { openServerSession } from "./postgres-session.ts";
 import { type PostgresSettings, postgresSettings } from "./postgres-settings.ts";
 import { postgresTypes } from "./postgres-values.ts";
 
@@ -35,6 +36,7 @@ export async function openPostgres({ url, isChecked = false, ...given }: Postgre
       return reading;
     },
     flavour: postgresFlavour,
+    openSession: async () => await openServerSession(await openPool({ ...settings, poolSize: 1 }, "")),
     async close() {
       await reading?.destroy();
       await kysely.destroy();

@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock, KeptLease, Lease, Leases, Observer } from "#ports/index.ts";
 import { within } from "./within.ts";
 
-export interface KeeperOptions {
+export interface RenewedLeaseOptions {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -10,18 +10,18 @@ export interface KeeperOptions {
 }
 
 /** A lease in the hands of this process: renewed at each third of its time, and given up in time when that fails. */
-export class Keeper implements KeptLease {
+export class RenewedLease implements KeptLease {
   readonly name: string;
   readonly owner: string;
   readonly fence: number;
-  readonly #options: KeeperOptions;
+  readonly #options: RenewedLeaseOptions;
   readonly #lost = new AbortController();
   #heldUntilMs: number;
   #stopRenewal: () => void = () => {};
   #stopDoubt: () => void = () => {};
   #ended = false;
 
-  constructor(options: KeeperOptions, { name, owner, fence }: Lease, askedMs: number) {
+  constructor(options: RenewedLeaseOptions, { name, owner, fence }: Lease, askedMs: number) {
     this.name = name;
     this.owner = owner;
     this.fence = fence;

@@ -1,0 +1,85 @@
+import { hostname } from "node:os";
+import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import type { Broadcast, Instance, Leadership, Observer } from "#ports/index.ts";
+import { openBroadcast } from "#storage/index.ts";
+import type { Control } from "./control.ts";
+
+export interface ProcessesOptions {
+  readonly control: Control;
+  readonly version: string;
+}
+
+/** What this process is to the others of its installation. */
+export interface Processes {
+  readonly instance: Instance;
+  readonly leadership: Leadership;
+  readonly broadcast: Broadcast;
+  /** Where is told what happens from now on. */
+  tellTo(observer: Observer): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Takes a place among the processes of the installation. On SQLite there is this one. On PostgreSQL each tells that it is there.
+ */
+export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
+  const { control, version } = options;
+  const { clock, database, instanceId, instances, leases } = control;
+  const instance: Instance = { id: instanceId, version, host: hostname() };
+  let observer: Pick<Observer, "log"> = { log: () => undefined };
+  const told = { log: (...line: Parameters<Observer["log"]>) => observer.log(...line) };
+  const tellTo = (next: Observer): void => {
+    observer = next;
+  };
+  const shared = { owner: instanceId, clock, observer: told };
+  const broadcast = openBroadcast({ database, instanceId, clock, observer: told });
+  if (database.flavour.name === "sqlite") {
+    const leadership = createSoleLeadership(shared);
+    return {
+      instance,
+      leadership,
+      broadcast,
+      tellTo,
+      close: () => leadership.close(),
+    };
+  }
+  const leadership = createLeadership({ ...shared, leases });
+  const stopTelling = tellNowAndThen(options, instance, told);
+  const close = async (): Promise<void> => {
+    await leadership.close();
+    await stopTelling();
+    await broadcast.close();
+  };
+  try {
+    await instances.tell(instance);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  return { instance, leadership, broadcast, tellTo, close };
+}
+
+function tellNowAndThen(
+  { control: { clock, instances } }: ProcessesOptions,
+  instance: Instance,
+  observer: Pick<Observer, "log">,
+): () => Promise<void> {
+  let stopped = false;
+  let unbook = (): void => undefined;
+  const later = (): void => {
+    if (!stopped) unbook = clock.after(bounds.instanceTellMs, () => void tell());
+  };
+  const tell = async (): Promise<void> => {
+    await instances
+      .tell(instance)
+      .catch((error: unknown) => observer.log("debug", "The database was not told of this process.", { error }));
+    later();
+  };
+  later();
+  return async () => {
+    stopped = true;
+    unbook();
+    await instances.leave(instance.id).catch(() => undefined);
+  };
+}

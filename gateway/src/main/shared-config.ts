@@ -1,0 +1,174 @@
+import { ConfigInvalid, type ConfigWatch, loadConfigFile, type Variables, watchConfigFile } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
+import type { KeptLease, Observer } from "#ports/index.ts";
+import { ConfigConflict } from "#storage/index.ts";
+import { CannotStart } from "./cannot-start.ts";
+import type { Control } from "./control.ts";
+import { kindCheck } from "./kind-check.ts";
+import type { Processes } from "./processes.ts";
+
+export interface SharedConfigOptions {
+  readonly file: string;
+  readonly variables: Variables;
+  readonly control: Control;
+  readonly processes: Processes;
+}
+
+const [leaseName, fact] = ["config file", "config_file.applied"];
+
+/** What was applied last: by whom, and what it said, as a digest. */
+interface Applied {
+  readonly by: string;
+  readonly fence: number;
+  readonly digest: string;
+}
+
+/** Null where there is one process: it applies its file by itself. */
+export function sharedConfig(options: SharedConfigOptions): SharedConfig | null {
+  return options.control.database.flavour.name === "sqlite" ? null : new SharedConfig(options);
+}
+
+/**
+ * The config file where several processes have one each. One of them applies its own; the others compare theirs with what was
+ * applied, and say so when it is another. When the one ends, another applies its own.
+ */
+export class SharedConfig {
+  readonly #options: SharedConfigOptions;
+  #lease: KeptLease | null = null;
+  #observer: Pick<Observer, "log" | "configReload"> | null = null;
+  #refresh: () => Promise<void> = async () => undefined;
+  #differs: Applied | null = null;
+
+  constructor(options: SharedConfigOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the file is applied, here or by another process. Throws as loading and applying does; then nothing changed. */
+  async start(): Promise<void> {
+    const { processes } = this.#options;
+    const own = await this.#load();
+    const { promise: first, resolve, reject } = Promise.withResolvers<void>();
+    // Whoever waits hears of it below.
+    first.catch(() => undefined);
+    processes.leadership.lead(leaseName, async (lease) => {
+      this.#lease = lease;
+      await this.#apply().then(resolve, (thrown: unknown) => this.#refuse(thrown, reject));
+      await new Promise<void>((done) => lease.signal.addEventListener("abort", () => done(), { once: true }));
+      this.#lease = null;
+    });
+    const elsewhere = await Promise.race([first.then(() => null), this.#appliedElsewhere()]);
+    if (elsewhere !== null && elsewhere.digest !== this.#digestOf(own)) this.#differs = elsewhere;
+  }
+
+  /** Goes on with the changes of the file, and with what others ask for; `refresh` makes this process go by them. */
+  watch(observer: Observer, refresh: () => Promise<void>): ConfigWatch {
+    const { file, control, processes } = this.#options;
+    this.#observer = observer;
+    this.#refresh = refresh;
+    if (this.#differs !== null) this.#tellOther(this.#differs);
+    const watch = watchConfigFile(file, () => this.#changed(), {
+      clock: control.clock,
+      onError: (thrown) => observer.log("error", "The config file could not be applied.", { error: thrown }),
+    });
+    const unsubscribe = processes.broadcast.subscribe("config", () => void (this.#lease === null || watch.trigger()));
+    return {
+      trigger: () => watch.trigger(),
+      async close() {
+        unsubscribe();
+        await watch.close();
+      },
+    };
+  }
+
+  /** The file changed, or a HUP came. */
+  async #changed(): Promise<void> {
+    try {
+      if (this.#lease?.isHeld === true) await this.#apply();
+      else await this.#compare();
+    } catch (thrown) {
+      this.#refuse(thrown, () => {
+        throw thrown;
+      });
+    }
+  }
+
+  async #apply(): Promise<void> {
+    const { file, control } = this.#options;
+    const config = await this.#load();
+    const lease = this.#lease;
+    if (lease === null || !lease.isHeld) return;
+    const report = await control.controlStore.apply(config, `file ${file}`);
+    const applied: Applied = { by: lease.owner, fence: lease.fence, digest: this.#digestOf(config) };
+    await control.facts.write(fact, JSON.stringify(applied));
+    if (report.length === 0) this.#observer?.configReload("unchanged", file);
+    else {
+      await this.#refresh();
+      this.#observer?.configReload("applied", report.join("; "));
+    }
+  }
+
+  /** Another process applies its file: it is asked to look now, and for a while it may still be about to get this content. */
+  async #compare(): Promise<void> {
+    const { file, control, processes } = this.#options;
+    const digest = this.#digestOf(await this.#load());
+    processes.broadcast.send("config", "");
+    const endMs = control.clock.monotonic() + bounds.configElsewhereMs;
+    for (;;) {
+      const applied = await this.#applied();
+      if (applied?.digest === digest) {
+        this.#observer?.configReload("unchanged", file);
+        return;
+      }
+      if (this.#lease?.isHeld === true) return await this.#apply();
+      if (control.clock.monotonic() > endMs) {
+        if (applied !== null) this.#tellOther(applied);
+        return;
+      }
+      await this.#pause();
+    }
+  }
+
+  #tellOther({ by }: Applied): void {
+    const detail = `${this.#options.file} says something else than the config file that process ${by} has applied. It is not applied here; give every process the same file.`;
+    this.#observer?.configReload("refused", detail);
+  }
+
+  #refuse(thrown: unknown, atStart: (thrown: unknown) => void): void {
+    if (this.#observer === null || !(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) {
+      atStart(thrown);
+      return;
+    }
+    const detail = thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message;
+    this.#observer.configReload("refused", detail);
+  }
+
+  /** What the process that has the lease has applied under it. */
+  async #appliedElsewhere(): Promise<Applied | null> {
+    const { control } = this.#options;
+    const endMs = control.clock.monotonic() + bounds.startTurnMs;
+    while (control.clock.monotonic() < endMs) {
+      if (this.#lease !== null) return await new Promise<never>(() => undefined);
+      const [holder, applied] = [await control.leases.holder(leaseName), await this.#applied()];
+      if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
+      await this.#pause();
+    }
+    throw new CannotStart("Another gateway is applying its config file and does not come to an end; start again.");
+  }
+
+  async #applied(): Promise<Applied | null> {
+    const text = await this.#options.control.facts.read(fact);
+    return text === null ? null : (JSON.parse(text) as Applied);
+  }
+
+  async #load() {
+    return (await loadConfigFile(this.#options.file, this.#options.variables, [kindCheck])).config;
+  }
+
+  #digestOf(config: object): string {
+    return this.#options.control.vault.digest(`config file\n${JSON.stringify(config)}`);
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#options.control.clock.after(bounds.startTurnLookMs, resolve));
+  }
+}

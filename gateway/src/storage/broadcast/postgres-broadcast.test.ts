@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Broadcast } from "#ports/index.ts";
+import { until } from "../../../../test/until.ts";
+import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { openPostgresGround, type PostgresGround } from "../../../test/postgres-ground.ts";
+import { onPostgres } from "../../../test/postgres-server.ts";
+import { createChangeFeed } from "../changes/change-feed.ts";
+import type { Database } from "../database/database.ts";
+import { openPostgres } from "../database/postgres/open-postgres.ts";
+import { createPostgresBroadcast } from "./postgres-broadcast.ts";
+
+/** A process of its own: connections, a clock that stands still, and what it was warned of. */
+async function openProcess(url: string, instanceId: string, change: (database: Database) => Database = (same) => same) {
+  const database = await openPostgres({ url, poolSize: 2 });
+  const clock = new FakeClock();
+  const warnings: string[] = [];
+  const observer = {
+    ...silentObserver,
+    log: (level: string, message: string) => void (level === "warn" && warnings.push(message)),
+  };
+  const broadcast = createPostgresBroadcast({ database: change(database), instanceId, clock, observer });
+  return {
+    database,
+    clock,
+    warnings,
+    broadcast,
+    feed: createChangeFeed({ database, clock, observer: silentObserver, broadcast }),
+    async [Symbol.asyncDispose]() {
+      await broadcast.close();
+      await database.close();
+    },
+  };
+}
+
+const isUp = (broadcast: Broadcast) => until(() => broadcast.isUp);
+
+async function writeChange({ database }: Pick<PostgresGround, "database">, digest: string): Promise<void> {
+  await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest }).execute();
+}
+
+/** As a server that restarts, or an administrator, would end it. */
+async function cutListeners({ database }: PostgresGround): Promise<number> {
+  const { rows } = await sql<{ cut: number }>`
+    select count(*) as cut from (
+      select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen sluice'
+    ) as ended`.execute(database.kysely);
+  return Number(rows[0]?.cut);
+}
+
+await onPostgres("words between processes", () => {
+  test("what one process sends every other hears, in order and whole, and not the sender itself", async () => {
+    await using ground = await openPostgresGround();
+    await using one = await openProcess(ground.url, "proc_1");
+    await using two = await openProcess(ground.url, "proc_2");
+    const heard: string[] = [];
+    for (const [name, { broadcast }] of Object.entries({ one, two })) {
+      broadcast.subscribe("row", (text) => heard.push(`${name}: ${text}`));
+      await isUp(broadcast);
+    }
+    const words = ["a", "with blanks  and ' quotes", '{"json":"ü"}', ""];
+    for (const text of words) one.broadcast.send("row", text);
+    one.broadcast.send("row", "x".repeat(bounds.broadcastTextBytesMax));
+    one.broadcast.send("row", "last");
+    await until(() => heard.includes("two: last"));
+    expect(heard).toEqual([...words, "last"].map((text) => `two: ${text}`));
+  });
+
+  test("a change is heard in another process as soon as it is committed, before any asking is due", async () => {
+    await using ground = await openPostgresGround();
+    await using one = await openProcess(ground.url, "proc_1");
+    const seen: string[] = [];
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    await isUp(one.broadcast);
+    await until(() => one.clock.pending > 0);
+    // Its clock stands still: nothing here can be found by asking.
+    for (let n = 0; n < 100; n++) await writeChange(ground, `digest-${n}`);
+    await until(() => seen.length === 100);
+    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `digest-${n}`));
+    stop();
+  });
+
+  test("a session that was cut is found by asking meanwhile, and listened on again", async () => {
+    await using ground = await openPostgresGround();
+    await using one = await openProcess(ground.url, "proc_1");
+    const seen: string[] = [];
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    await isUp(one.broadcast);
+    expect(await cutListeners(ground)).toBe(1);
+    await until(() => !one.broadcast.isUp);
+    await writeChange(ground, "by asking");
+    await until(() => {
+      one.clock.advance(bounds.changePollMs);
+      return seen.length === 1;
+    });
+    await until(() => {
+      if (!one.broadcast.isUp) one.clock.advance(bounds.broadcastRetryMs);
+      return one.broadcast.isUp;
+    });
+    await writeChange(ground, "by a word");
+    await until(() => seen.length === 2);
+    expect(seen).toEqual(["by asking", "by a word"]);
+    expect(one.warnings).toEqual([]);
+    stop();
+  });
+
+  test("what was written while nobody listened is looked for as soon as somebody does again", async () => {
+    await using ground = await openPostgresGround();
+    const { promise: mayOpen, resolve: open } = Promise.withResolvers<void>();
+    await using one = await openProcess(ground.url, "proc_1", (database) => ({
+      ...database,
+      kysely: database.kysely,
+      openSession: async () => {
+        await mayOpen;
+        return (await database.openSession?.()) as never;
+      },
+    }));
+    const seen: string[] = [];
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    await until(() => one.clock.pending > 0);
+    await writeChange(ground, "before");
+    expect(seen).toEqual([]);
+    open();
+    await until(() => seen.length === 1);
+    stop();
+  });
+
+  test("a pooler that takes LISTEN and tells nothing is noticed, said once, and asked again with longer and longer rests", async () => {
+    await using ground = await openPostgresGround();
+    let sessions = 0;
+    // A pooler that gives each statement another session: the one that listened is not the one that stays.
+    await using one = await openProcess(ground.url, "proc_1", (database) => ({
+      ...database,
+      kysely: database.kysely,
+      openSession: async () => {
+        sessions++;
+        const session = await database.openSession?.();
+        if (session === undefined) throw new Error("this is PostgreSQL");
+        const { run } = session;
+        session.run = () => run("select 1");
+        return session;
+      },
+    }));
+    const pass = () => one.clock.advance(bounds.broadcastAnswerMs);
+    await until(() => {
+      pass();
+      return one.warnings.length === 1;
+    });
+    const before = sessions;
+    await until(() => {
+      pass();
+      return sessions > before + 2;
+    });
+    expect(one.broadcast.isUp).toBe(false);
+    expect(one.warnings).toHaveLength(1);
+    expect(one.warnings[0]).toContain("pool_mode=session");
+  });
+});

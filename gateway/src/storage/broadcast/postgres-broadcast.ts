@@ -1,0 +1,172 @@
+import { bounds } from "#core/index.ts";
+import type { Broadcast, BroadcastTopic, Clock, Observer } from "#ports/index.ts";
+import type { Database, ServerSession } from "../database/database.ts";
+import { BroadcastOutbox, broadcastChannel } from "./broadcast-outbox.ts";
+
+export interface BroadcastOptions {
+  readonly database: Database;
+  /** The id of this process, by which it knows its own words. */
+  readonly instanceId: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+type Listener = (text: string) => void;
+
+/**
+ * NOTIFY and LISTEN. Listening needs a session of its own, and is proven by hearing oneself: at its start, because poolers that
+ * share sessions take LISTEN and then tell nothing, and now and then, because a dead connection is silent too.
+ */
+export function createPostgresBroadcast(options: BroadcastOptions): Broadcast {
+  const { instanceId } = options;
+  const listeners = new Map<BroadcastTopic, Set<Listener>>();
+  const outbox = new BroadcastOutbox(options);
+  const tell = (topic: BroadcastTopic, text: string): void => {
+    for (const listener of listeners.get(topic) ?? []) {
+      try {
+        listener(text);
+      } catch (error) {
+        options.observer.log("error", "A listener for other processes' words failed.", { topic, error });
+      }
+    }
+  };
+  const hearing = new Hearing(options, tell);
+  return {
+    send: (topic, text) => outbox.add(`${instanceId} ${topic} ${text}`),
+    subscribe(topic, listener) {
+      const entry: Listener = (text) => listener(text);
+      const those = listeners.get(topic) ?? new Set();
+      listeners.set(topic, those.add(entry));
+      return () => those.delete(entry);
+    },
+    get isUp() {
+      return hearing.isUp;
+    },
+    async close() {
+      await Promise.all([hearing.close(), outbox.close()]);
+    },
+  };
+}
+
+/** The session that listens, from one loss to the next. */
+class Hearing {
+  readonly #options: BroadcastOptions;
+  readonly #tell: (topic: BroadcastTopic, text: string) => void;
+  readonly #running: Promise<void>;
+  #isUp = false;
+  #closed = false;
+  #wake = (): void => undefined;
+  #heard: { readonly proof: string; readonly resolve: () => void } | null = null;
+  #proofs = 0;
+  #toldDeaf = false;
+
+  constructor(options: BroadcastOptions, tell: (topic: BroadcastTopic, text: string) => void) {
+    this.#options = options;
+    this.#tell = tell;
+    this.#running = this.#run();
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let restMs: number = bounds.broadcastRetryMs;
+    while (!this.#closed) {
+      const wasUp = await this.#listen();
+      restMs = wasUp ? bounds.broadcastRetryMs : Math.min(restMs * 2, bounds.broadcastRetryMsMax);
+      if (!this.#closed) await this.#pause(restMs);
+    }
+  }
+
+  /** From a connection to its end. Resolves to whether words were heard on it. */
+  async #listen(): Promise<boolean> {
+    const { database, clock, observer } = this.#options;
+    let session: ServerSession | null = null;
+    let proven = false;
+    try {
+      session = (await database.openSession?.()) ?? null;
+      if (session === null) return false;
+      const opened = session;
+      opened.onNotice = (payload) => this.#hear(payload);
+      opened.onEnd = () => this.#lost();
+      // A server that is silent ends here; the statement rejects with its connection.
+      const stop = clock.after(bounds.broadcastAnswerMs, () => void opened.end());
+      await opened.run(`listen ${broadcastChannel}`).finally(stop);
+      while (!this.#closed && (await this.#prove())) {
+        if (!proven) {
+          // What was said while nobody listened: whoever waits for news looks once.
+          this.#tell("change", "");
+          this.#toldDeaf = false;
+        }
+        proven = true;
+        this.#isUp = true;
+        await this.#pause(bounds.broadcastProofMs);
+        if (session.isOver) break;
+      }
+      if (!proven && !this.#closed && !session.isOver) this.#sayDeaf();
+    } catch (error) {
+      observer.log("debug", "PostgreSQL cannot be listened to; trying again.", { error });
+    } finally {
+      this.#isUp = false;
+      await session?.end();
+    }
+    return proven;
+  }
+
+  #hear(payload: string): void {
+    const [origin = "", topic = "", ...words] = payload.split(" ");
+    const text = words.join(" ");
+    if (origin !== this.#options.instanceId) this.#tell(topic as BroadcastTopic, text);
+    else if (topic === "proof" && this.#heard?.proof === text) this.#heard.resolve();
+  }
+
+  /** Speaks to itself over another connection, and waits to hear it. */
+  async #prove(): Promise<boolean> {
+    const { clock, database, instanceId } = this.#options;
+    const proof = String(++this.#proofs);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const stop = clock.after(bounds.broadcastAnswerMs, () => resolve(false));
+    this.#heard = { proof, resolve: () => resolve(true) };
+    this.#wake = () => resolve(false);
+    const said = BroadcastOutbox.notify(database, [`${instanceId} proof ${proof}`]);
+    said.catch(() => resolve(false));
+    return await promise.finally(() => {
+      stop();
+      this.#heard = null;
+    });
+  }
+
+  #lost(): void {
+    this.#isUp = false;
+    this.#wake();
+  }
+
+  #sayDeaf(): void {
+    if (this.#toldDeaf) return;
+    this.#toldDeaf = true;
+    this.#options.observer.log(
+      "warn",
+      "PostgreSQL's notices do not arrive; a pooler in between may share sessions (PgBouncer: pool_mode=session). " +
+        "Changes are found by asking instead, and live views show the requests of one process.",
+      { askedEachMs: bounds.changePollMs },
+    );
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = this.#options.clock.after(ms, resolve);
+    this.#wake = () => {
+      stop();
+      resolve();
+    };
+    return promise;
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { atRest, until } from "../../../../test/until.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { openDatabaseClock } from "./database-clock.ts";
+import { openDatabase } from "./open-database.ts";
+
+const dayMs = 24 * 3_600_000;
+
+test("replicas whose clocks are days apart agree on the database's time, and a hand on one of them moves nothing", async () => {
+  const database = openDatabase({ path: ":memory:" });
+  const clocks = [new FakeClock(0), new FakeClock(Date.UTC(2040, 0, 1))];
+  const [one, other] = await Promise.all(clocks.map((clock) => openDatabaseClock(database, clock)));
+  if (one === undefined || other === undefined) throw new Error("there are two");
+  const machineMs = Date.now();
+  expect(Math.abs(one.now() - machineMs)).toBeLessThan(dayMs);
+  expect(Math.abs(one.now() - other.now())).toBeLessThan(dayMs);
+  expect(other.aheadMs).toBeGreaterThan(dayMs);
+  const before = one.now();
+  clocks[0]?.jump(100 * dayMs);
+  expect(one.now()).toBe(before);
+  clocks[0]?.advance(1_000);
+  expect(one.now()).toBe(before + 1_000);
+  one.stop();
+  other.stop();
+  expect(clocks.map(({ pending }) => pending)).toEqual([0, 0]);
+  await database.close();
+});
+
+test("the database is asked again now and then, and a database that is away stops no clock", async () => {
+  const database = openDatabase({ path: ":memory:" });
+  const clock = new FakeClock();
+  const kept = await openDatabaseClock(database, clock);
+  // Ahead of the database by what passed here and not there, until it is asked.
+  clock.advance(bounds.databaseClockMs - 1);
+  const ahead = kept.now();
+  clock.advance(1);
+  await until(() => clock.pending === 1);
+  expect(kept.now()).toBeLessThan(ahead);
+  await database.close();
+  const before = kept.now();
+  clock.advance(bounds.databaseClockMs);
+  await atRest(() => clock.pending);
+  expect(kept.now()).toBe(before + bounds.databaseClockMs);
+  expect(clock.pending).toBe(1);
+  kept.stop();
+});

@@ -1,0 +1,58 @@
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { Database } from "./database.ts";
+import { databaseNow } from "./database-now.ts";
+
+/** A clock with the database's time of day. */
+export interface DatabaseClock extends Clock {
+  /** How far this machine's clock was ahead of the database's when it was asked last; milliseconds. */
+  readonly aheadMs: number;
+  stop(): void;
+}
+
+/**
+ * The time of day of the database, so that processes on several machines agree on what is due, leased and spent in which period
+ * however their own clocks are set. It is asked now and then, at first here; in between it goes on as time passes.
+ */
+export async function openDatabaseClock(database: Database, clock: Clock): Promise<DatabaseClock> {
+  // The database's time minus the monotonic one.
+  let offsetMs = await readOffset(database, clock);
+  let stopped = false;
+  let unbook = (): void => undefined;
+  const read = async (): Promise<void> => {
+    // A database that does not answer says nothing new; what is known goes on.
+    offsetMs = await readOffset(database, clock).catch(() => offsetMs);
+    later();
+  };
+  const later = (): void => {
+    if (!stopped) unbook = clock.after(bounds.databaseClockMs, () => void read());
+  };
+  later();
+  const now = (): number => Math.floor(clock.monotonic() + offsetMs);
+  return {
+    now,
+    monotonic: () => clock.monotonic(),
+    after: (delayMs, act) => clock.after(delayMs, act),
+    get aheadMs() {
+      return clock.now() - now();
+    },
+    stop() {
+      stopped = true;
+      unbook();
+    },
+  };
+}
+
+/** Of a few askings the quickest is the most exact: the answer is from some moment between question and answer. */
+async function readOffset(database: Database, clock: Clock): Promise<number> {
+  let best = { tookMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
+  for (let asking = 0; asking < askings; asking++) {
+    const askedMs = clock.monotonic();
+    const row = await database.reading.selectNoFrom(databaseNow(database).as("now")).executeTakeFirstOrThrow();
+    const tookMs = clock.monotonic() - askedMs;
+    if (tookMs < best.tookMs) best = { tookMs, offsetMs: row.now - (askedMs + tookMs / 2) };
+  }
+  return best.offsetMs;
+}
+
+const askings = 3;
