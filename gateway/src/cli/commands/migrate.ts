@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Environment } from "#config/index.ts";
-import { placeOf } from "#main.ts";
 import { systemClock } from "#system/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
@@ -21,6 +20,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
       const environment = await environmentOf(terminal.variables);
       if (options.from !== undefined) return await moveFrom(options.from, environment, terminal, command);
       const paths = storage.dataPaths(environment.dataDir);
+      const { placeOf } = await import("#main.ts");
       const place = placeOf(environment);
       const { ran, applied, copy } = await storage.bringUpToDate({
         place,
@@ -40,6 +40,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
 async function moveFrom(folder: string, environment: Environment, terminal: Terminal, command: Command): Promise<void> {
   const { createLedgerStore, dataPaths, moveOver, readJournal, shownPlace } = await import("#storage/index.ts");
   const { recover } = await import("#ledger/index.ts");
+  const { placeOf } = await import("#main.ts");
   const to = placeOf(environment);
   if (to.kind === "sqlite") {
     throw new CommandFailed(
