@@ -7,6 +7,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
 import type { RedisGround } from "./redis-ground.ts";
 import { SlowNetwork } from "./slow-network.ts";
+import { WorldLedger } from "./world-ledger.ts";
 
 const limit = 60;
 
@@ -19,9 +20,10 @@ interface Call {
   /** What it used of the window at the end; null while it runs. */
   tokens: number | null;
   cost: number;
-  endedMs: number;
   reserved: Reserved | null;
   isDead: boolean;
+  /** Its process is dead, and its journal taken over. */
+  isAdopted: boolean;
 }
 
 /** Several processes on one Redis, with time, the network and death in the hands of a seed; and what must hold of all of them. */
@@ -33,8 +35,11 @@ export class ShareWorld {
   readonly #processes = new Map<number, RedisCounter>();
   readonly #calls: Call[] = [];
   readonly #ranMs = new Map<string, number>();
-  /** Tells what calls of dead processes cost, as whoever takes over their journal does. It is never cut off. */
+  readonly #ledger: WorldLedger;
+  /** Takes over journals of the dead. It is never cut off. */
   #heir: RedisCounter | null = null;
+  /** Takings over that are still to come, or are being told. */
+  #adoptions = 0;
   /** Who is cut off, and until when. */
   readonly #backMs = new Map<number, number>();
   readonly #outageMsMax: number;
@@ -46,11 +51,12 @@ export class ShareWorld {
   constructor(ground: RedisGround, seed: number) {
     this.#namespace = `world-${seed}-${++worlds}`;
     this.#chance = seededChance(seed);
-    // In every third world processes are cut off for longer than their lease. Then others get the places and the money of what
-    // they still do, as if they were dead; their windows are exact all the same.
+    // In every third world processes are cut off for longer than their lease. Then others get the places of what they still do,
+    // as if they were dead; their windows and their money are exact all the same.
     this.#outageMsMax = seed % 3 === 0 ? 2 * bounds.redisLeaseMs : bounds.redisLeaseMs / 2;
     this.#windowMs = seed % 2 === 0 ? 60_000 : 6_000;
     this.#clock.advance(1_000_000);
+    this.#ledger = new WorldLedger(this.#clock, this.#chance);
     this.#network = new SlowNetwork({
       chance: this.#chance,
       nowMs: () => this.#clock.monotonic(),
@@ -70,12 +76,7 @@ export class ShareWorld {
     const heir = await this.#open();
     this.#heir = heir;
     for (let index = 0; index < count; index++) await this.#startOne();
-    await this.#until(
-      (async () => {
-        await heir.begin("b", 0);
-        await heir.known("b", 0, { amount: 0, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true });
-      })(),
-    );
+    await this.#until(this.#ledger.read(heirProcess, heir, () => true));
   }
 
   /** A while of calls, with faults. */
@@ -87,8 +88,10 @@ export class ShareWorld {
     }
   }
 
-  /** All is told, the dead have lapsed, and what they may have used has left its window. */
+  /** All is told, the dead have lapsed, their journals are taken over, and what they may have used has left its window. */
   async calm(): Promise<void> {
+    const heir = this.#heir;
+    if (heir === null) throw new Error("it has not started");
     this.#network.away.clear();
     this.#backMs.clear();
     // What was asked for in the storm may be granted only now.
@@ -97,7 +100,8 @@ export class ShareWorld {
       await this.#pass(10_000);
     }
     await this.#pass(bounds.redisLeaseMs + 2 * this.#windowMs);
-    const atRest = (): boolean => [...this.#processes.values()].every(({ isUp, untold }) => isUp && untold === 0);
+    const counters = [...this.#processes.values(), heir];
+    const atRest = (): boolean => this.#adoptions === 0 && counters.every(({ isUp, untold }) => isUp && untold === 0);
     for (let step = 0; !atRest(); step++) {
       if (step > 5_000) throw new Error("some process does not come to rest");
       await this.#move(20);
@@ -119,8 +123,19 @@ export class ShareWorld {
   }
 
   async #ask(process: number, claim: Claim): Promise<string> {
-    const answer = await this.#until(this.#call(process, [claim]));
-    return answer.granted ? "granted" : answer.reason;
+    for (let turn = 0; turn < 20; turn++) {
+      const answer = await this.#until(this.#call(process, [claim]));
+      if (answer.granted) return "granted";
+      if (answer.reason === "limit") return "limit";
+      await this.#until(this.#read(process));
+    }
+    throw new Error("the budget does not come to be known");
+  }
+
+  #read(process: number): Promise<void> {
+    const counter = this.#processes.get(process);
+    if (counter === undefined) return Promise.resolve();
+    return this.#ledger.read(process, counter, () => this.#processes.get(process) === counter);
   }
 
   close(): void {
@@ -138,6 +153,7 @@ export class ShareWorld {
     const offsetMs = Math.floor(this.#chance.unit() * 1e9);
     const counter = createRedisCounter({
       url: "redis://127.0.0.1:1",
+      owner: ownerOf(process),
       clock: {
         now: () => this.#clock.now(),
         monotonic: () => this.#clock.monotonic() + offsetMs,
@@ -148,6 +164,7 @@ export class ShareWorld {
       namespace: this.#namespace,
       nowMs: () => this.#clock.monotonic(),
       shares: { callsPerLimitMin: 1, callsMin: 3, tellMsMin: 0 },
+      settled: () => this.#ledger.settled(process, () => process === heirProcess || this.#processes.has(process)),
       openLink: async () => this.#network.link(process),
     });
     return await this.#until(counter);
@@ -187,6 +204,7 @@ export class ShareWorld {
     const settled = await answer;
     if (!settled.granted) {
       this.refusals++;
+      if (settled.reason === "unknown") void this.#read(process);
       return settled;
     }
     const admittedMs = answer instanceof Promise ? (this.#ranMs.get(id) ?? Number.NaN) : this.#clock.monotonic();
@@ -198,9 +216,9 @@ export class ShareWorld {
       admittedMs,
       tokens: null,
       cost: 0,
-      endedMs: 0,
       reserved: settled,
       isDead,
+      isAdopted: false,
     };
     this.#calls.push(call);
     this.#check(admittedMs);
@@ -211,10 +229,10 @@ export class ShareWorld {
     const counter = this.#processes.get(call.process);
     if (counter === undefined || call.reserved === null) return;
     const part = this.#chance.unit();
-    call.endedMs = this.#clock.monotonic();
     const budget = call.claims.find(({ kind }) => kind === "budget");
     if (budget !== undefined) {
       call.cost = Math.floor(budget.amount * part);
+      this.#ledger.note(call.process, { attemptId: call.id, amount: call.cost });
       void Promise.resolve(counter.spend("b", 0, { attemptId: call.id, amount: call.cost }));
     }
     call.tokens = Math.ceil((call.claims.find(({ kind }) => kind === "window")?.amount ?? 0) * part);
@@ -232,28 +250,44 @@ export class ShareWorld {
     this.#network.away.delete(process);
     this.#processes.get(process)?.close();
     this.#processes.delete(process);
+    for (const call of this.#calls) if (call.process === process) call.isDead = true;
+    this.#adoptions++;
+    // Sometimes before its lease is over, sometimes after that.
+    this.#clock.after(Math.floor(this.#chance.unit() * 1.5 * bounds.redisLeaseMs), () => void this.#adopt(process));
+  }
+
+  /** What was open is closed with what it may have cost, all of it is stored, and the counter is told so. */
+  async #adopt(process: number): Promise<void> {
     for (const call of this.#calls) {
       if (call.process !== process) continue;
-      call.isDead = true;
-      // What is older was told; a cost is known by its attempt for two minutes.
-      if (call.cost === 0 || this.#clock.monotonic() - call.endedMs > 90_000) continue;
-      void Promise.resolve(this.#heir?.spend("b", 0, { attemptId: call.id, amount: call.cost }));
+      const budget = call.tokens === null ? call.claims.find(({ kind }) => kind === "budget") : undefined;
+      if (budget !== undefined) {
+        call.cost = Math.floor(budget.amount * this.#chance.unit());
+        this.#ledger.note(process, { attemptId: call.id, amount: call.cost });
+      }
+      call.isAdopted = true;
     }
+    this.#ledger.drain(process);
+    await this.#heir?.reread([{ key: "b", periodStart: 0 }]);
+    await this.#heir?.shared?.adopted(ownerOf(process));
+    this.#adoptions--;
   }
 
   /** Of no limit was more admitted than it allows, at this moment. */
   #check(atMs: number): void {
     const sums = { window: 0, gauge: 0, budget: 0 };
-    for (const { claims, admittedMs, tokens, cost, isDead } of this.#calls) {
+    for (const { claims, admittedMs, tokens, cost, isDead, isAdopted } of this.#calls) {
       const runs = tokens === null && !isDead;
+      const holds = tokens === null && !isAdopted;
       for (const { kind, amount } of claims) {
         if (kind === "window" && admittedMs > atMs - this.#windowMs) sums.window += Math.min(amount, tokens ?? amount);
         if (kind === "gauge" && runs) sums.gauge += amount;
-        if (kind === "budget") sums.budget += runs ? amount : cost;
+        // Money stays held until it is known what became of it.
+        if (kind === "budget") sums.budget += holds ? amount : cost;
       }
     }
     for (const [kind, sum] of Object.entries(sums)) {
-      if (kind !== "window" && this.#outageMsMax > bounds.redisLeaseMs) continue;
+      if (kind === "gauge" && this.#outageMsMax > bounds.redisLeaseMs) continue;
       if (sum > limit) throw new Error(`${sum} of ${limit} were admitted by a ${kind}`);
     }
   }
@@ -297,6 +331,11 @@ export class ShareWorld {
 }
 
 let worlds = 0;
+
+/** The number of the process that starts first. */
+const heirProcess = 1;
+
+const ownerOf = (process: number): string => `proc_${process}`;
 
 /** A microtask's row, and the real server's answers. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -10,7 +10,7 @@ import { bounds } from "#core/index.ts";
  * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, and a field for each part), `g:` a
  * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
  * `<start>:s`, `:h`, `:k`, `:m` spent, held, known, and from when on costs may not be in the reading), `t:` costs that a
- * budget was told lately, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
+ * budget was told lately, `i:` those that a reading held, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
  * ended), `owners` until when each owner's reservations hold, `l:` which owners have a share of a tally, and `x:` that it is
  * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
  * kept; `ledger` until when what each owner settled is in the ledger (microseconds).

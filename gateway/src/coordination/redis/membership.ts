@@ -7,6 +7,7 @@ import { isLasting, reasonOf } from "./redis-failure.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { runScript } from "./run-script.ts";
+import { afterRunningFor } from "./running-time.ts";
 import type { ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {
@@ -95,7 +96,7 @@ export class Membership {
   openLink(onReady: () => void): Promise<RedisLink> {
     if (this.#options.openLink !== undefined) return this.#options.openLink(onReady);
     const late = new AbortController();
-    const stop = this.#clock.after(bounds.redisConnectMs, () => late.abort());
+    const stop = afterRunningFor(this.#clock, bounds.redisConnectMs, () => late.abort());
     return openRedisLink(this.#address, onReady, late.signal).finally(stop);
   }
 
@@ -369,7 +370,8 @@ export class Membership {
 
   #bounded<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const stop = this.#clock.after(bounds.redisAnswerMs, () => reject(new Error("it does not answer in time.")));
+    const late = (): void => reject(new Error("it does not answer in time."));
+    const stop = afterRunningFor(this.#clock, bounds.redisAnswerMs, late);
     work.then(resolve, reject).finally(stop);
     return promise;
   }

@@ -232,20 +232,24 @@ local p = periodOf(b, start)
 if p == nil or p.k then return {0} end
 local mark = redis.call('GET', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
 if not mark then return {0} end
-local log = base .. 't:' .. key
+local log, stored = base .. 't:' .. key, base .. 'i:' .. key
 local inReading = {}
 for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
 local spent = tonumber(ARGV[6])
 for _, told in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
   local of, attempt, cost = string.match(told, '^(%S+) (%S+) (%S+)$')
-  if of == start and not inReading[attempt] then spent = spent + tonumber(cost) end
+  -- What an earlier reading held is in this one too, though it may have been settled long before it was told.
+  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, told) then spent = spent + tonumber(cost) end
 end
 -- What the reading holds and nobody has told of yet counts as told.
 for attempt, cost in pairs(inReading) do
   b.q = math.max(us, b.q + 1)
   redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost)
+  redis.call('ZADD', stored, str(us), start .. ' ' .. attempt .. ' ' .. cost)
 end
 redis.call('PEXPIRE', log, str(keepMs))
+redis.call('ZREMRANGEBYSCORE', stored, '-inf', '(' .. str(us - toldMaxMs * 1000))
+redis.call('PEXPIRE', stored, str(toldMaxMs))
 p.s, p.k, p.m, p.changed, b.changed, b.a = spent, true, tonumber(mark), true, true, ARGV[8]
 b.c = math.min(b.c, tonumber(ARGV[7]))
 redis.call('DEL', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
