@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { Failure, noUsage } from "#core/index.ts";
 import { recover, startAdoption } from "#ledger/index.ts";
+import type { OpenAttemptStore } from "#ports/index.ts";
 import {
   abandonedJournals,
   createInstances,
@@ -41,7 +42,16 @@ await onPostgres("intents in the database", () => {
     const clock = new FakeClock();
     const observer = listeningObserver();
     const ledger = createLedgerStore(ground.database);
-    const store = createOpenAttemptStore(ground.database);
+    const stored = createOpenAttemptStore(ground.database);
+    const under: Promise<void>[] = [];
+    const store: OpenAttemptStore = {
+      ...stored,
+      open(process, intents) {
+        const statement = stored.open(process, intents);
+        under.push(statement);
+        return statement;
+      },
+    };
     const inserting = {
       insert: async (entries: Parameters<typeof ledger.insert>[0]) => {
         const count = await ledger.insert(entries);
@@ -55,7 +65,7 @@ await onPostgres("intents in the database", () => {
     };
     const disk = createJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
     const journal = createRemoteJournal({ journal: disk, store, owner: owner.process, clock, observer });
-    return { journal, disk, store, ledger, clock, observer };
+    return { journal, disk, store, under, ledger, clock, observer };
   }
 
   const openIds = async () => {
@@ -110,7 +120,7 @@ await onPostgres("intents in the database", () => {
   });
 
   test("a database that does not answer refuses calls within the bound, then at once, and takes them again when it is back", async () => {
-    const { journal, disk, clock, observer, store } = remoteProcess("not drained");
+    const { journal, disk, clock, observer, store, under } = remoteProcess("not drained");
     const locked = Promise.withResolvers<void>();
     const unlock = Promise.withResolvers<void>();
     const holder = ground.database.kysely.transaction().execute(async (transaction) => {
@@ -141,6 +151,8 @@ await onPostgres("intents in the database", () => {
     await until(() => journal.healthy);
     journal.intent(intentOf(4));
     await journal.synced();
+    // The statement that nobody waits for any more has ended too.
+    await Promise.allSettled(under);
     await until(async () => {
       clock.advance(2_000);
       return (await openIds()).length === 1;
