@@ -1,4 +1,5 @@
 import { bounds } from "#core/index.ts";
+import { costsPrelude } from "./lua-costs.ts";
 
 /**
  * What runs inside Redis, one script for each operation, so that nothing comes between a check and a taking.
@@ -10,7 +11,7 @@ import { bounds } from "#core/index.ts";
  * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, and a field for each part), `g:` a
  * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
  * `<start>:s`, `:h`, `:k`, `:m` spent, held, known, and from when on costs may not be in the reading), `t:` costs that a
- * budget was told lately, `i:` those that a reading held, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
+ * budget was told lately, `i:` those that a reading held, `d:` when those were settled that were told later, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
  * ended), `owners` until when each owner's reservations hold, `l:` which owners have a share of a tally, and `x:` that it is
  * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
  * kept; `ledger` until when what each owner settled is in the ledger (microseconds).
@@ -150,17 +151,22 @@ local function periodOf(b, start)
   if b.periods[start] then return b.periods[start] end
   for _, known in ipairs(b.list) do
     if known == start then
-      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k', start .. ':m')
-      b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1', m = f[4] and tonumber(f[4]) or nil}
+      local f = redis.call('HMGET', b.k, start .. ':s', start .. ':h', start .. ':k', start .. ':m', start .. ':v')
+      b.periods[start] = {s = tonumber(f[1] or 0), h = tonumber(f[2] or 0), k = f[3] == '1', m = f[4] and tonumber(f[4]) or nil, v = tonumber(f[5] or 0)}
       return b.periods[start]
     end
   end
   if tonumber(start) >= b.c then return addPeriod(b, start, true) end
   return nil
 end
+-- Readings that run already do not count: they may have looked before what came into the ledger.
+local function readAnew(p) p.k, p.v = false, (p.v or 0) + 1 end
+local function markName(key, start, owner, p)
+  return base .. 'm:' .. key .. ':' .. start .. ':' .. str(p.v or 0) .. ':' .. owner
+end
 local function writeBudget(b)
   if not b.changed then return end
-  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k', gone .. ':m') end
+  for _, gone in ipairs(b.gone or {}) do redis.call('HDEL', b.k, gone .. ':s', gone .. ':h', gone .. ':k', gone .. ':m', gone .. ':v') end
   local f, held = {'p', table.concat(b.list, ','), 'q', str(b.q)}, false
   if b.c ~= inf then f[#f + 1] = 'c' f[#f + 1] = str(b.c) end
   if b.a then f[#f + 1] = 'a' f[#f + 1] = b.a end
@@ -170,6 +176,7 @@ local function writeBudget(b)
       f[#f + 1] = start .. ':h' f[#f + 1] = str(p.h)
       f[#f + 1] = start .. ':k' f[#f + 1] = p.k and '1' or '0'
       if p.m then f[#f + 1] = start .. ':m' f[#f + 1] = str(p.m) end
+      if p.v then f[#f + 1] = start .. ':v' f[#f + 1] = str(p.v) end
     end
     if p.h > 0 then held = true end
   end
@@ -280,7 +287,7 @@ local function endOne(id, actuals, endMs, reread)
       local p = periodOf(it, c.start)
       if p then
         p.h, p.changed, it.changed = math.max(0, p.h - c.amount), true, true
-        if reread then p.k = false end
+        if reread then readAnew(p) end
       end
     end
   end
@@ -357,33 +364,7 @@ local function bury(most)
   end
   return count
 end
--- From when on entries of some owner may not be in the ledger. What a dead one left is read when it is adopted.
-local function ledgerUs()
-  local first = redis.call('ZRANGE', base .. 'ledger', 0, 0, 'WITHSCORES')
-  local at = tonumber(first[2] or us)
-  return math.min(us, at), first[1]
-end
--- Counts a cost once. settledMs: how long ago it was settled.
-local function tellCost(b, key, start, attempt, cost, settledMs)
-  local log, settled = base .. 't:' .. key, us - settledMs * 1000
-  b.q = math.max(us, b.q + 1)
-  -- Also of what is not counted: whoever reads the ledger next may come before it is there.
-  if redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost) == 0 or not b.exists then return end
-  local p = periodOf(b, start)
-  if not p then return end
-  -- What is told so late may be in the reading, or have been told before.
-  if settled < us - toldMaxMs * 1000 or (p.k and p.m and settled < p.m - 1000000) then p.k = false
-  else p.s = p.s + tonumber(cost) end
-  p.changed, b.changed = true, true
-end
--- Costs are remembered until no reading can come before them in the ledger.
-local function trimCosts(key)
-  local log = base .. 't:' .. key
-  local from = math.max(us - toldMaxMs * 1000, math.min(us - toldMs * 1000, (ledgerUs())))
-  redis.call('ZREMRANGEBYSCORE', log, '-inf', '(' .. str(from))
-  redis.call('PEXPIRE', log, str(toldMaxMs))
-end
-local function holdLock()
+${costsPrelude}local function holdLock()
   if string.sub(KEYS[1], -8) == ':seeding' then redis.call('PEXPIRE', KEYS[1], '${bounds.redisSeedMs}') end
 end
 local function isAlive(owner)

@@ -213,8 +213,8 @@ if not p.k then
     ledger = us - toldMaxMs * 1000
   end
   -- From where on what is told may not be in the reading of this owner.
-  local mark = base .. 'm:' .. key .. ':' .. start .. ':' .. owner
-  local at = str(math.min(b.q, ledger - 1))
+  local mark = markName(key, start, owner, p)
+  local at = str(ledger - 1)
   if anew then redis.call('SET', mark, at, 'PX', str(idleMs))
   else redis.call('SET', mark, at, 'PX', str(idleMs), 'NX') end
 end
@@ -230,18 +230,17 @@ local key, start, owner = ARGV[3], ARGV[4], ARGV[5]
 local b = open('b', key, 0)
 local p = periodOf(b, start)
 if p == nil or p.k then return {0} end
-local mark = redis.call('GET', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
+local mark = redis.call('GET', markName(key, start, owner, p))
 if not mark then return {0} end
+-- What an earlier reading held, or was settled before this one began, is in it, however late it was told.
 local log, stored = base .. 't:' .. key, base .. 'i:' .. key
 local inReading = {}
 for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
 local spent = tonumber(ARGV[6])
 for _, told in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
   local of, attempt, cost = string.match(told, '^(%S+) (%S+) (%S+)$')
-  -- What an earlier reading held is in this one too, though it may have been settled long before it was told.
-  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, told) then spent = spent + tonumber(cost) end
+  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, told) and not isBefore(key, told, tonumber(mark)) then spent = spent + tonumber(cost) end
 end
--- What the reading holds and nobody has told of yet counts as told.
 for attempt, cost in pairs(inReading) do
   b.q = math.max(us, b.q + 1)
   redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost)
@@ -252,7 +251,7 @@ redis.call('ZREMRANGEBYSCORE', stored, '-inf', '(' .. str(us - toldMaxMs * 1000)
 redis.call('PEXPIRE', stored, str(toldMaxMs))
 p.s, p.k, p.m, p.changed, b.changed, b.a = spent, true, tonumber(mark), true, true, ARGV[8]
 b.c = math.min(b.c, tonumber(ARGV[7]))
-redis.call('DEL', base .. 'm:' .. key .. ':' .. start .. ':' .. owner)
+redis.call('DEL', markName(key, start, owner, p))
 write()
 return {1}
 `);
@@ -274,7 +273,10 @@ const reread = script(`
 for i = 3, #ARGV, 2 do
   local b = open('b', ARGV[i], 0)
   local p = b.exists and periodOf(b, ARGV[i + 1])
-  if p then p.k, p.changed, b.changed = false, true, true end
+  if p then
+    readAnew(p)
+    p.changed, b.changed = true, true
+  end
   write()
 end
 return {1}
