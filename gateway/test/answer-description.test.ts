@@ -149,7 +149,7 @@ describe("what Sluice answers is what its description says, member by member", (
       status: 206,
     });
     await ask("/v1/video/tasks/{task_id}", { method: "DELETE", at: `/v1/video/tasks/${task.id}`, status: 409 });
-    const held = { "x-sim-script": JSON.stringify({ hold: true }) };
+    const held = { "x-sim-script": JSON.stringify({ queued_ms: 600_000 }) };
     const other = await ask("/v1/video/tasks", { method: "POST", body, headers: held });
     await ask("/v1/video/tasks/{task_id}", { method: "DELETE", at: `/v1/video/tasks/${other.id}` });
     await ask("/v1/video/tasks");
