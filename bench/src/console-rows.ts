@@ -82,8 +82,7 @@ function isSample(entry: LedgerEntry): boolean {
 }
 
 export const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
-export const groupId = (workspace: number, n: number): string =>
-  `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
+const groupId = (workspace: number, n: number): string => `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
 export const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`;
 
 export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, now }: Rows): Promise<void> {

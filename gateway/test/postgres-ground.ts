@@ -15,7 +15,8 @@ export interface PostgresGround extends AsyncDisposable {
  */
 export async function openPostgresGround(): Promise<PostgresGround> {
   const url = free.pop() ?? (await madeDatabase());
-  const database = await openPostgres({ url });
+  // Of a busy machine hundreds of questions at once are a long queue for a few connections.
+  const database = await openPostgres({ url: `${url}?connect_timeout=100` });
   return {
     url,
     database,

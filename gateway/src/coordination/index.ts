@@ -9,11 +9,10 @@
  * forgotten to make room, but a budget that nobody uses is, since the ledger knows it; a claim that would need a new one is then
  * let through or refused as its own `fail` says, and the operator is told. A restart starts empty: `limits` reads the ledger.
  */
-export { createLeadership, type LeadershipOptions } from "./leases/leadership.ts";
+export { createLeadership } from "./leases/leadership.ts";
 export { createSoleLeadership } from "./leases/sole-leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { examineRedis } from "./redis/examine-redis.ts";
 export { type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";
 export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";
-export type { ShareOptions } from "./redis/shares/share-options.ts";

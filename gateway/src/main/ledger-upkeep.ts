@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
-export interface LedgerUpkeepOptions {
+interface LedgerUpkeepOptions {
   readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -25,7 +25,7 @@ interface LedgerKeeping extends LedgerUpkeepOptions {
  * ahead every hour. Nothing is wrong while nobody does it, and nothing when two do: sums are read whole all the same, and entries
  * without a month have a place.
  */
-export async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
+async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
   const { ledgerStore, clock } = options;
   let monthsAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {

@@ -10,7 +10,7 @@ interface ReportedValue {
 }
 
 /** One metric of one process. */
-export interface ReportedMetric {
+interface ReportedMetric {
   readonly name: string;
   readonly help: string;
   readonly type: string;

@@ -9,7 +9,7 @@
  * When the supervisor dies, each worker sees its channel close and ends in order. When a worker dies, or hangs beyond a bound,
  * another takes its place; ends in a row make the rests between them longer.
  */
-export type { SharedPorts, Totals, WorkerCounts } from "./messages.ts";
+export type { SharedPorts, Totals } from "./messages.ts";
 export { SharedPort } from "./shared-port.ts";
 export { workerSpawner } from "./spawn-worker.ts";
 export { Supervisor } from "./supervisor.ts";

@@ -10,7 +10,7 @@ export interface Totals {
   readonly workers: WorkerCounts;
 }
 
-export interface WorkerCounts {
+interface WorkerCounts {
   /** How many there should be. */
   readonly wanted: number;
   /** How many take calls. */

@@ -76,7 +76,7 @@ beforeAll(async () => {
     providers: (simulator) =>
       upstreamCases.map((one) => ({
         ...one.provider(simulator),
-        timeouts: { headers_ms: 300, first_event_ms: 300 },
+        timeouts: { headers_ms: 1_000, first_event_ms: 1_000 },
       })),
     models: runs.map(({ chain, name }) => modelOn(chain, name)),
   });

@@ -16,7 +16,7 @@ export interface RedisAddress {
   readonly shown: string;
 }
 
-export interface RedisAccount {
+interface RedisAccount {
   readonly username?: string;
   readonly password?: string;
 }

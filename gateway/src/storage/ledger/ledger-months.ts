@@ -87,12 +87,12 @@ export async function dropPart({ kysely }: Database, { name }: LedgerPart): Prom
 }
 
 /** The first moment of a month, in Unix milliseconds. */
-export function monthOf(at: number): number {
+function monthOf(at: number): number {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-export function nextMonth(month: number): number {
+function nextMonth(month: number): number {
   const date = new Date(month);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
