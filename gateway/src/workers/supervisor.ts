@@ -190,6 +190,18 @@ export class Supervisor {
       this.#endIfOver();
       return;
     }
+    // A signal to the whole group may reach the worker first; then the supervisor's own is on its way.
+    if (end.code === 0) {
+      this.#options.clock.after(bounds.sameSignalMs, () => {
+        if (!this.#stopping) this.#replace(worker, end);
+      });
+      return;
+    }
+    this.#replace(worker, end);
+  }
+
+  /** Nobody told it to end. */
+  #replace(worker: SupervisedWorker, end: WorkerEnd): void {
     this.#lost++;
     // The one that it was to replace is still there.
     if ([...this.#workers].some((other) => other.slot === worker.slot && !other.leaving)) {

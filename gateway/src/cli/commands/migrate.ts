@@ -17,7 +17,6 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     )
     .action(async (options: { readonly withoutCopy?: boolean; readonly from?: string }, command: Command) => {
       const storage = await import("#storage/index.ts");
-      const { placeOf } = await import("#main.ts");
       const environment = await environmentOf(terminal.variables);
       if (options.from !== undefined) return await moveFrom(options.from, environment, terminal, command);
       const paths = storage.dataPaths(environment.dataDir);
