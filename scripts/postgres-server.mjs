@@ -1,22 +1,25 @@
 // Runs one PostgreSQL server while somebody holds the other end of its standard input; then stops it and removes its files.
-// Prints one line: {"url": …}, or {"url": null, "why": …} where no server can be had.
+// Prints one line: {"url": …}, or {"url": null, "why": …} where no server can be had. Lines that come there are words of
+// what is to befall the server: pause, resume, kill, run. Each is answered with a line when it has: {"done": true}.
+// `--keeps-commits`: what was committed outlives `kill`.
 import { spawn, spawnSync } from "node:child_process";
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { postgresPrograms, postgresVersionMin } from "./postgres.mjs";
 
 const startMsMax = 60_000;
 const stopMsMax = 20_000;
-/** Nothing here has to outlive a power cut. */
+/** Nothing here has to outlive a power cut; without a sync, what a transaction wrote outlives only its server. */
 const fastSettings = `
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 max_connections = 200
 shared_buffers = 64MB
 fsync = off
-synchronous_commit = off
+synchronous_commit = ${process.argv.includes("--keeps-commits") ? "on" : "off"}
 full_page_writes = off
 wal_level = minimal
 max_wal_senders = 0
@@ -29,15 +32,22 @@ lc_messages = 'C'
 const folder = mkdtempSync(join(tmpdir(), "sluice-postgres-"));
 const data = join(folder, "data");
 let server = null;
+let served = null;
 
 // Whoever ends a whole group of processes ends this one's owner, and with it the pipe.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-const held = new Promise((resolve) => process.stdin.on("end", resolve).on("error", resolve).resume());
+const words = createInterface({ input: process.stdin });
+const held = new Promise((resolve) => words.on("close", resolve));
+process.stdin.on("error", () => words.close());
 try {
   const url = await start();
   console.log(JSON.stringify({ url }));
+  let told = Promise.resolve();
+  words.on("line", (word) => {
+    told = told.then(async () => console.log(JSON.stringify({ done: await befalls(word) })));
+  });
   await held;
 } catch (thrown) {
   console.log(JSON.stringify({ url: null, why: thrown instanceof Error ? thrown.message : String(thrown) }));
@@ -54,7 +64,8 @@ async function start() {
   // Another program may take the port between its choice and its use.
   for (let turn = 0; turn < 5; turn++) {
     const port = await freePort();
-    if (await serves(programs, user, port)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
+    served = [programs, user, port];
+    if (await serves(...served)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
   throw new Error("the server did not start");
 }
@@ -113,8 +124,60 @@ async function serves(programs, user, port) {
   });
 }
 
+/** Whether it went as it was told. */
+async function befalls(word) {
+  if (word === "run") return await serves(...served);
+  if (word === "pause") return signalAll("SIGSTOP");
+  if (word === "resume") return signalAll("SIGCONT");
+  if (word !== "kill") return false;
+  const ended = new Promise((resolve) => server.on("close", resolve));
+  const all = processes();
+  signalAll("SIGKILL");
+  await ended;
+  // Who still ends would keep the next server from its memory.
+  for (const endMs = Date.now() + stopMsMax; all.some(isRunning) && Date.now() < endMs; ) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return !all.some(isRunning);
+}
+
+function signalAll(signal) {
+  for (const pid of processes()) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  return true;
+}
+
+/** The server and the processes that it has made, itself first: then it makes no more. Linux only. */
+function processes() {
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
+  return [server.pid, ...children.map(Number)];
+}
+
+function parentOf(pid) {
+  try {
+    // pid (name) state parent …
+    return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ")[1]);
+  } catch {
+    return null;
+  }
+}
+
+function isRunning(pid) {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 async function stop() {
   if (server === null || server.exitCode !== null || server.signalCode !== null) return;
+  if (process.platform === "linux") signalAll("SIGCONT");
   const ended = new Promise((resolve) => server.on("close", resolve));
   // At once and without tidying up: its files are removed next.
   server.kill("SIGQUIT");

@@ -1,6 +1,10 @@
 /** A server of the tests; `url` is null where there is none, and `why` says it then. */
-export function startPostgres(): Promise<{
+export function startPostgres(options?: { readonly keepsCommits?: boolean }): Promise<PostgresOfTests>;
+
+export interface PostgresOfTests {
   readonly url: string | null;
   readonly why: string | null;
+  /** Linux only. Resolves when it has come to that: all its processes stand still, go on or are gone, or it serves again. */
+  befalls(word: "pause" | "resume" | "kill" | "run"): Promise<void>;
   stop(): Promise<boolean>;
-}>;
+}

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { installPackage, onPath } from "./debian-program.mjs";
 
@@ -56,29 +57,36 @@ export function postgresPrograms() {
 
 /**
  * Starts a server that ends with this process, however that ends: the program that runs it holds a pipe from here. `url`
- * is null where there is no server; `why` says it then. `stop` resolves to whether it went without leaving anything.
+ * is null where there is no server; `why` says it then. `befalls` makes it stand still (`pause`), go on (`resume`), die (`kill`)
+ * or serve again at its address (`run`), on Linux; with `keepsCommits` what was committed outlives that. `stop` resolves to
+ * whether it went without leaving anything.
  */
-export async function startPostgres() {
-  const runner = spawn(process.execPath, [fileURLToPath(new URL("postgres-server.mjs", import.meta.url))], {
+export async function startPostgres({ keepsCommits = false } = {}) {
+  const program = fileURLToPath(new URL("postgres-server.mjs", import.meta.url));
+  const runner = spawn(process.execPath, [program, ...(keepsCommits ? ["--keeps-commits"] : [])], {
     stdio: ["pipe", "pipe", "inherit"],
     detached: true,
   });
   runner.unref();
   runner.stdin.unref?.();
   const ended = new Promise((resolve) => runner.on("close", (code) => resolve(code === 0)));
-  const told = await new Promise((resolve) => {
-    let text = "";
-    runner.stdout.setEncoding("utf8").on("data", (part) => {
-      text += part;
-      if (text.includes("\n")) resolve(JSON.parse(text));
-    });
-    runner.on("error", (error) => resolve({ url: null, why: String(error) }));
-    runner.on("close", () => resolve({ url: null, why: "the program that runs it has ended" }));
-  });
-  runner.stdout.destroy();
+  let answered = () => {};
+  const answer = () => new Promise((resolve) => (answered = resolve));
+  createInterface({ input: runner.stdout }).on("line", (line) => answered(JSON.parse(line)));
+  runner.on("error", (error) => answered({ url: null, why: String(error) }));
+  runner.on("close", () => answered({ url: null, why: "the program that runs it has ended" }));
+  const told = await answer();
+  runner.stdout.unref?.();
   return {
     url: told.url,
     why: told.why ?? null,
+    async befalls(word) {
+      const done = answer();
+      runner.stdout.ref?.();
+      runner.stdin.write(`${word}\n`);
+      if ((await done).done !== true) throw new Error(`PostgreSQL does not ${word}`);
+      runner.stdout.unref?.();
+    },
     async stop() {
       runner.ref();
       runner.stdin.end();

@@ -14,15 +14,20 @@ export interface CallSeen {
 
 /** Callers that go on, whatever happens to the gateway: whole and streamed calls mixed, some leaving in the middle. */
 export class KillLoad {
-  readonly #url: string;
+  readonly #urls: readonly string[];
   readonly #clients: number;
   readonly #abortShare: number;
   readonly #seen: CallSeen[] = [];
   #state: number;
+  #served = 0;
   #stopped = false;
 
-  constructor(url: string, options: { readonly clients: number; readonly abortShare: number; readonly seed: number }) {
-    this.#url = url;
+  /** `urls`: of gateways that serve alike; each call goes to one of them by chance. */
+  constructor(
+    urls: readonly string[],
+    options: { readonly clients: number; readonly abortShare: number; readonly seed: number },
+  ) {
+    this.#urls = urls;
     this.#clients = options.clients;
     this.#abortShare = options.abortShare;
     this.#state = options.seed >>> 0;
@@ -44,6 +49,11 @@ export class KillLoad {
     return this.#seen.filter(({ finished }) => finished).length;
   }
 
+  /** How many were begun to be answered with success, whether their callers have stayed or not. */
+  get served(): number {
+    return this.#served;
+  }
+
   stop(): void {
     this.#stopped = true;
   }
@@ -62,6 +72,7 @@ export class KillLoad {
 
   /** Null when there was nobody to call. */
   async #call(): Promise<CallSeen | null> {
+    const url = this.#urls[this.between(0, this.#urls.length - 1)] ?? "";
     const stream = this.#chance() < 0.5;
     const script = this.#script(stream);
     const leaving = new AbortController();
@@ -72,8 +83,9 @@ export class KillLoad {
     let whole = false;
     try {
       const prompt = "word ".repeat(this.between(1, 30)).trim();
-      const answer = await chat(this.#url, { stream, script, prompt }, leaving.signal);
+      const answer = await chat(url, { stream, script, prompt }, leaving.signal);
       requestId = answer.headers.get("x-request-id");
+      if (answer.ok) this.#served += 1;
       const decoder = new TextDecoder();
       for await (const bytes of answer.body ?? []) text += decoder.decode(bytes, { stream: true });
       whole = answer.status === 200;

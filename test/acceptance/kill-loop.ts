@@ -72,7 +72,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     },
   });
   try {
-    const load = new KillLoad(gateway.url, options);
+    const load = new KillLoad([gateway.url], options);
     const loaded = load.run();
     let kills = 0;
     let slowestStartMs = 0;
@@ -117,7 +117,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
   }
 }
 
-function readTruth(file: string): readonly TruthRecord[] {
+export function readTruth(file: string): readonly TruthRecord[] {
   return readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => line !== "")

@@ -37,7 +37,7 @@ test("another program may read and copy the database in use: nothing written lat
     env: administratorEnvironment,
   });
   try {
-    const load = new KillLoad(gateway.url, { clients: 8, abortShare: 0, seed: 7 });
+    const load = new KillLoad([gateway.url], { clients: 8, abortShare: 0, seed: 7 });
     const loaded = load.run();
     await lookIn(gateway, 4);
     await lockSeen(gateway);

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { postgresServer } from "../../../gateway/test/postgres-server.ts";
-import { noRedis, RedisServer } from "../../redis-server.ts";
+import { noRedis } from "../../redis-server.ts";
 import { until } from "../../until.ts";
 import { chat } from "../chat-call.ts";
-import { type Gateway, startGateway } from "../start-gateway.ts";
-import { type SimulatorProcess, startSimulator } from "../start-simulator.ts";
+import { type Replicas, startReplicas } from "../replicas.ts";
 import { keys, model, testConfig } from "../test-config.ts";
 import { NginxProcess, noNginx } from "./nginx-process.ts";
 
@@ -16,53 +15,37 @@ const why = noNginx ?? noRedis ?? postgres.why;
 if (why !== null) console.warn(`skipped: several gateways behind nginx: ${why}`);
 
 describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis behind deploy/nginx.conf", () => {
-  const database = `sluice_compose_${process.pid}`;
-  let simulator: SimulatorProcess;
-  let redis: RedisServer;
-  let gateways: Gateway[];
+  let replicas: Replicas;
   let nginx: NginxProcess;
 
   beforeAll(async () => {
-    await inDatabase(`create database ${database}`);
-    [simulator, redis] = await Promise.all([startSimulator(), RedisServer.start()]);
-    const address = new URL(postgres.url ?? "");
-    address.pathname = `/${database}`;
-    const config = testConfig(simulator.url, {
-      providers: [
-        {
-          id: "sim",
-          kind: "openai-compatible",
-          base_url: simulator.url,
-          api_key: "sk-upstream-of-the-tests-0042",
-          allow_private_network: true,
-          settings: { endpoints: ["chat", "responses"] },
-        },
-      ],
-      models: [
-        model("gpt-test", [{ provider: "sim", upstream_model: "up-test" }]),
-        model("gpt-responses", [{ provider: "sim", upstream_model: "up-responses" }]),
-      ],
+    replicas = await startReplicas({
+      postgresUrl: postgres.url ?? "",
+      count: 3,
+      config: (simulatorUrl) =>
+        testConfig(simulatorUrl, {
+          providers: [
+            {
+              id: "sim",
+              kind: "openai-compatible",
+              base_url: simulatorUrl,
+              api_key: "sk-upstream-of-the-tests-0042",
+              allow_private_network: true,
+              settings: { endpoints: ["chat", "responses"] },
+            },
+          ],
+          models: [
+            model("gpt-test", [{ provider: "sim", upstream_model: "up-test" }]),
+            model("gpt-responses", [{ provider: "sim", upstream_model: "up-responses" }]),
+          ],
+        }),
+      env: { SLUICE_TRUSTED_PROXIES: "loopback", SLUICE_DRAIN_GRACE_MS: "1000" },
     });
-    const env = {
-      SLUICE_DATABASE_URL: address.href,
-      SLUICE_REDIS_URL: redis.url,
-      SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
-      SLUICE_TRUSTED_PROXIES: "loopback",
-      SLUICE_DRAIN_GRACE_MS: "1000",
-      // Each has a disk of its own here, as pods have.
-      SLUICE_BLOBS: "separate",
-    };
-    // One first: it makes the tables, the others find them.
-    gateways = [await startGateway({ config, env })];
-    gateways.push(...(await Promise.all([startGateway({ config, env }), startGateway({ config, env })])));
-    nginx = await NginxProcess.start(gateways.map(({ port }) => port));
+    nginx = await NginxProcess.start(replicas.gateways.map(({ port }) => port));
   });
   afterAll(async () => {
     await nginx?.stop();
-    await Promise.all((gateways ?? []).map((gateway) => gateway.remove()));
-    await redis?.stop();
-    await simulator?.stop();
-    await inDatabase(`drop database if exists ${database} with (force)`);
+    await replicas?.close();
   });
 
   /** Whether one call, on a connection of its own, was answered to its end. What was wrong otherwise. */
@@ -78,11 +61,11 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
   }
 
   test("calls reach all of them, and each knows what all have served", async () => {
-    await simulator.clear();
+    await replicas.simulator.clear();
     const answers = await Promise.all(Array.from({ length: 24 }, (_, at) => call(at % 2 === 0)));
     expect(new Set(answers)).toEqual(new Set(["ok"]));
-    expect((await simulator.settled()).length).toBe(24);
-    for (const gateway of gateways) {
+    expect((await replicas.simulator.settled()).length).toBe(24);
+    for (const gateway of replicas.gateways) {
       await until(async () => {
         const answer = await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
         const { data } = (await answer.json()) as { readonly data: readonly { readonly requests: number }[] };
@@ -92,11 +75,11 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
   });
 
   test("a stream comes as it is made: its first events are there while its upstream still speaks", async () => {
-    await simulator.clear();
+    await replicas.simulator.clear();
     const answer = await chat(nginx.url, { stream: true, script: { tokens: 20, event_ms: 150 } });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     expect((await reader.read()).done).toBe(false);
-    expect((await simulator.truth()).in_flight).toBe(1);
+    expect((await replicas.simulator.truth()).in_flight).toBe(1);
     for (let part = await reader.read(); !part.done; part = await reader.read());
   });
 
@@ -133,7 +116,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     });
     const id = answer.headers.get("x-request-id") ?? "no id";
     const line = await until(() =>
-      gateways.flatMap((gateway) => gateway.output().split("\n")).find((one) => one.includes(id)),
+      replicas.gateways.flatMap((gateway) => gateway.output().split("\n")).find((one) => one.includes(id)),
     );
     expect(JSON.parse(line)).toMatchObject({ address: "127.0.0.1", route: "models" });
   });
@@ -147,7 +130,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
         results.set(result, (results.get(result) ?? 0) + 1);
       }
     });
-    for (const [at, gateway] of gateways.entries()) {
+    for (const [at, gateway] of replicas.gateways.entries()) {
       // A stream that it has under way ends whole.
       const stream = await chat(gateway.url, { stream: true, script: { tokens: 60, event_ms: 15 } });
       const text = stream.text();
@@ -163,21 +146,12 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
   });
 
   test("a gateway that is killed takes nothing with it but what it had under way", async () => {
-    await gateways[1]?.kill9();
+    await replicas.gateways[1]?.kill9();
     // nginx hears of the connections that it kept when it looks at them next.
     await until(async () => (await call(false)) === "ok");
     const answers = await Promise.all(Array.from({ length: 24 }, () => call(true)));
     expect(new Set(answers)).toEqual(new Set(["ok"]));
-    await gateways[1]?.restart();
+    await replicas.gateways[1]?.restart();
     expect(await call(true)).toBe("ok");
   });
-
-  async function inDatabase(statement: string): Promise<void> {
-    const sql = new Bun.SQL(postgres.url ?? "", { max: 1 });
-    try {
-      await sql.unsafe(statement);
-    } finally {
-      await sql.end();
-    }
-  }
 });

@@ -1,0 +1,19 @@
+// `npm run prove`: installs, and proves that several processes keep what is promised; `npm run prove -- --help` lists its options.
+import { chmodSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { bun, bunEnvironment, install, root } from "./install.mjs";
+import { ensurePostgres } from "./postgres.mjs";
+import { ensureRedis } from "./redis.mjs";
+import { openTestRun } from "./test-run.mjs";
+
+install();
+ensurePostgres();
+ensureRedis();
+const run = openTestRun({ ...process.env, ...bunEnvironment });
+// PostgreSQL runs as a user of its own where we are root, and has its files in there.
+chmodSync(dirname(run.environment.TMPDIR), 0o711);
+const words = ["--no-env-file", join(root, "test", "prove", "prove.ts"), ...process.argv.slice(2)];
+const status = await run.execute(bun, words, { stdio: ["ignore", "inherit", "inherit"] });
+const left = await run.close();
+for (const one of left) console.log(`left behind: ${one}`);
+process.exit(status === 0 && left.length === 0 ? 0 : 1);

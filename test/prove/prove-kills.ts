@@ -1,0 +1,266 @@
+import type { PostgresOfTests } from "../../scripts/postgres.mjs";
+import { judgeLedger } from "../acceptance/judge-ledger.ts";
+import { readKeyUsage } from "../acceptance/key-usage.ts";
+import { type CallSeen, KillLoad } from "../acceptance/kill-load.ts";
+import { readTruth } from "../acceptance/kill-loop.ts";
+import { exportLedger, type LedgerRow } from "../acceptance/ledger-rows.ts";
+import type { Replicas } from "../acceptance/replicas.ts";
+import type { Gateway } from "../acceptance/start-gateway.ts";
+import { keys } from "../acceptance/test-config.ts";
+import { until } from "../until.ts";
+import { type Finding, finding, unlike } from "./proof.ts";
+
+export interface KillsOptions {
+  readonly replicas: Replicas;
+  readonly postgres: PostgresOfTests;
+  readonly truthFile: string;
+  /** It ends when as many calls have been begun to be answered, and each trouble has come at least once. */
+  readonly calls: number;
+  readonly seed: number;
+  /** The most that it may take. */
+  readonly minutes: number;
+}
+
+const clients = 48;
+/** Share of callers who leave in the middle. */
+const abortShare = 0.15;
+/** Peace between two troubles. */
+const peaceMs = [400, 1_500] as const;
+/** Longer than any caller waits for what was under way. */
+const lastCallsMs = 120_000;
+
+/** Callers go on while replicas, Redis and PostgreSQL die, stand still and come back; then the books are compared. */
+export async function proveKills(options: KillsOptions): Promise<readonly Finding[]> {
+  const { replicas, truthFile } = options;
+  const { gateways, simulator } = replicas;
+  const before = new Set(readTruth(truthFile).map((record) => record.attempt_id));
+  const load = new KillLoad(
+    gateways.map(({ url }) => url),
+    { clients, abortShare, seed: options.seed },
+  );
+  const loaded = load.run();
+  const { struck, faults } = await troubleThem(options, load);
+  load.stop();
+  const calls = await Promise.race([loaded, Bun.sleep(lastCallsMs).then(() => null)]);
+  if (calls === null) faults.push(`callers still wait ${lastCallsMs} ms after the last trouble`);
+  await simulator.settled();
+  faults.push(...(await atRest(gateways)));
+  for (const [at, gateway] of gateways.entries()) {
+    faults.push(...fault(unlike(`exit status of replica ${at + 1}`, await gateway.stop(), 0)));
+  }
+  for (const gateway of gateways) await gateway.restart();
+  return [
+    finding(`kill loop: ${load.served} calls served, ${load.made} made`, say(struck), faults),
+    ...(await books(gateways, readTruth(truthFile), calls ?? [], before)),
+  ];
+}
+
+/** What the ledger holds is what the upstream served and what every replica counts. */
+async function books(
+  gateways: readonly Gateway[],
+  truth: ReturnType<typeof readTruth>,
+  calls: readonly CallSeen[],
+  before: ReadonlySet<string>,
+): Promise<readonly Finding[]> {
+  const [gateway] = gateways;
+  if (gateway === undefined) return [];
+  const verify = await gateway.cli("ledger", "verify");
+  const rows = await exportLedger(gateway);
+  const verdict = judgeLedger({ truth, rows, calls });
+  const finished = new Set(rows.filter(({ outcome }) => outcome === "succeeded").map((row) => row.attempt_id));
+  const served = tokens(truth.filter(({ attempt_id }) => finished.has(attempt_id)));
+  const entered = rows.filter(({ outcome }) => outcome === "succeeded").reduce((all, row) => all + row.output, 0);
+  return [
+    finding(
+      "every attempt that the upstream saw has one entry",
+      `${verdict.upstreamAttempts} attempts, ${verdict.ledgerAttempts} entries (${say(new Map(Object.entries(verdict.outcomes)))}; ${verdict.neverSent} never sent)`,
+      [unlike("missing", verdict.missing, 0), unlike("doubled", verdict.doubled, 0), ...verdict.faults],
+    ),
+    finding("output tokens of finished calls", `${entered} in the ledger, ${served} at the upstream`, [
+      unlike("output tokens", entered, served),
+      unlike("wrong tokens", verdict.wrongTokens, 0),
+      unlike("wrong costs", verdict.wrongCost, 0),
+    ]),
+    finding(
+      "sluice ledger verify",
+      `status ${verify.status}`,
+      fault(verify.status === 0 ? null : `${verify.stdout}${verify.stderr}`.trim()),
+    ),
+    await counted(
+      gateways,
+      rows.filter((row) => !before.has(row.attempt_id)),
+    ),
+  ];
+}
+
+/** The budget of the loop's key has seen what is in the ledger of it: nothing is held, nothing forgotten, nothing twice. */
+async function counted(gateways: readonly Gateway[], rows: readonly LedgerRow[]): Promise<Finding> {
+  const booked = rows.reduce((all, row) => all + row.cost_nano_usd, 0);
+  const told = await Promise.all(
+    gateways.map(async (gateway) => {
+      let spent = Number.NaN;
+      await until(async () => {
+        spent = (await readKeyUsage(gateway.url, keys.main))?.spentNanoUsd ?? spent;
+        return spent === booked;
+      }).catch(() => undefined);
+      return spent;
+    }),
+  );
+  return finding(
+    "the budget as every replica counts it",
+    `${booked} nano-USD in the ledger`,
+    told.map((spent, at) => unlike(`replica ${at + 1}`, spent, booked)),
+  );
+}
+
+/** Nothing is under way, so nothing may be held. */
+async function atRest(gateways: readonly Gateway[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const [at, gateway] of gateways.entries()) {
+    let running = Number.NaN;
+    await until(async () => {
+      running = (await readKeyUsage(gateway.url, keys.main))?.running ?? running;
+      return running === 0;
+    }).catch(() => faults.push(`replica ${at + 1} counts ${running} calls under way, and there is none`));
+  }
+  return faults;
+}
+
+type Trouble = readonly [name: string, strike: () => Promise<void>];
+
+/** One trouble after the other, each as often as the others, in an order of chance. */
+async function troubleThem(options: KillsOptions, load: KillLoad) {
+  const struck = new Map<string, number>();
+  const faults: string[] = [];
+  const endMs = performance.now() + options.minutes * 60_000;
+  const all = troubles(options, load);
+  let waiting: Trouble[] = [];
+  while (load.served < options.calls || struck.size < all.length || waiting.length > 0) {
+    if (performance.now() > endMs) {
+      faults.push(`${load.served} calls in ${options.minutes} minutes, and ${struck.size} of ${all.length} troubles`);
+      break;
+    }
+    if (waiting.length === 0) waiting = [...all];
+    await Bun.sleep(load.between(...peaceMs));
+    const [[name, strike] = all[0] as Trouble] = waiting.splice(load.between(0, waiting.length - 1), 1);
+    await strike();
+    struck.set(name, (struck.get(name) ?? 0) + 1);
+    options.replicas.gateways.forEach((gateway, at) => {
+      if (!isRunning(gateway.pid())) faults.push(`replica ${at + 1} ended by itself after: ${name}\n${tail(gateway)}`);
+    });
+    if (faults.length > 0) break;
+  }
+  return { struck, faults };
+}
+
+function troubles({ replicas: { gateways, redis }, postgres }: KillsOptions, load: KillLoad): readonly Trouble[] {
+  const any = (): Gateway => gateways[load.between(0, gateways.length - 1)] as Gateway;
+  const while_ = (least: number, most: number) => Bun.sleep(load.between(least, most));
+  const runRedis = async (): Promise<void> => {
+    if (!(await redis.run())) throw new Error("Redis did not start again");
+  };
+  const killed = async (gateway: Gateway): Promise<void> => {
+    await gateway.kill9();
+    await gateway.restart();
+  };
+  return [
+    ["replica killed", () => killed(any())],
+    [
+      "replica killed while it drains",
+      async () => {
+        const gateway = any();
+        process.kill(gateway.pid(), "SIGTERM");
+        await while_(1, 200);
+        await killed(gateway);
+      },
+    ],
+    ["all replicas killed", async () => void (await Promise.all(gateways.map(killed)))],
+    [
+      "replica stopped and continued",
+      async () => {
+        const { pid } = any();
+        process.kill(pid(), "SIGSTOP");
+        await while_(500, 4_000);
+        process.kill(pid(), "SIGCONT");
+      },
+    ],
+    [
+      "Redis killed and emptied",
+      async () => {
+        await redis.end();
+        await while_(0, 1_500);
+        await runRedis();
+      },
+    ],
+    [
+      "Redis stopped and continued",
+      async () => {
+        redis.pause();
+        await while_(300, 4_000);
+        redis.resume();
+      },
+    ],
+    [
+      "replica killed while Redis is away",
+      async () => {
+        await redis.end();
+        const gateway = any();
+        await gateway.kill9();
+        await while_(0, 500);
+        await runRedis();
+        await gateway.restart();
+      },
+    ],
+    [
+      "PostgreSQL stopped and continued",
+      async () => {
+        await postgres.befalls("pause");
+        await while_(300, 5_000);
+        await postgres.befalls("resume");
+      },
+    ],
+    [
+      "PostgreSQL killed",
+      async () => {
+        await postgres.befalls("kill");
+        await while_(0, 3_000);
+        await postgres.befalls("run");
+      },
+    ],
+    [
+      "replica killed while PostgreSQL is away",
+      async () => {
+        await postgres.befalls("kill");
+        await while_(100, 1_000);
+        const gateway = any();
+        await gateway.kill9();
+        await postgres.befalls("run");
+        await gateway.restart();
+      },
+    ],
+  ];
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function tail(gateway: Gateway): string {
+  return gateway.output().slice(-2_000);
+}
+
+function tokens(truth: ReturnType<typeof readTruth>): number {
+  return truth.reduce((all, record) => all + record.output_tokens_emitted, 0);
+}
+
+function fault(one: string | null): readonly string[] {
+  return one === null ? [] : [one];
+}
+
+function say(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([what, count]) => `${what} ${count}`).join(", ");
+}
