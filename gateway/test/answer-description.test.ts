@@ -149,8 +149,8 @@ describe("what Sluice answers is what its description says, member by member", (
       status: 206,
     });
     await ask("/v1/video/tasks/{task_id}", { method: "DELETE", at: `/v1/video/tasks/${task.id}`, status: 409 });
-    const held = { "x-sim-script": JSON.stringify({ queued_ms: 600_000 }) };
-    const other = await ask("/v1/video/tasks", { method: "POST", body, headers: held });
+    const waiting = { ...body, prompt: `a boat [[sim ${JSON.stringify({ queued_ms: 600_000 })}]]` };
+    const other = await ask("/v1/video/tasks", { method: "POST", body: waiting });
     await ask("/v1/video/tasks/{task_id}", { method: "DELETE", at: `/v1/video/tasks/${other.id}` });
     await ask("/v1/video/tasks");
     await ask("/v1/video/tasks", { method: "POST", body: { ...body, duration: 0.5 }, status: 400 });

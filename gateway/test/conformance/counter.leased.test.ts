@@ -3,6 +3,7 @@ import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
 import type { Counter } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { patienceMs } from "../../../test/until.ts";
 import { asCalls } from "./counter-claims.ts";
 import { counterSuite } from "./counter-suite.ts";
 
@@ -25,6 +26,7 @@ if (noRedis === null) {
       ids: createIds(systemClock),
       observer: { log: () => {} },
       namespace: `sluice-${++count}`,
+      answerMs: patienceMs,
       nowMs: () => clock.monotonic(),
       shares: { callsPerLimitMin: 1, callsMin: 4, tellMsMin: 0 },
     });

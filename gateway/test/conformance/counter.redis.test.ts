@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, test } from "bun:test";
 import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { patienceMs } from "../../../test/until.ts";
 import { counterSuite } from "./counter-suite.ts";
 
 if (noRedis === null) {
@@ -23,6 +24,7 @@ if (noRedis === null) {
       ids: createIds(systemClock),
       observer: { log: () => {} },
       namespace: `sluice-${++count}`,
+      answerMs: patienceMs,
       nowMs: () => clock.monotonic(),
     });
     open.push(counter);

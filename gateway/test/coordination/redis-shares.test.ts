@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
-import { until } from "../../../test/until.ts";
+import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
@@ -21,7 +21,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
 
   /** A process whose calls are served from shares. Time stands still where a clock is given; waits go by the machine's. */
-  const process = async (clock?: FakeClock) => {
+  const process = async (clock?: FakeClock, answerMs = patienceMs) => {
     const time =
       clock === undefined
         ? {}
@@ -29,7 +29,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
             nowMs: () => clock.monotonic(),
             clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: systemClock.after },
           };
-    return asCalls(await ground.counter({ shares: eager, ...time }));
+    return asCalls(await ground.counter({ shares: eager, answerMs, ...time }));
   };
 
   /** Calls until one is served without a question, so that there is a share. */
@@ -133,7 +133,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
 
   test("while the server is away a process serves what it was leased, until its lease is over by its own clock", async () => {
     const clock = new FakeClock();
-    const counter = await process(clock);
+    const counter = await process(clock, bounds.redisAnswerMs);
     const claim = windowClaim("w", 100);
     await warm(counter, [claim]);
     ground.server.pause();

@@ -371,7 +371,7 @@ export class Membership {
   #bounded<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const late = (): void => reject(new Error("it does not answer in time."));
-    const stop = afterRunningFor(this.#clock, bounds.redisAnswerMs, late);
+    const stop = afterRunningFor(this.#clock, this.#options.answerMs ?? bounds.redisAnswerMs, late);
     work.then(resolve, reject).finally(stop);
     return promise;
   }

@@ -14,6 +14,8 @@ export interface RedisCounterOptions {
   readonly seed?: (counter: Seeding) => Promise<void>;
   /** Resolves when every entry that was settled before the call is in the ledger. Left out: it is at once. */
   readonly settled?: (signal: AbortSignal) => Promise<void>;
+  /** How long an answer is waited for while this process runs, in milliseconds. Default: bounds.redisAnswerMs. */
+  readonly answerMs?: number;
   /** Told how long each answer took, in milliseconds. */
   readonly onRoundTrip?: (ms: number) => void;
   /** What its keys begin with, in braces: several gateways may share one Redis. Default `sluice`. */
