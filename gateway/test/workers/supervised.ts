@@ -46,6 +46,11 @@ export async function supervise(count: number, env: Record<string, string> = {})
     await until(() => {
       if (child.exitCode !== null) throw new Error(printed);
       return (printed.match(/is ready$/gm)?.length ?? 0) >= count ? /listening on (\d+)/.exec(printed)?.[1] : null;
+    }).catch(async (thrown: unknown) => {
+      end(child.pid);
+      await child.exited;
+      rmSync(folder, { recursive: true, force: true });
+      throw thrown;
     }),
   );
   const url = `http://127.0.0.1:${port}`;
