@@ -42,9 +42,7 @@ const acceptance = ["acceptance, and the console in a browser", 4, ["test", "con
 if (quick) await suite(...unit);
 else {
   ensureBrowser();
-  // Both wait for much of their time: for a thread, a disk, a time-out that they are about, a process that they have started.
-  if (updateTimings) for (const one of [unit, acceptance]) await suite(...one);
-  else await Promise.all([unit, acceptance].map((one) => suite(...one)));
+  for (const one of [unit, acceptance]) await suite(...one);
 }
 const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);

@@ -1,6 +1,6 @@
 import type { Clock } from "#ports/index.ts";
 
-/** A wait that may be ended early, also before it begins. */
+/** Waits that may be ended early: the one that runs, or this and all that follow. */
 export class Pause {
   readonly #clock: Clock;
   #wake: () => void = () => {};
@@ -19,6 +19,11 @@ export class Pause {
       resolve();
     };
     return promise;
+  }
+
+  /** Ends the wait that runs, if there is one. */
+  interrupt(): void {
+    this.#wake();
   }
 
   end(): void {

@@ -300,6 +300,19 @@ local function keep(id, r)
   redis.call('SET', base .. 'r:' .. id, cmsgpack.pack(r), 'PX', str(keepMs))
   redis.call('SADD', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
 end
+-- Another owner's from now on. Where its lease had ended, what it used at once is used again.
+local function takeOver(id, r, owner)
+  redis.call('SREM', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
+  for _, c in ipairs(r.claims) do
+    if c.kind == 'g' and r.money then
+      local it = open('g', c.key, 0)
+      it.used, it.add = it.used + c.amount, it.add + c.amount
+    end
+  end
+  write()
+  r.owner, r.money = owner, nil
+  keep(id, r)
+end
 -- Its owner's lease has ended. Money stays held (r.money) until what the owner spent is known: see adopted.
 local function lapseOne(id, owner, endMs)
   redis.call('SREM', base .. 'o:' .. owner, id)

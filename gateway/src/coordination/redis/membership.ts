@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+import { Pause } from "../leases/pause.ts";
 import { DrainedUntil } from "./drained-until.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
@@ -44,7 +45,8 @@ export class Membership {
   #state: "joining" | "up" | "down" = "joining";
   #problem: string | null = null;
   #joining: Promise<void> | null = null;
-  #wake: () => void = () => {};
+  /** Ends early when a connection is there, and when all is closed. */
+  readonly #pause: Pause;
   #stopTick: () => void = () => {};
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
@@ -57,6 +59,7 @@ export class Membership {
     this.#options = options;
     this.#clock = options.clock;
     this.#parts = parts;
+    this.#pause = new Pause(options.clock);
     this.#drained = new DrainedUntil(options.clock, options.settled ?? null);
     this.#address = readRedisAddress(options.url);
     this.owner = options.owner ?? options.ids.next("proc_");
@@ -120,14 +123,14 @@ export class Membership {
     this.#closed = true;
     this.#drained.close();
     this.#stopTick();
-    this.#wake();
+    this.#pause.end();
     this.#link?.close();
   }
 
   /** Resolves to whether all that was settled before the call is in the ledger and `told`, once it is or the signal says so. */
   async allDrained(signal: AbortSignal, told: () => boolean): Promise<boolean> {
     await this.#drained.settled(signal);
-    while (!told() && this.isUp && !signal.aborted) await this.#pause(bounds.redisSeedLookMs);
+    while (!told() && this.isUp && !signal.aborted) await this.#pause.take(bounds.redisSeedLookMs);
     return told() && this.isUp && !signal.aborted;
   }
 
@@ -202,7 +205,7 @@ export class Membership {
         return;
       } catch (thrown) {
         this.#lost(thrown);
-        await this.#pause(waitMs);
+        await this.#pause.take(waitMs);
       }
     }
   }
@@ -229,14 +232,14 @@ export class Membership {
         return;
       }
       if (found === "seed") await this.#begin(String(current));
-      else await this.#pause(bounds.redisSeedLookMs);
+      else await this.#pause.take(bounds.redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
   }
 
   async #connect(): Promise<void> {
     if (this.#link !== null || this.#closed) return;
-    const link = await this.openLink(() => this.#wake());
+    const link = await this.openLink(() => this.#pause.interrupt());
     if (this.#closed) link.close();
     else this.#link = link;
   }
@@ -373,17 +376,6 @@ export class Membership {
     const late = (): void => reject(new Error("it does not answer in time."));
     const stop = afterRunningFor(this.#clock, this.#options.answerMs ?? bounds.redisAnswerMs, late);
     work.then(resolve, reject).finally(stop);
-    return promise;
-  }
-
-  /** Ends early when a connection is there, and when all is closed. */
-  #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.#clock.after(ms, resolve);
-    this.#wake = () => {
-      stop();
-      resolve();
-    };
     return promise;
   }
 }

@@ -12,18 +12,7 @@ local there = redis.call('GET', base .. 'r:' .. id)
 if there then
   -- Asked for again: the answer was lost, or another process has taken it over.
   local r = cmsgpack.unpack(there)
-  if r.owner ~= owner or r.money then
-    redis.call('SREM', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
-    for _, c in ipairs(r.claims) do
-      if c.kind == 'g' and r.money then
-        local it = open('g', c.key, 0)
-        it.used, it.add = it.used + c.amount, it.add + c.amount
-      end
-    end
-    write()
-    r.owner, r.money = owner, nil
-    keep(id, r)
-  end
+  if r.owner ~= owner or r.money then takeOver(id, r, owner) end
   local answer = {1, r.held == inf and 'inf' or str(r.held)}
   for _, c in ipairs(claims) do for _, v in ipairs(stateOf(c)) do answer[#answer + 1] = v end end
   return answer
@@ -111,19 +100,7 @@ while i <= #ARGV do
   i = i + 3
   local r = {owner = owner, held = inf, at = at, claims = {}}
   local there = redis.call('GET', base .. 'r:' .. id)
-  if there then
-    local before = cmsgpack.unpack(there)
-    redis.call('SREM', base .. (before.money and 'h:' or 'o:') .. before.owner, id)
-    for _, c in ipairs(before.claims) do
-      if c.kind == 'g' and before.money then
-        local it = open('g', c.key, 0)
-        it.used, it.add = it.used + c.amount, it.add + c.amount
-      end
-    end
-    write()
-    before.owner, before.money = owner, nil
-    keep(id, before)
-  end
+  if there then takeOver(id, cmsgpack.unpack(there), owner) end
   for n = 1, count do
     if not there then
       local c = {kind = ARGV[i], key = ARGV[i + 1], limit = tonumber(ARGV[i + 2]), amount = tonumber(ARGV[i + 3]),
