@@ -117,6 +117,10 @@ export interface Task {
   /** When it is to be looked at next; null once final. */
   readonly dueAt: number | null;
   readonly polls: number;
+  /** The last place that it got among the polls of its account; it is of this poll where it is `dueAt`. Null or absent: none yet. */
+  readonly placeAt?: number | null;
+  /** Since when the vendor says that there is no such task. Null or absent: it does not. */
+  readonly goneSince?: number | null;
   /** Absent while it is shown to anybody. */
   readonly deletedAt?: number;
 }

@@ -47,8 +47,23 @@ export type TaskStep = Partial<
     | "finishedAt"
     | "dueAt"
     | "polls"
+    | "placeAt"
+    | "goneSince"
   >
 > & { readonly detail?: string };
+
+/** What a poll of an account asks for. Times in milliseconds. */
+export interface PollAsk {
+  /** A name for the account, the same in every process. */
+  readonly account: string;
+  readonly now: number;
+  /** The least time between two polls of the account. */
+  readonly stepMs: number;
+  /** A poll within so long is waited for by whoever asks. */
+  readonly nearMs: number;
+  /** `new`: it comes behind all others. `placed`: the place that it was given has come. `spare`: it polls now or not at all. */
+  readonly kind: "new" | "placed" | "spare";
+}
 
 /** A message to the caller that is to be delivered, with its history. */
 export interface Delivery {
@@ -115,6 +130,13 @@ export interface TaskStore {
     delivery: Delivery | null,
     now: number,
   ): Promise<boolean>;
+  /**
+   * Unix milliseconds at which this poll may be made: within `nearMs` the poll is to be made then, and nobody else polls within
+   * a step of it. Later than that it is a place in the account's row, to come back to as `placed`. Null: no spare one is free.
+   */
+  takePoll(ask: PollAsk): Promise<number | null>;
+  /** Forgets accounts that nobody has polled since. */
+  forgetPolls(before: number): Promise<void>;
   /** Makes the task due now, after a hint from the vendor or a question of a caller. A final task does not change. */
   hurry(id: string, now: number): Promise<void>;
   /** Notes that the result was copied to the blob store; also for a final task. False: the task has no result any more. */

@@ -4,14 +4,12 @@ import type { Deliveries } from "./deliver/deliveries.ts";
 import type { ResultCopies } from "./deliver/result-copies.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import type { AccountRates } from "./poll/account-rates.ts";
-import type { GoneWatch } from "./poll/gone-watch.ts";
 import type { Holds } from "./settle/holds.ts";
 
 /** What this module works with: what it was given, and what it keeps in memory. */
 export interface TaskDependencies extends VideoTasksOptions {
   readonly accounts: Accounts;
   readonly rates: AccountRates;
-  readonly gone: GoneWatch;
   readonly holds: Holds;
   readonly materials: Materials;
   readonly deliveries: Deliveries;

@@ -10,9 +10,8 @@ import type { ContentOptions } from "./deliver/open-result.ts";
 import { ResultCopies } from "./deliver/result-copies.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import { AccountRates, pollsPerSecondUsual } from "./poll/account-rates.ts";
+import { AccountRates } from "./poll/account-rates.ts";
 import { takeHint } from "./poll/callback.ts";
-import { GoneWatch } from "./poll/gone-watch.ts";
 import { poll } from "./poll/poll.ts";
 import { steadyDelayMs } from "./poll/poll-delay.ts";
 import { Poller } from "./poll/poller.ts";
@@ -21,7 +20,6 @@ import { Holds } from "./settle/holds.ts";
 import { removeTask } from "./settle/remove.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
-import { videoKindOf } from "./video-lane-match.ts";
 import { within } from "./wait.ts";
 
 /** Whose reservation a task is; null when the key is gone. */
@@ -39,8 +37,7 @@ export class VideoTasks {
     this.#dependencies = {
       ...options,
       accounts,
-      rates: new AccountRates(options.clock),
-      gone: new GoneWatch(options.clock),
+      rates: new AccountRates(options),
       holds: new Holds(options),
       materials: new Materials(options),
       deliveries: new Deliveries(options),
@@ -163,9 +160,9 @@ export class VideoTasks {
     if (finalTaskStates.has(state) || account === null || task.upstreamId === null) return false;
     const now = clock.now();
     const stale = now - task.updatedAt >= steadyDelayMs(task, now) || (task.dueAt ?? now) <= now;
-    const perSecond = videoKindOf(account.kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual;
-    if (!stale || !rates.spare(account, perSecond)) return false;
-    const pending = (async (): Promise<true> => {
+    if (!stale) return false;
+    const pending = (async (): Promise<boolean> => {
+      if (!(await rates.spare(account))) return false;
       const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
       if (leased === null) return true;
       const pass = new TaskPass(this.#dependencies, leased);
@@ -173,7 +170,7 @@ export class VideoTasks {
         await poll(this.#dependencies, pass, ownSignal());
       else await pass.leave({});
       return true;
-    })().catch((thrown: unknown): true => {
+    })().catch((thrown: unknown): boolean => {
       observer.log("warn", "A video task could not be looked at for its caller.", { task: task.id, error: thrown });
       return true;
     });

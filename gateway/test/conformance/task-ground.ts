@@ -121,6 +121,8 @@ export const fullTask = task("full", {
   startedAt: newYear + 2,
   finishedAt: newYear + 3,
   polls: 9,
+  placeAt: newYear + 4,
+  goneSince: newYear + 5,
 });
 
 /** What a task costs that made five seconds. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
+import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import { otherProcess, type TaskGround } from "./task-ground.ts";
@@ -32,6 +33,7 @@ async function postgresGround(): Promise<TaskGround> {
 
 await onPostgres("stores of tasks and assets", () => {
   taskStoreSuite("postgres", postgresGround);
+  accountPollsSuite("postgres", postgresGround);
   taskPageSuite("postgres", postgresGround);
   taskEndSuite("postgres", postgresGround);
   taskMaterialSuite("postgres", postgresGround);

@@ -10,6 +10,7 @@ import {
   openVault,
 } from "#storage/index.ts";
 import { migrated } from "../migrated.ts";
+import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import { otherProcess, type TaskGround } from "./task-ground.ts";
@@ -37,6 +38,7 @@ async function sqliteGround(): Promise<TaskGround> {
 }
 
 taskStoreSuite("sqlite", sqliteGround);
+accountPollsSuite("sqlite", sqliteGround);
 taskPageSuite("sqlite", sqliteGround);
 taskEndSuite("sqlite", sqliteGround);
 taskMaterialSuite("sqlite", sqliteGround);

@@ -38,9 +38,9 @@ export const tasksBounds = {
   /** How often due tasks are asked for, and how many are looked at at once. */
   taskTickMs: 500,
   taskPollsInFlightMax: 32,
-  /** A place in an account's row of polls that is nearer than this is waited for in memory. */
+  /** A place in an account's row of polls that is nearer than this is waited for in memory; accounts nobody polls are forgotten. */
   taskSlotWaitMs: 1_000,
-  taskSlotsMax: 100_000,
+  taskPollsKeptMs: 24 * 3_600_000,
   /** How long a caller's GET waits for a poll of the upstream, and a cancellation for the pass that is at work. */
   taskRefreshMs: 2_000,
   taskCancelWaitMs: 5_000,

@@ -29,6 +29,7 @@ import { migration026 } from "./migrations/migration-026.ts";
 import { migration027 } from "./migrations/migration-027.ts";
 import { migration028 } from "./migrations/migration-028.ts";
 import { migration029 } from "./migrations/migration-029.ts";
+import { migration030 } from "./migrations/migration-030.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -63,6 +64,7 @@ export const migrations: Migrations = Object.freeze({
   "027": migration027,
   "028": migration028,
   "029": migration029,
+  "030": migration030,
 });
 
 /**

@@ -5,6 +5,7 @@ export interface TaskTables {
   task_materials: TaskMaterialTable;
   task_events: TaskEventTable;
   webhook_deliveries: DeliveryTable;
+  account_polls: AccountPollTable;
   asset_groups: AssetGroupTable;
   assets: AssetTable;
   asset_bindings: AssetBindingTable;
@@ -58,6 +59,20 @@ interface TaskTable {
   leased_until: number | null;
   /** Null while it is shown. What stays of a deleted one says nothing of what was asked for or made. */
   deleted_at: number | null;
+  /** When its next poll has a place in its account's row; since when the vendor has said that there is no such task. */
+  place_at: number | null;
+  gone_since: number | null;
+}
+
+/** How often an account of a vendor is asked about tasks, by all processes together; see `takePoll`. */
+interface AccountPollTable {
+  account: string;
+  /** Behind the last place that was given. */
+  row_ends_at: number;
+  /** Nobody polls before. */
+  free_at: number;
+  /** What the last statement gave. */
+  given_at: number;
 }
 
 /** Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. */

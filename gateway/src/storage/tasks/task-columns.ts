@@ -48,6 +48,8 @@ export function rowOf(task: Task, vault: Vault): TaskRow {
     lease: null,
     leased_until: null,
     deleted_at: null,
+    place_at: task.placeAt ?? null,
+    gone_since: task.goneSince ?? null,
   };
 }
 
@@ -92,6 +94,8 @@ export function taskOf(row: TaskRow, request: string, vault: Vault): Task {
     dueAt: row.due_at,
     polls: row.polls,
     ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at }),
+    ...(row.place_at === null ? {} : { placeAt: row.place_at }),
+    ...(row.gone_since === null ? {} : { goneSince: row.gone_since }),
   };
 }
 
@@ -114,6 +118,8 @@ export function stepColumns(id: string, step: TaskStep, vault: Vault): Partial<T
     ...(step.finishedAt === undefined ? {} : { finished_at: step.finishedAt }),
     ...(step.dueAt === undefined ? {} : { due_at: step.dueAt }),
     ...(step.polls === undefined ? {} : { polls: step.polls }),
+    ...(step.placeAt === undefined ? {} : { place_at: step.placeAt }),
+    ...(step.goneSince === undefined ? {} : { gone_since: step.goneSince }),
   };
 }
 

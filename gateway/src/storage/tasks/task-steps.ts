@@ -99,7 +99,7 @@ export async function attachBlob(
 }
 
 /** What a poll that learned nothing writes: losing it costs one poll. */
-const bookkeeping: ReadonlySet<string> = new Set(["progress", "dueAt", "polls", "detail"]);
+const bookkeeping: ReadonlySet<string> = new Set(["progress", "dueAt", "polls", "detail", "placeAt", "goneSince"]);
 
 function isBookkeeping(step: TaskStep): boolean {
   return Object.keys(step).every((name) => bookkeeping.has(name));

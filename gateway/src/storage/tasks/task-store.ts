@@ -2,6 +2,7 @@ import type { TaskState } from "#core/index.ts";
 import type { TaskStore, Vault } from "#ports/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { ledgerWriter } from "../ledger/ledger-insert.ts";
+import { forgetPolls, takePoll } from "./account-polls.ts";
 import { createTask } from "./task-create.ts";
 import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries.ts";
 import { hurryTask, leaseDue, leaseOne } from "./task-leases.ts";
@@ -36,6 +37,8 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     step: (leased, step, now, release) => stepTask(database, vault, leased, { step, now, release }),
     finish: (leased, step, entry, delivery, now) =>
       finishTask({ database, vault, writeLedger }, leased, { step, entry, delivery, now }),
+    takePoll: (ask) => takePoll(database, ask),
+    forgetPolls: (before) => forgetPolls(database, before),
     hurry: (id, now) => hurryTask(database, id, now),
     attachBlob: (id, blobHash, contentType) => attachBlob(database, id, blobHash, contentType),
     remove: (workspaceId, id, now) => removeTask(database, { workspaceId, id, now }),

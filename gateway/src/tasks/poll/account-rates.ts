@@ -1,62 +1,74 @@
-import { BoundedMap, bounds, type TaskAccount } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import { BoundedMap, bounds, type Task, type TaskAccount } from "#core/index.ts";
+import type { Clock, TaskStore } from "#ports/index.ts";
+import { videoKindOf } from "../video-lane-match.ts";
+import { wait } from "../wait.ts";
 
-interface Reserved {
-  readonly account: string;
-  /** Monotonic milliseconds. */
-  readonly atMs: number;
+export interface AccountRatesOptions {
+  readonly store: Pick<TaskStore, "takePoll">;
+  readonly clock: Clock;
 }
 
 /**
- * How often one account is asked about its tasks. Looks stand in a row with equal distances; a task that gets a place far
- * ahead comes back then and finds its place kept, so that nobody is passed over however many tasks there are.
+ * How often one account is asked about its tasks, by all processes of the installation together: the pace stands in the store. Polls
+ * stand in a row with equal distances; a task that gets a place far ahead comes back then and finds its place kept, so that nobody
+ * is passed over however many tasks there are.
  */
 export class AccountRates {
+  readonly #store: AccountRatesOptions["store"];
   readonly #clock: Clock;
-  /** The next free place by account. */
-  readonly #next = new BoundedMap<string, number>(bounds.taskAccountsMax);
-  readonly #places = new Map<string, Reserved>();
+  /** Monotonic milliseconds before which an account has no spare poll, as far as this process knows: its callers ask often. */
+  readonly #busyUntil = new BoundedMap<string, number>(bounds.taskAccountsMax);
 
-  constructor(clock: Clock) {
+  constructor({ store, clock }: AccountRatesOptions) {
+    this.#store = store;
     this.#clock = clock;
   }
 
-  /** Milliseconds until this task may be looked at. */
-  waitMs(taskId: string, account: TaskAccount, perSecond: number): number {
-    const nowMs = this.#clock.monotonic();
-    const name = nameOf(account);
-    const kept = this.#places.get(taskId);
-    if (kept?.account === name) {
-      if (kept.atMs > nowMs) return kept.atMs - nowMs;
-      this.#places.delete(taskId);
-      return 0;
+  /** Null when the poll may be made now, after a wait if need be; else when the task has its place. Throws client_closed. */
+  async turn(
+    { dueAt, placeAt = null }: Pick<Task, "dueAt" | "placeAt">,
+    account: TaskAccount,
+    signal: AbortSignal,
+  ): Promise<number | null> {
+    const stepMs = stepMsOf(account);
+    // Somebody wants it looked at sooner than its place is.
+    if (placeAt !== null && placeAt > this.#clock.now()) return (await this.spare(account)) ? null : placeAt;
+    let kind: "new" | "placed" = placeAt !== null && placeAt === dueAt ? "placed" : "new";
+    for (;;) {
+      const now = this.#clock.now();
+      const at = await this.#store.takePoll({
+        account: nameOf(account),
+        now,
+        stepMs,
+        nearMs: bounds.taskSlotWaitMs,
+        kind,
+      });
+      const waitMs = Math.max(0, (at ?? now) - now);
+      if (waitMs > bounds.taskSlotWaitMs) return at;
+      const untilMs = this.#clock.monotonic() + waitMs;
+      if (waitMs > 0) await wait(this.#clock, waitMs, signal);
+      // A process that stood still meanwhile would poll in somebody else's time.
+      if (this.#clock.monotonic() - untilMs < stepMs) return null;
+      kind = "placed";
     }
-    const atMs = this.#take(name, nowMs, perSecond);
-    if (atMs <= nowMs) return 0;
-    if (this.#places.size < bounds.taskSlotsMax) this.#places.set(taskId, { account: name, atMs });
-    return atMs - nowMs;
   }
 
-  /** For a poll that nobody waits for long: false when there is no place at once. */
-  spare(account: TaskAccount, perSecond: number): boolean {
-    const nowMs = this.#clock.monotonic();
-    if ((this.#next.get(nameOf(account)) ?? 0) > nowMs) return false;
-    this.#take(nameOf(account), nowMs, perSecond);
-    return true;
-  }
-
-  forget(taskId: string): void {
-    this.#places.delete(taskId);
-  }
-
-  #take(name: string, nowMs: number, perSecond: number): number {
-    const atMs = Math.max(nowMs, this.#next.get(name) ?? nowMs);
-    this.#next.set(name, atMs + 1_000 / Math.max(0.01, perSecond));
-    return atMs;
+  /** For a poll that nobody waits for long: false when there is none free at once. */
+  async spare(account: TaskAccount): Promise<boolean> {
+    const name = nameOf(account);
+    if ((this.#busyUntil.get(name) ?? 0) > this.#clock.monotonic()) return false;
+    const stepMs = stepMsOf(account);
+    const at = await this.#store.takePoll({ account: name, now: this.#clock.now(), stepMs, nearMs: 0, kind: "spare" });
+    if (at === null) this.#busyUntil.set(name, this.#clock.monotonic() + stepMs);
+    return at !== null;
   }
 }
 
-export const pollsPerSecondUsual = 5;
+const pollsPerSecondUsual = 5;
+
+function stepMsOf({ kind }: TaskAccount): number {
+  return 1_000 / Math.max(0.01, videoKindOf(kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual);
+}
 
 function nameOf({ providerId, baseUrl }: TaskAccount): string {
   return `${providerId}\n${baseUrl}`;

@@ -8,9 +8,6 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { videoKindOf } from "../video-lane-match.ts";
-import { wait } from "../wait.ts";
-import { pollsPerSecondUsual } from "./account-rates.ts";
 import { poll } from "./poll.ts";
 import { reconcile } from "./reconcile.ts";
 
@@ -23,7 +20,7 @@ export async function advance(dependencies: TaskDependencies, pass: TaskPass, si
       // Its lease ran out: whoever was sending it was stopped, and may have sent it or not.
       const detail = "whoever sent it was interrupted, so nobody knows whether it arrived";
       if (!(await pass.step({ state: "unknown", detail }))) return;
-      return reconcile(dependencies, pass, signal);
+      return (await inTurn(dependencies, pass, signal)) ? reconcile(dependencies, pass, signal) : undefined;
     }
     case "unknown":
       return (await inTurn(dependencies, pass, signal)) ? reconcile(dependencies, pass, signal) : undefined;
@@ -33,20 +30,11 @@ export async function advance(dependencies: TaskDependencies, pass: TaskPass, si
 }
 
 /** False: the account's row is long, so the task was put off until its place in it. */
-async function inTurn({ rates, clock }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
-  const { task } = pass;
-  if (task.account === null) return true;
-  const perSecond = videoKindOf(task.account.kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual;
-  const waitMs = rates.waitMs(task.id, task.account, perSecond);
-  if (waitMs > bounds.taskSlotWaitMs) {
-    await pass.leave({ dueAt: Math.ceil(clock.now() + waitMs) });
-    return false;
-  }
-  if (waitMs > 0) {
-    await wait(clock, waitMs, signal);
-    rates.forget(task.id);
-  }
-  return true;
+async function inTurn({ rates }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+  if (pass.task.account === null) return true;
+  const place = await rates.turn(pass.task, pass.task.account, signal);
+  if (place !== null) await pass.leave({ dueAt: place, placeAt: place });
+  return place === null;
 }
 
 /**

@@ -32,15 +32,17 @@ export async function apply(
     return;
   }
   if (seen.kind === "state") await note(dependencies, pass, seen.state);
-  else await putOff(dependencies, pass, seen.failure.retryAfterMs ?? 0);
+  else await putOff(dependencies, pass, seen);
 }
 
 /** null: it goes on. */
 function verdictOf(dependencies: TaskDependencies, pass: TaskPass, seen: Seen): Verdict | null {
-  const { gone } = dependencies;
-  if (seen.kind !== "state") return seen.kind === "gone" && gone.said(pass.task.id) ? goneVerdict : null;
-  gone.clear(pass.task.id);
-  return stateVerdict(dependencies, pass, seen.state);
+  if (seen.kind === "state") return stateVerdict(dependencies, pass, seen.state);
+  const { goneSince = null } = pass.task;
+  // One such answer may be of a new task that is not everywhere yet, or a vendor's bad moment.
+  const isGone =
+    seen.kind === "gone" && goneSince !== null && dependencies.clock.now() - goneSince >= bounds.taskGoneMs;
+  return isGone ? goneVerdict : null;
 }
 
 /** A success without anything to show is not one yet. */
@@ -96,14 +98,24 @@ async function note({ clock, chance }: TaskDependencies, pass: TaskPass, seen: V
     progress: seen.progress ?? task.progress,
     dueAt: Math.min(now + pollDelayMs(task, now, chance.unit()), task.deadlineAt),
     polls: task.polls + 1,
+    ...(task.goneSince == null ? {} : { goneSince: null }),
   });
 }
 
-async function putOff({ clock, chance }: TaskDependencies, pass: TaskPass, retryAfterMs: number): Promise<void> {
+async function putOff(
+  { clock, chance }: TaskDependencies,
+  pass: TaskPass,
+  seen: Exclude<Seen, { readonly kind: "state" }>,
+): Promise<void> {
   const { task } = pass;
   const now = clock.now();
+  const retryAfterMs = seen.failure.retryAfterMs ?? 0;
   const delayMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
-  await pass.leave({ dueAt: Math.min(now + delayMs, task.deadlineAt), polls: task.polls + 1 });
+  await pass.leave({
+    dueAt: Math.min(now + delayMs, task.deadlineAt),
+    polls: task.polls + 1,
+    ...(seen.kind === "gone" && task.goneSince == null ? { goneSince: now } : {}),
+  });
 }
 
 /**

@@ -31,6 +31,9 @@ export class Poller {
   start(): void {
     if (this.#started) return;
     this.#started = true;
+    const { store, clock } = this.#dependencies;
+    // Nobody depends on it: what is left over goes at the next start.
+    void store.forgetPolls(clock.now() - bounds.taskPollsKeptMs).catch(() => undefined);
     this.#schedule(0);
   }
 

@@ -66,8 +66,6 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
   } finally {
     holds.settle(after);
   }
-  dependencies.gone.clear(after.id);
-  dependencies.rates.forget(after.id);
   if (after.callbackUrl !== null) dependencies.deliveries.wake();
   dependencies.copies.take(after);
   return true;
