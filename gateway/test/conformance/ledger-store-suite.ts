@@ -331,9 +331,9 @@ function pruneTests(make: StoreGroundFactory): void {
     let over = false;
     const count = (): void => {
       turns++;
-      if (!over) setTimeout(count, 0);
+      if (!over) setImmediate(count);
     };
-    setTimeout(count, 0);
+    setImmediate(count);
     expect(await ground.ledgerStore.prune(before)).toBe(2_100);
     over = true;
     // Others had their turn after every few rows.
