@@ -25,7 +25,6 @@ const allowed: Readonly<Record<string, string>> = {
   "gateway/test/simulation/task-processes.test.ts": "leases of processes run out by the machine's clock",
   "gateway/test/endpoints/chat/413-request-too-large.test.ts": "a sender that its reader holds back tries again",
   "gateway/test/limits/changed-budgets.test.ts": "a key may ask sixty times a minute what it has used",
-  "gateway/test/conformance/ledger-store-suite.ts": "turns of the event loop are counted, however long they take",
   "test/acceptance/hostile-requests.test.ts": "a caller that asks for little rests between its calls",
   "simulator/test/raw-call.ts": "waits that the simulator was told to make took at least as long",
   "simulator/test/ark-tasks.test.ts": "waits that the simulator was told to make took at least as long",
