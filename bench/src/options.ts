@@ -12,6 +12,7 @@ const figureNames = [
   "streams",
   "translated",
   "catalog",
+  "shared",
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 

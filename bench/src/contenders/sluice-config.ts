@@ -12,7 +12,7 @@ export interface CatalogSize {
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
 
 /** Governed in every way, with limits that are high enough never to refuse. */
-export function sluiceConfig(upstreamPort: number, catalog: CatalogSize): unknown {
+export function sluiceConfig(upstreamPort: number, catalog: CatalogSize, concurrency = 100_000): unknown {
   const rates = { rpm: 1_000_000_000, tpm: 1_000_000_000_000 };
   const others = Array.from({ length: catalog.providers }, (_, index) => `bench-${index + 1}`);
   return {
@@ -34,7 +34,7 @@ export function sluiceConfig(upstreamPort: number, catalog: CatalogSize): unknow
       {
         slug: "bench",
         budget: { usd: 9_000_000, period: "month" },
-        groups: [{ name: "default", models: ["bench-*"], limits: { ...rates, concurrency: 100_000 } }],
+        groups: [{ name: "default", models: ["bench-*"], limits: { ...rates, concurrency } }],
         keys: [
           {
             name: "load",

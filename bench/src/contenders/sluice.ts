@@ -19,6 +19,8 @@ export interface SluiceOptions {
   readonly profileDirectory?: string;
   /** More providers and models than the bench asks for; left out: none. */
   readonly catalog?: CatalogSize;
+  /** How many calls of the group may run at once; left out: as many as come. */
+  readonly concurrency?: number;
   /** More of its environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -40,7 +42,11 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
   const log = join(run.directory, `sluice-${port}.log`);
   await Bun.write(
     config,
-    JSON.stringify(sluiceConfig(run.upstreamPort, options.catalog ?? { providers: 0, models: 0, askedOn: 0 }), null, 2),
+    JSON.stringify(
+      sluiceConfig(run.upstreamPort, options.catalog ?? { providers: 0, models: 0, askedOn: 0 }, options.concurrency),
+      null,
+      2,
+    ),
   );
   const startedAt = performance.now();
   const child = startChild({
