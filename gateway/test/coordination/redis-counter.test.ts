@@ -38,6 +38,31 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     }
   });
 
+  test("what calls ask and tell in one turn of the loop are few messages, and each call has its own answer", async () => {
+    const counter = await ground.counter({ shares: false });
+    await meet(counter, "k");
+    const messages = async (): Promise<number> => {
+      const calls = /cmdstat_evalsha:calls=(\d+)/.exec(String(await ground.type("INFO", "commandstats")))?.[1];
+      return Number(calls ?? 0);
+    };
+    const claims = [windowClaim("k", 60, 1), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)];
+    const before = await messages();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, call) => counter.reserve(claims, `req_${call}`)));
+    const reserved = answers.filter((answer) => answer.granted);
+    expect(answers.map(({ granted: is }) => is)).toEqual(answers.map((_, call) => call < 60));
+    expect(reserved.map(({ states }) => states[0]?.used)).toEqual(reserved.map((_, call) => call + 1));
+    await Promise.all(
+      reserved.flatMap(({ ticket }, call) => [
+        counter.spend("k", 0, { attemptId: `att_${call}`, amount: 3 }),
+        counter.settle(ticket, [1]),
+      ]),
+    );
+    expect(await usedOf(counter, gaugeClaim("k", 1_000))).toBe(0);
+    expect(await usedOf(counter, budgetClaim("k", 1_000, 0))).toBe(180);
+    // 220 questions and endings, at most 32 in a message; and the two looks, and a renewal of the lease now and then.
+    expect((await messages()) - before).toBeLessThan(20);
+  });
+
   test("it gives the same answers as counting in memory: what is granted, used, left, and when it frees", async () => {
     const claim = fc.oneof(
       fc

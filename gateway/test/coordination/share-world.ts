@@ -62,8 +62,9 @@ export class ShareWorld {
       nowMs: () => this.#clock.monotonic(),
       type: (...words) => ground.type(...words),
       ran: (command) => {
-        const id = command[6];
-        if (id !== undefined && !this.#ranMs.has(id)) this.#ranMs.set(id, this.#clock.monotonic());
+        for (const id of idsIn(command[6] ?? "")) {
+          if (!this.#ranMs.has(id)) this.#ranMs.set(id, this.#clock.monotonic());
+        }
       },
     });
   }
@@ -345,3 +346,9 @@ const claimsOf = (amount: number, windowMs: number): readonly Claim[] => [
   gaugeClaim("g", limit),
   budgetClaim("b", limit, amount),
 ];
+
+/** A message is a list of operations, whose third word may be the id of a reservation; other scripts have it in this place. */
+function idsIn(word: string): readonly string[] {
+  if (!word.startsWith("[")) return [word];
+  return (JSON.parse(word) as readonly (readonly string[])[]).map((operation) => operation[2] ?? "");
+}

@@ -2,6 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
 import { DrainedUntil } from "./drained-until.ts";
+import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
 import { isLasting, reasonOf } from "./redis-failure.ts";
@@ -9,7 +10,7 @@ import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { runScript } from "./run-script.ts";
 import { afterRunningFor } from "./running-time.ts";
-import type { ScriptName } from "./scripts.ts";
+import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {
   /** What this process has reserved and not ended, and what it reserved lately that lasts. */
@@ -51,6 +52,7 @@ export class Membership {
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   readonly #drained: DrainedUntil;
+  readonly #messages = new MessageQueue((epoch, told) => this.#run("message", [this.#keys.epoch], epoch, [told]));
   #toldMs = Number.NEGATIVE_INFINITY;
   #told = "";
   readonly #address: RedisAddress;
@@ -135,7 +137,7 @@ export class Membership {
   }
 
   /** One question. Waits within its bound for a counter that is just being joined; rejects at once while it is down. */
-  async ask(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+  async ask(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
     if (this.#state === "joining") await this.#bounded(this.#joining ?? Promise.resolve());
     if (this.#state !== "up") throw new Error("The shared counter does not answer.");
     const answer = await this.#asked(script, args);
@@ -148,14 +150,16 @@ export class Membership {
   }
 
   /** The same for what is sent again by whoever asks: a stale answer is handed on. */
-  async tell(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+  async tell(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
     const answer = await this.#asked(script, args);
     if (isStale(answer)) this.#rejoin("joining");
     return answer;
   }
 
-  async #asked(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
+  async #asked(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
     try {
+      if (isOperation(script)) return await this.#messages.ask(this.#epoch, script, args);
+      this.#messages.flush();
       return await this.#run(script, [this.#keys.epoch], this.#epoch, args);
     } catch (thrown) {
       this.#lost(thrown);

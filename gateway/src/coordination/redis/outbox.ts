@@ -1,8 +1,8 @@
 import { bounds } from "#core/index.ts";
-import type { ScriptName } from "./scripts.ts";
+import type { Operation, ScriptName } from "./scripts.ts";
 
 interface Letter {
-  readonly script: ScriptName;
+  readonly script: Operation | ScriptName;
   readonly args: readonly string[];
   readonly atMs: number;
   readonly resolve: (answer: readonly unknown[]) => void;
@@ -15,11 +15,14 @@ interface Letter {
  */
 export class Outbox {
   readonly #letters = new Set<Letter>();
-  readonly #send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>;
+  readonly #send: (script: Operation | ScriptName, args: readonly string[]) => Promise<readonly unknown[]>;
 
   readonly #nowMs: () => number;
 
-  constructor(nowMs: () => number, send: (script: ScriptName, args: readonly string[]) => Promise<readonly unknown[]>) {
+  constructor(
+    nowMs: () => number,
+    send: (script: Operation | ScriptName, args: readonly string[]) => Promise<readonly unknown[]>,
+  ) {
     this.#nowMs = nowMs;
     this.#send = send;
   }
@@ -35,7 +38,12 @@ export class Outbox {
   }
 
   /** Resolves to the answer, however late that comes. Rejects when too much waits already. */
-  tell(script: ScriptName, args: readonly string[], isUp: boolean, atMs = this.#nowMs()): Promise<readonly unknown[]> {
+  tell(
+    script: Operation | ScriptName,
+    args: readonly string[],
+    isUp: boolean,
+    atMs = this.#nowMs(),
+  ): Promise<readonly unknown[]> {
     if (this.#letters.size >= bounds.redisOutboxMax) {
       return Promise.reject(new Error("Too much waits to be told to the shared counter."));
     }

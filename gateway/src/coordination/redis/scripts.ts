@@ -4,7 +4,7 @@ import { lease, recall } from "./shares/share-scripts.ts";
 const script = (body: string): string => `${prelude}\n${body}`;
 
 /** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held, owners whose shares are to be recalled}, or {-2}: the owner has lapsed. */
-const reserve = script(`
+const reserve = `
 local id, owner, claims = ARGV[3], ARGV[4], readClaims(5)
 if owner ~= '' and not isAlive(owner) then return {-2} end
 lapse(4)
@@ -89,7 +89,7 @@ keep(id, {owner = owner, held = held, at = ms, claims = kept})
 local answer = {1, held == inf and 'inf' or str(held)}
 for _, s in ipairs(states) do for _, v in ipairs(s) do answer[#answer + 1] = v end end
 return answer
-`);
+`;
 
 /** ARGV: owner (of what lasts: none), then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
 const restore = script(`
@@ -126,14 +126,14 @@ return {missing}
 `);
 
 /** ARGV: id, what became of each claim. Answers {1}, or {0} when it has ended before. */
-const settle = script(`
+const settle = `
 local actuals = {}
 for i = 4, #ARGV do actuals[#actuals + 1] = ARGV[i] end
 return {endOne(ARGV[3], actuals)}
-`);
+`;
 
 /** ARGV: id, amount, least. Answers {how much more is held, owners whose shares are to be recalled before it is said that no more is left}. */
-const topUp = script(`
+const topUp = `
 local id, room, least = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local packed = redis.call('GET', base .. 'r:' .. id)
 if not packed then return {'0', 0} end
@@ -162,19 +162,19 @@ r.held = r.held + room
 write()
 keep(id, r)
 return {str(room), leased}
-`);
+`;
 
 /** ARGV: a claim. Answers {used, freeInMs, held}. */
-const peek = script(`
+const peek = `
 lapse(100)
 return stateOf(readClaims(3)[1])
-`);
+`;
 
 /**
  * ARGV: key, period, owner, whether it is read now. Answers {1} when its earlier spending is known, else {0, how many
  * milliseconds ago the first entry may have been settled that is not in the ledger yet}.
  */
-const begin = script(`
+const begin = `
 local key, start, owner, anew = ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 local b = open('b', key, 0)
 local p = periodOf(b, start) or addPeriod(b, start, false)
@@ -199,10 +199,10 @@ local known = p.k
 write()
 if known then return {1} end
 return {0, math.ceil((us - ledger) / 1000)}
-`);
+`;
 
 /** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
-const known = script(`
+const known = `
 local key, start, owner = ARGV[3], ARGV[4], ARGV[5]
 local b = open('b', key, 0)
 local p = periodOf(b, start)
@@ -231,10 +231,10 @@ b.c = math.min(b.c, tonumber(ARGV[7]))
 redis.call('DEL', markName(key, start, owner, p))
 write()
 return {1}
-`);
+`;
 
 /** ARGV: key, period, attempt, amount, how long ago it was settled in milliseconds. Answers {1}, or {0} when the budget is not counted. */
-const spend = script(`
+const spend = `
 local key = ARGV[3]
 local b = open('b', key, 0)
 tellCost(b, key, ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
@@ -243,10 +243,10 @@ if not b.exists then return {0} end
 b.changed = true
 write()
 return {1}
-`);
+`;
 
 /** ARGV: key and period of each budget whose spending is to be read anew. Answers {1}. */
-const reread = script(`
+const reread = `
 for i = 3, #ARGV, 2 do
   local b = open('b', ARGV[i], 0)
   local p = b.exists and periodOf(b, ARGV[i + 1])
@@ -257,7 +257,7 @@ for i = 3, #ARGV, 2 do
   write()
 end
 return {1}
-`);
+`;
 
 /**
  * ARGV: an owner whose journal is in the ledger now. What it held is freed, and what its budgets have spent is read anew.
@@ -352,26 +352,46 @@ if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
 return {1}
 `;
 
+/** What is asked and told all the time: each is one operation of a message, and they are answered in their order. */
+const operations = { reserve, settle, topUp, peek, begin, known, spend, reread, lease, recall } as const;
+
+export type Operation = keyof typeof operations;
+
+export function isOperation(name: string): name is Operation {
+  return Object.hasOwn(operations, name);
+}
+
+/**
+ * ARGV: a JSON list of operations, each a list of its name, an empty word and what its own ARGV has from the third place on. They are done one
+ * after the other, as if each had been a script by itself. Answers {a JSON list of their answers}.
+ */
+const message = `
+local ARGV = ARGV
+${prelude}
+local operations = {}
+${Object.entries(operations)
+  .map(([name, body]) => `operations.${name} = function()${body}end`)
+  .join("\n")}
+local answers = {}
+for i, operation in ipairs(cjson.decode(ARGV[3])) do
+  ARGV = operation
+  forget()
+  answers[i] = operations[operation[1]]()
+end
+return {cjson.encode(answers)}
+`;
+
 export const scripts = Object.freeze({
-  reserve,
+  message,
   restore,
-  settle,
-  topUp,
-  peek,
-  begin,
-  known,
-  spend,
   seed,
   renew,
-  reread,
   adopted,
   leave,
   lasting,
   enter,
   publish,
   abandon,
-  lease,
-  recall,
 });
 
 export type ScriptName = keyof typeof scripts;

@@ -51,6 +51,8 @@ export const limitsBounds = {
   redisRestoreMax: 100,
   /** Endings and costs that wait for one that is away. */
   redisOutboxMax: 100_000,
+  /** Operations in one message; others wait for the server as long as it takes. */
+  redisMessageMax: 32,
   /** Limits that are leased in shares have at least so many times what a call takes; a share is to last for so long. */
   shareCallsPerLimitMin: 20,
   shareAheadMs: 1_000,

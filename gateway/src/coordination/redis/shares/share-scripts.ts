@@ -1,7 +1,3 @@
-import { prelude } from "../lua-prelude.ts";
-
-const script = (body: string): string => `${prelude}\n${body}`;
-
 /**
  * What a process tells of its shares, and what it is leased. A share is a reservation of its owner (`r:s:<owner>:<name>`, one claim, of a
  * window with the kind `W`): `seq` is the number of the last message that was done, so that one whose answer was lost is not done twice.
@@ -13,7 +9,7 @@ const script = (body: string): string => `${prelude}\n${body}`;
  * Answers {-2} when the owner's lease has lapsed, else {1} and six words for each share: what it holds now, what is used of the tally (shares
  * included), when some of that is free, what of a budget is reserved, whether it is recalled, and the parts that uses were counted in.
  */
-export const lease = script(`
+export const lease = `
 local owner, i, answer = ARGV[3], 4, {1}
 if not isAlive(owner) then return {-2} end
 lapse(4)
@@ -106,13 +102,13 @@ for _, s in ipairs(shares) do
   end
 end
 return answer
-`);
+`;
 
 /**
  * Asks for what shares of a tally hold unused. For a while nobody is leased any of it. ARGV: kind, key, period, milliseconds of
  * that while. Answers {how many owners have not heard of it yet}.
  */
-export const recall = script(`
+export const recall = `
 local name = nameOf(ARGV[3], ARGV[4], ARGV[5])
 lapse(1000)
 if not markOf(name) then
@@ -126,4 +122,4 @@ if not markOf(name) then
   end
 end
 return {unasked(name)}
-`);
+`;

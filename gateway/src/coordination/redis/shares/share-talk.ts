@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Claim, Clock } from "#ports/index.ts";
-import type { ScriptName } from "../scripts.ts";
+import type { Operation } from "../scripts.ts";
 import type { RecallInbox } from "./recall-inbox.ts";
 import type { Share, ShareLetter } from "./share.ts";
 import type { ShareOptions } from "./share-options.ts";
@@ -13,7 +13,7 @@ export interface ShareTalkParts {
   /** Whether this process's lease holds, by its own clock and with a margin. */
   mayUse(atMs: number): boolean;
   isUp(): boolean;
-  tell(script: ScriptName, args: readonly string[]): Promise<readonly unknown[]>;
+  tell(operation: Operation, args: readonly string[]): Promise<readonly unknown[]>;
   /** Opens the way on which others recall what is idle. `onRecall` is told names of tallies. */
   openInbox(onRecall: (name: string) => void): RecallInbox;
 }
