@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { bounds } from "#core/index.ts";
 import { type Database, migrate, openPostgres } from "#storage/index.ts";
+import { migrateOneAhead } from "./one-schema-ahead.ts";
 import { postgresServer } from "./postgres-server.ts";
 
 /** An empty, migrated database of one's own on the server of the tests. */
@@ -14,7 +15,22 @@ export interface PostgresGround extends AsyncDisposable {
  * own. The first of them is made by the migrations, the others after its pattern.
  */
 export async function openPostgresGround(): Promise<PostgresGround> {
-  const url = free.pop() ?? (await madeDatabase());
+  return await groundOf(free, madeDatabase);
+}
+
+/** The same, with a schema that the version after this one has made; see one-schema-ahead.ts. */
+export async function openPostgresOneAhead(): Promise<PostgresGround> {
+  return await groundOf(freeOneAhead, async () => {
+    const url = await madeDatabase();
+    const database = await openPostgres({ url, poolSize: 1 });
+    await migrateOneAhead(database);
+    await database.close();
+    return url;
+  });
+}
+
+async function groundOf(free: string[], make: () => Promise<string>): Promise<PostgresGround> {
+  const url = free.pop() ?? (await make());
   // Of a busy machine hundreds of questions at once are a long queue for a few connections.
   const database = await openPostgres({ url: `${url}?connect_timeout=100` });
   return {
@@ -30,6 +46,7 @@ export async function openPostgresGround(): Promise<PostgresGround> {
 
 /** Databases of this process that nobody uses. */
 const free: string[] = [];
+const freeOneAhead: string[] = [];
 let made = 0;
 
 const pattern = "sluice_pattern";

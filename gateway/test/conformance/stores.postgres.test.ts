@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresOneAhead } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
 
+/** The version after this one may have migrated the database already: every statement of the stores works on that too. */
 async function postgresGround(): Promise<StoreGround> {
-  const postgres = await openPostgresGround();
+  const postgres = await openPostgresOneAhead();
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
   return storesOn(postgres.database, directory, async () => {
     await postgres[Symbol.asyncDispose]();

@@ -10,6 +10,7 @@ import {
   openVault,
 } from "#storage/index.ts";
 import { migrated } from "../migrated.ts";
+import { migrateOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
@@ -18,11 +19,13 @@ import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
+/** The version after this one may have migrated the database already: every statement of the stores works on that too. */
 async function sqliteGround(): Promise<TaskGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: join(directory, "sluice.db") });
   await migrated(database);
+  await migrateOneAhead(database);
   return {
     database,
     vault,

@@ -60,16 +60,23 @@ await onPostgres("starting", () => {
     expect((await run("doctor", ground.url, other)).stdout).toContain("fail  master key fits: ");
   });
 
-  test("a schema of a later version", async () => {
-    await sql`insert into migrations (name, timestamp) values ('900', '')`.execute(ground.database.kysely);
+  test("a schema of a later version that has taken something away; one that has only added is no obstacle", async () => {
+    const { kysely } = ground.database;
+    await sql`insert into migrations (name, timestamp) values ('900', '')`.execute(kysely);
+    const said = kysely.updateTable("settings").where("name", "=", "schema.compatible_from");
     try {
+      expect((await run("migrate", ground.url)).stdout).toStartWith("already at ");
+      expect((await run("doctor", ground.url)).stdout).toContain("warn  database schema: a later version");
+      await said.set({ value: "900" }).execute();
       const line =
-        "sluice: The database has migrations this version does not know (900). Start the version that made them, or a later one.";
+        "sluice: The database has migrations this version does not know (900), and they do not let it work beside them. " +
+        "Start the version that made them, or a later one.";
       expect(await refused("workspace list", ground.url)).toBe(line);
       expect(await refused("migrate", ground.url)).toBe(line);
       expect((await run("doctor", ground.url)).stdout).toContain("fail  database schema: a later version");
     } finally {
-      await sql`delete from migrations where name = '900'`.execute(ground.database.kysely);
+      await sql`delete from migrations where name = '900'`.execute(kysely);
+      await said.set({ value: "026" }).execute();
     }
   });
 

@@ -37,16 +37,18 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
   }
   try {
     const { state, applied, pending, unknown } = await schemaState(database);
+    const later = `a later version has been here (${unknown.join(", ")})`;
     if (state === "newer") {
-      const detail = `a later version has been here (${unknown.join(", ")})`;
-      return [fail("database", detail, "start that version, or restore a backup from before it")];
+      return [fail("database", later, "start that version, or restore a backup from before it")];
     }
-    if (state !== "current") {
+    if (state === "empty" || state === "behind") {
       return [warn("database", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start")];
     }
     return [
       await soundness(database, path),
-      ok("database", `schema ${applied.at(-1) ?? "empty"}`),
+      state === "ahead"
+        ? warn("database", `${later} and has only added to it`, "start that version when you can")
+        : ok("database", `schema ${applied.at(-1) ?? "empty"}`),
       await keyFits(database, environment.masterKey?.reveal() ?? null, environment.dataDir),
     ];
   } catch (thrown) {

@@ -66,19 +66,24 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
     const { state, applied, pending, unknown } = await schemaState(database);
     if (state === "empty") return [ok("database schema", "will be made at the first start")];
     if (state === "newer") {
-      const detail = `a later version has been here (${unknown.join(", ")})`;
-      return [fail("database schema", detail, "start that version")];
+      return [fail("database schema", laterVersion(unknown), "start that version: this one does not work on it")];
     }
     const schema =
       state === "current"
         ? ok("database schema", applied.at(-1) ?? "")
-        : warn("database schema", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
+        : state === "ahead"
+          ? warn("database schema", laterVersion(unknown), "replace this version soon; it works beside the later one")
+          : warn("database schema", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
     return [schema, await keyFinding(environment, database)];
   } catch (thrown) {
     return [fail("database schema", failureLine(thrown), "see the server's log")];
   } finally {
     await closeDatabase(database);
   }
+}
+
+function laterVersion(unknown: readonly string[]): string {
+  return `a later version has been here (${unknown.join(", ")})`;
 }
 
 async function keyFinding(

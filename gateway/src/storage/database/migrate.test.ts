@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, type Database } from "./database.ts";
-import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "./migrate.ts";
+import { migrate, migrations, SchemaTooNew, schemaState } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
+import type { Migrations, SchemaStep } from "./schema-step.ts";
 
 async function withFile(test: (path: string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-migrate-"));
@@ -18,11 +19,12 @@ async function withFile(test: (path: string) => Promise<void>): Promise<void> {
 const schemaText = async (database: Database) =>
   JSON.stringify(await database.kysely.introspection.getTables({ withInternalKyselyTables: true }));
 
-const makes = (table: string, then?: () => never): Migrations => ({
+const makes = (table: string, step: Omit<SchemaStep, "up"> & { readonly midway?: () => never } = {}): Migrations => ({
   "900": () => ({
+    ...step,
     up: async (db) => {
       await db.schema.createTable(table).addColumn("a", "text").execute();
-      then?.();
+      step.midway?.();
     },
   }),
 });
@@ -43,8 +45,10 @@ test("a migration that fails midway leaves the database as it was", async () => 
     const database = openDatabase({ path });
     await migrate(database);
     const before = await schemaText(database);
-    const failing = makes("half", () => {
-      throw new Error("the disk is full");
+    const failing = makes("half", {
+      midway: () => {
+        throw new Error("the disk is full");
+      },
     });
     await expect(migrate(database, { ...migrations, ...failing })).rejects.toThrow("the disk is full");
     expect(await schemaText(database)).toBe(before);
@@ -79,15 +83,43 @@ test("a process killed in a migration leaves the database as it was", async () =
   });
 });
 
-test("a database of a later version is refused and not touched", async () => {
+test("a database of a later version that took something away is refused and not touched", async () => {
   await withFile(async (path) => {
     const database = openDatabase({ path });
-    await migrate(database, { ...migrations, ...makes("future") });
+    await migrate(database, { ...migrations, ...makes("future", { contractsFrom: "900" }) });
     const before = await schemaText(database);
     const state = await schemaState(database);
     expect([state.state, state.unknown]).toEqual(["newer", ["900"]]);
     await expect(migrate(database)).rejects.toThrow(SchemaTooNew);
     expect(await schemaText(database)).toBe(before);
+    await closeDatabase(database);
+  });
+});
+
+test("a database of a later version that has only added, or took away what this one has no use for, is worked on as it is", async () => {
+  for (const contractsFrom of [undefined, Object.keys(migrations).at(-1)]) {
+    await withFile(async (path) => {
+      const database = openDatabase({ path });
+      const step = contractsFrom === undefined ? {} : { contractsFrom };
+      await migrate(database, { ...migrations, ...makes("future", step) });
+      const before = await schemaText(database);
+      expect(await schemaState(database)).toMatchObject({ state: "ahead", unknown: ["900"] });
+      expect(await migrate(database)).toEqual([]);
+      expect(await schemaText(database)).toBe(before);
+      await closeDatabase(database);
+    });
+  }
+});
+
+test("a later version that has not said who may work beside it, or a gap among the migrations, is refused", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database, { ...migrations, ...makes("future") });
+    await database.kysely.deleteFrom("settings").where("name", "=", "schema.compatible_from").execute();
+    expect((await schemaState(database)).state).toBe("newer");
+    const [first, ...others] = Object.entries(migrations);
+    const older = Object.fromEntries([...others.slice(0, -1)]);
+    expect([first?.[0], (await schemaState(database, older)).state]).toEqual(["001", "newer"]);
     await closeDatabase(database);
   });
 });

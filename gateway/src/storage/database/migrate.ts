@@ -1,5 +1,5 @@
-import { type Migration, Migrator, sql } from "kysely";
-import type { Database, Flavour } from "./database.ts";
+import { Migrator, sql } from "kysely";
+import type { Database } from "./database.ts";
 import { migration001 } from "./migrations/migration-001.ts";
 import { migration002 } from "./migrations/migration-002.ts";
 import { migration003 } from "./migrations/migration-003.ts";
@@ -30,9 +30,7 @@ import { migration027 } from "./migrations/migration-027.ts";
 import { migration028 } from "./migrations/migration-028.ts";
 import { migration029 } from "./migrations/migration-029.ts";
 import { migration030 } from "./migrations/migration-030.ts";
-
-/** Every migration in the order of its name. */
-export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
+import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
   "001": migration001,
@@ -68,11 +66,11 @@ export const migrations: Migrations = Object.freeze({
 });
 
 /**
- * `empty`: never migrated. `behind`: `pending` are still to run. `newer`: a later version of the program has been
- * here (`unknown` names its migrations); this one must not write.
+ * `empty`: never migrated. `behind`: `pending` are still to run. `ahead`: a later version of the program has been here
+ * (`unknown` names its migrations) and has only added to what this one uses. `newer`: it has done more; this one must not write.
  */
 export interface SchemaState {
-  readonly state: "empty" | "behind" | "current" | "newer";
+  readonly state: "empty" | "behind" | "current" | "ahead" | "newer";
   readonly applied: readonly string[];
   readonly pending: readonly string[];
   readonly unknown: readonly string[];
@@ -84,7 +82,7 @@ export class SchemaTooNew extends Error {
 
   constructor(unknown: readonly string[]) {
     super(
-      `The database has migrations this version does not know (${unknown.join(", ")}). ` +
+      `The database has migrations this version does not know (${unknown.join(", ")}), and they do not let it work beside them. ` +
         "Start the version that made them, or a later one.",
     );
   }
@@ -94,7 +92,7 @@ export class SchemaTooNew extends Error {
 export async function migrate(database: Database, known: Migrations = migrations): Promise<readonly string[]> {
   const before = await schemaState(database, known);
   if (before.state === "newer") throw new SchemaTooNew(before.unknown);
-  if (before.state === "current") return [];
+  if (before.state === "current" || before.state === "ahead") return [];
   const { error, results } = await migratorOf(database, known).migrateToLatest();
   if (error !== undefined) throw await newerMeanwhile(database, known, error);
   return (results ?? []).map((result) => result.migrationName);
@@ -103,7 +101,7 @@ export async function migrate(database: Database, known: Migrations = migrations
 /** A later version in another process may have migrated while this one waited for its turn. */
 async function newerMeanwhile(database: Database, known: Migrations, error: unknown): Promise<unknown> {
   const { state, unknown } = await schemaState(database, known);
-  return state === "newer" ? new SchemaTooNew(unknown) : error;
+  return state === "newer" || state === "ahead" ? new SchemaTooNew(unknown) : error;
 }
 
 export async function schemaState(database: Database, known: Migrations = migrations): Promise<SchemaState> {
@@ -111,18 +109,20 @@ export async function schemaState(database: Database, known: Migrations = migrat
   const names = Object.keys(known).sort();
   const pending = names.filter((name) => !applied.includes(name));
   const unknown = applied.filter((name) => !names.includes(name));
-  return { state: stateOf(applied, pending, unknown), applied, pending, unknown };
+  return { state: await stateOf(database, names, { applied, pending, unknown }), applied, pending, unknown };
 }
 
-/** Migrations that a later version has made under a process that runs. */
-export async function unknownMigrations(database: Database): Promise<readonly string[]> {
-  return (await appliedMigrations(database)).filter((name) => !(name in migrations));
-}
-
-function stateOf(applied: readonly string[], pending: readonly string[], unknown: readonly string[]) {
-  if (unknown.length > 0) return "newer";
+async function stateOf(
+  database: Database,
+  names: readonly string[],
+  { applied, pending, unknown }: Omit<SchemaState, "state">,
+): Promise<SchemaState["state"]> {
   if (applied.length === 0) return "empty";
-  return pending.length > 0 ? "behind" : "current";
+  if (unknown.length === 0) return pending.length > 0 ? "behind" : "current";
+  const latest = names.at(-1) ?? "";
+  if (pending.length > 0 || unknown.some((name) => name < latest)) return "newer";
+  const earliest = await readCompatibleFrom(database.kysely);
+  return earliest !== null && earliest <= latest ? "ahead" : "newer";
 }
 
 const table = "migrations";
@@ -154,7 +154,7 @@ function migratorOf(database: Database, known: Migrations): Migrator {
     migrationLockTableName: "migration_lock",
     provider: {
       getMigrations: async () =>
-        Object.fromEntries(Object.entries(known).map(([name, make]) => [name, make(database.flavour)])),
+        Object.fromEntries(Object.keys(known).map((name) => [name, toldTo(known, name, database.flavour)])),
     },
   });
 }

@@ -28,9 +28,10 @@ export function reconcile<Row extends { readonly managed_by: string }>(
   return { create, update, vanished };
 }
 
-export function sameRow(a: object, b: object): boolean {
-  const other = new Map(Object.entries(b));
-  return Object.entries(a).every(([column, value]) => other.get(column) === value);
+/** Whether writing `wanted` would change nothing. A column that only a later version knows is not ours to look at. */
+export function sameRow(stored: object, wanted: object): boolean {
+  const there = new Map(Object.entries(stored));
+  return Object.entries(wanted).every(([column, value]) => there.get(column) === value);
 }
 
 /** How a report calls an update that may change who owns the object. */

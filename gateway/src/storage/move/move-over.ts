@@ -56,7 +56,8 @@ export async function moveOver(options: MoveOptions): Promise<Moved> {
 
 async function refuseUnfitSource(source: Database, { from, masterKey }: MoveOptions): Promise<void> {
   const { state, pending, unknown } = await schemaState(source);
-  if (state === "newer") throw new SchemaTooNew(unknown);
+  // What a later version has added would stay behind.
+  if (state === "newer" || state === "ahead") throw new SchemaTooNew(unknown);
   if (state !== "current") {
     throw new DataUnusable(
       `The database in ${from.dataDir} needs the migrations ${pending.join(", ")} first: ` +

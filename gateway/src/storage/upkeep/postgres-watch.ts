@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { unknownMigrations } from "../database/migrate.ts";
+import { type SchemaState, schemaState } from "../database/migrate.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
 export interface PostgresWatchOptions {
@@ -65,7 +65,7 @@ class PostgresWatch implements DatabaseWatch {
       const { rows } = await sql<{
         reading: string;
       }>`select current_setting('transaction_read_only') as reading`.execute(kysely);
-      this.#tellLater(await unknownMigrations(this.#options.database));
+      this.#tellLater(await schemaState(this.#options.database));
       return rows[0]?.reading === "on" ? "it takes no writes: it is a standby, or was made read-only" : null;
     } catch (thrown) {
       // What a server says may hold more than is for everybody.
@@ -86,13 +86,26 @@ class PostgresWatch implements DatabaseWatch {
     if (before !== null && why === null) observer.log("info", "PostgreSQL is there again.");
   }
 
-  /** Versions run side by side while they are being replaced; what a later one has added harms nobody. */
-  #tellLater(unknown: readonly string[]): void {
+  /** Versions run side by side while they are being replaced; what a later one has only added harms nobody. */
+  #tellLater({ state, unknown }: SchemaState): void {
     const later = unknown.at(-1) ?? null;
     if (later === this.#later) return;
     this.#later = later;
-    this.#options.observer.log("warn", "A later version has migrated the database; replace this one soon.", {
-      migrations: unknown,
-    });
+    if (later === null) return;
+    const { observer } = this.#options;
+    const facts = { migrations: unknown };
+    if (state === "ahead") {
+      observer.log(
+        "warn",
+        "A later version has migrated the database; this one works on it too. Replace it soon.",
+        facts,
+      );
+    } else {
+      observer.log(
+        "error",
+        "A later version has migrated the database, and this one does not work on it: replace it now.",
+        facts,
+      );
+    }
   }
 }

@@ -37,7 +37,9 @@ async function earlier(place: string, schema: string): Promise<{ paths: DataPath
 
 const copiesIn = (place: string) => readdirSync(place).filter((name) => name.includes(".schema-"));
 const kept = async (database: Database) =>
-  (await database.kysely.selectFrom("settings").select("value").execute()).map(({ value }) => value);
+  (await database.kysely.selectFrom("settings").select("value").where("name", "=", "a").execute()).map(
+    ({ value }) => value,
+  );
 
 test("before an upgrade the database is copied beside itself, under the schema it had, whole and for its owner only", async () => {
   const place = join(folder, "copied");

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Database } from "../database/database.ts";
 import { copyDatabaseTo, refuseWithoutRoom } from "../database/database-copy.ts";
-import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
+import type { Migrations } from "../database/schema-step.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
 
@@ -32,7 +33,7 @@ export async function upgradeDatabase(database: Database, options: UpgradeOption
   const { paths, known = migrations } = options;
   const { state, applied, pending, unknown } = await schemaState(database, known);
   if (state === "newer") throw new SchemaTooNew(unknown);
-  if (state === "current") return { ran: [], copy: null };
+  if (state === "current" || state === "ahead") return { ran: [], copy: null };
   if (state === "empty") return { ran: await migrate(database, known), copy: null };
   const release = options.held === true ? () => undefined : holdForUpgrade(paths, pending);
   try {

@@ -1,9 +1,10 @@
 import { bounds } from "#core/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openPostgres } from "../database/postgres/open-postgres.ts";
 import { rightsProblem } from "../database/postgres/postgres-problems.ts";
 import { postgresSettings } from "../database/postgres/postgres-settings.ts";
+import type { Migrations } from "../database/schema-step.ts";
 import type { Upgrade } from "./upgrade-database.ts";
 
 /**
@@ -18,7 +19,7 @@ export async function upgradePostgres(
 ): Promise<Upgrade> {
   const { state, unknown } = await schemaState(database, known);
   if (state === "newer") throw new SchemaTooNew(unknown);
-  if (state === "current") return { ran: [], copy: null };
+  if (state === "current" || state === "ahead") return { ran: [], copy: null };
   // On a connection of its own: a migration, and the wait for another process that migrates, take longer than a statement of a call.
   const patient = await openPostgres({ url, poolSize: 1, statementMs: migrationMs });
   try {

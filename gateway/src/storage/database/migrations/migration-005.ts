@@ -1,10 +1,12 @@
-import type { CreateTableBuilder, Kysely, Migration } from "kysely";
+import type { CreateTableBuilder, Kysely } from "kysely";
 import type { Flavour } from "../database.ts";
+import type { SchemaStep } from "../schema-step.ts";
 
 /** Users, sessions, accounts, second factors and passkeys of the console. Administrators so far become users. */
-export function migration005(flavour: Flavour): Migration {
+export function migration005(flavour: Flavour): SchemaStep {
   const types = flavour.name === "sqlite" ? sqliteTypes : postgresTypes;
   return {
+    contractsFrom: "005",
     async up(db: Kysely<unknown>): Promise<void> {
       await makeUsers(db, types);
       await makeSessions(db, types);

@@ -1,12 +1,14 @@
-import { type Kysely, type Migration, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
+import type { SchemaStep } from "../schema-step.ts";
 
 /**
  * What the console reads quickly. Rollups count how long attempts took, those of before included. The indexes that lists
  * go by hold everything that lists are searched by, so that looking for a rare entry among a million reads no rows.
  */
-export function migration006(flavour: Flavour): Migration {
+export function migration006(flavour: Flavour): SchemaStep {
   return {
+    contractsFrom: "006",
     async up(db: Kysely<unknown>): Promise<void> {
       await remakeRollups(db, flavour);
       await remakeIndex(db, "ledger_entries_workspace", ["workspace_id", ...place, "group_id", ...searched]);

@@ -1,12 +1,14 @@
-import { type Kysely, type Migration, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
+import type { SchemaStep } from "../schema-step.ts";
 
 /**
  * PostgreSQL: the ledger in parts by months of `at` (UTC), and rollups with a tail that inserts only add rows to. The table that was
  * there becomes the first part, for everything up to the end of this month; SQLite stays as it is.
  */
-export function migration026({ name }: Flavour): Migration {
+export function migration026({ name }: Flavour): SchemaStep {
   return {
+    contractsFrom: "026",
     async up(database: Kysely<unknown>): Promise<void> {
       if (name === "sqlite") return;
       await cutLedger(database);

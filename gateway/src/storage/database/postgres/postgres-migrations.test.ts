@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { emptyPostgres, openPostgresGround } from "../../../../test/postgres-ground.ts";
 import { onPostgres } from "../../../../test/postgres-server.ts";
-import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "../migrate.ts";
+import { migrate, migrations, SchemaTooNew, schemaState } from "../migrate.ts";
 import { openDatabase } from "../open-database.ts";
+import type { Migrations } from "../schema-step.ts";
 import { openPostgres } from "./open-postgres.ts";
 
 /** Of tables that were made without saying that their key is never null, as SQLite would want to be told. */
@@ -31,11 +32,20 @@ await onPostgres("migrations", () => {
   test("a schema of a later version is refused in one line, also when that came while this one waited", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
-    const later = { ...migrations, "900": () => ({ up: async () => undefined }) };
+    const later = { ...migrations, "900": () => ({ contractsFrom: "900", up: async () => undefined }) };
     expect(await migrate(database, later)).toEqual(["900"]);
     const refused = await migrate(database).catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(SchemaTooNew);
     expect(String(refused)).toContain("has migrations this version does not know (900)");
+    await sql`delete from migrations where name = '900'`.execute(database.kysely);
+  });
+
+  test("a schema of a later version that has only added is worked on as it is", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    expect(await migrate(database, { ...migrations, "900": () => ({ up: async () => undefined }) })).toEqual(["900"]);
+    expect(await schemaState(database)).toMatchObject({ state: "ahead", unknown: ["900"] });
+    expect(await migrate(database)).toEqual([]);
     await sql`delete from migrations where name = '900'`.execute(database.kysely);
   });
 

@@ -1,0 +1,43 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "#storage/index.ts";
+import { migrate, migrations } from "../src/storage/database/migrate.ts";
+import type { Migrations } from "../src/storage/database/schema-step.ts";
+
+/** The schema of this version and of one after it, which has only added: two columns and an index to every table, and a table. */
+export const oneAhead: Migrations = {
+  ...migrations,
+  "900": ({ name }) => ({
+    async up(connection: Kysely<unknown>): Promise<void> {
+      const tables = name === "sqlite" ? ofSqlite : ofPostgres;
+      for (const { table } of (await tables.execute(connection)).rows) await widen(connection, table);
+      await connection.schema
+        .createTable("added")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .execute();
+    },
+  }),
+};
+
+/** Brings a database to where the version after this one brings it. */
+export async function migrateOneAhead(database: Database): Promise<void> {
+  await migrate(database, oneAhead);
+}
+
+async function widen(connection: Kysely<unknown>, table: string): Promise<void> {
+  await connection.schema.alterTable(table).addColumn("added_later", "text").execute();
+  await connection.schema
+    .alterTable(table)
+    .addColumn("counted_later", "bigint", (column) => column.notNull().defaultTo(0))
+    .execute();
+  await connection.schema.createIndex(`${table}_later`).on(table).column("added_later").execute();
+}
+
+const ofSqlite = sql<{ table: string }>`
+  select name as "table" from sqlite_schema
+  where type = 'table' and name not like 'sqlite_%' and name not like 'migration%'`;
+
+/** Parts of a table, and what inherits from one, get its columns by themselves. */
+const ofPostgres = sql<{ table: string }>`
+  select relname as "table" from pg_class c
+  where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and relname not like 'migration%'
+    and not exists (select from pg_inherits where inhrelid = c.oid)`;

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import type { Kysely } from "kysely";
+import { type Database, openDatabase, openPostgres } from "#storage/index.ts";
+import { migrations } from "../../src/storage/database/migrate.ts";
+import type { Migrations } from "../../src/storage/database/schema-step.ts";
+import { contractions, recording } from "../contractions.ts";
+import { emptyPostgres } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+
+/** From here on versions run side by side; earlier migrations were made before any version was given out. */
+const firstHeld = "030";
+
+test("in SQLite every migration that contracts says from which schema on programs work on what it leaves", async () => {
+  const database = openDatabase({ path: ":memory:" });
+  expect(await unsaid(database, migrations)).toEqual([]);
+  await database.close();
+});
+
+await onPostgres("migrations of both databases", () => {
+  test("in PostgreSQL every migration that contracts says so too", async () => {
+    await using empty = await emptyPostgres();
+    const database = await openPostgres({ url: empty.url, poolSize: 1 });
+    expect(await unsaid(database, migrations)).toEqual([]);
+    await database.close();
+  });
+});
+
+test("a migration is numbered without gaps, and one that contracts leaves the version before it at work", () => {
+  const names = Object.keys(migrations);
+  expect(names).toEqual(names.map((_, index) => String(index + 1).padStart(3, "0")));
+  for (const [name, make] of Object.entries(migrations)) {
+    const { contractsFrom } = make({ name: "sqlite" } as never);
+    if (contractsFrom === undefined) continue;
+    expect(names).toContain(contractsFrom);
+    if (name >= firstHeld) expect(contractsFrom < name).toBe(true);
+  }
+});
+
+describe("what contracts", () => {
+  const refused = [
+    "drop table keys",
+    'alter table "keys" drop column "old"',
+    'alter table "keys" rename column "old" to "new"',
+    'alter table "keys" rename to "api_keys"',
+    'alter table "keys" add column "owner" text not null',
+    'alter table "keys" alter column "name" type bigint',
+    'alter table "keys" alter column "name" set not null',
+    "ALTER TABLE keys\n  ADD CONSTRAINT short CHECK (length(name) < 9)",
+    "create unique index keys_by_name on keys (name)",
+    "drop index keys_by_name",
+    "drop function changes_told()",
+  ];
+  test.each(refused)("%s", (statement) => {
+    expect(contractions([statement])).toHaveLength(1);
+    expect(contractions(["create table others (name text)", statement])).toHaveLength(1);
+  });
+
+  test.each([
+    'create table "more" ("id" text primary key not null)',
+    'alter table "keys" add column "owner" text',
+    'alter table "keys" add column "uses" bigint default 0 not null',
+    "create index keys_by_name on keys (name)",
+    "insert into settings select 'a', 'b', 'system'",
+    "alter table usage_rollups_tail alter column calls set default 0",
+  ])("not: %s", (statement) => {
+    expect(contractions([statement])).toEqual([]);
+  });
+
+  test("what the same migration has made is nobody's yet, but for a table that takes another's name", () => {
+    const made = 'create table "draft" ("id" text)';
+    expect(contractions([made, 'alter table "draft" add column "a" text not null', "drop table draft"])).toEqual([]);
+    expect(contractions(["create unique index a on draft (id)", made])).toEqual([]);
+    expect(contractions([made, 'alter table "draft" rename to "keys"'])).toHaveLength(1);
+  });
+
+  test("a migration that contracts without saying so is found by running it", async () => {
+    const database = openDatabase({ path: ":memory:" });
+    const added: Migrations = {
+      "900": () => ({ up: async (connection: Kysely<unknown>) => await drop(connection, "leases") }),
+      "901": () => ({
+        contractsFrom: "029",
+        up: async (connection: Kysely<unknown>) => await drop(connection, "instances"),
+      }),
+    };
+    expect(await unsaid(database, { ...migrations, ...added })).toEqual(["900: drop table leases"]);
+    await database.close();
+  });
+});
+
+async function drop(connection: Kysely<unknown>, table: string): Promise<void> {
+  await connection.schema.dropTable(table).execute();
+}
+
+/** Statements that contract, of migrations that do not say so. All are run, one after the other. */
+async function unsaid(database: Database, known: Migrations): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [name, make] of Object.entries(known).toSorted(([a], [b]) => a.localeCompare(b))) {
+    const { up, contractsFrom } = make(database.flavour);
+    const { kysely, statements } = recording(database.kysely);
+    await up(kysely as Kysely<never>);
+    if (contractsFrom === undefined) found.push(...contractions(statements).map((said) => `${name}: ${said}`));
+  }
+  return found;
+}
