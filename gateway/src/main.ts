@@ -25,7 +25,7 @@ import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
 import { inTurn } from "./main/in-turn.ts";
 import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
-import { beOnlyProcess, refuseBesideOnlyProcess } from "./main/only-process.ts";
+import { beOneOfSeveral, beOnlyProcess } from "./main/only-process.ts";
 import { openSlot } from "./main/open-slot.ts";
 import { openProcesses, type Processes } from "./main/processes.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
@@ -163,12 +163,11 @@ async function joinDatabase(
   onTaken: (error: Error) => void,
 ): Promise<Control> {
   if (databaseUrl === null) return control;
-  const options = { leases: createLeases(control.database), owner: control.instanceId, clock: control.clock, onTaken };
-  if (redisUrl !== null) {
-    await refuseBesideOnlyProcess(options);
-    return control;
-  }
-  const leave = await beOnlyProcess(options);
+  const { database, instanceId: owner, instances, clock } = control;
+  const options = { leases: createLeases(database), owner, clock };
+  const hasOthers = async () => (await instances.list()).some(({ id, isAlive }) => isAlive && id !== owner);
+  const leave =
+    redisUrl === null ? await beOnlyProcess({ ...options, onTaken }) : await beOneOfSeveral({ ...options, hasOthers });
   return {
     ...control,
     async close() {

@@ -1,4 +1,4 @@
-import { type Asset, bounds } from "#core/index.ts";
+import { type Asset, bounds, LastingFault } from "#core/index.ts";
 import type { AssetStore, Clock, Observer } from "#ports/index.ts";
 
 export interface DueWorkerOptions {
@@ -19,9 +19,13 @@ export class DueWorker {
   /** A look for due assets is under way, and whether another is to follow it. */
   #polling: Promise<void> | null = null;
   #again = false;
+  readonly #unread: LastingFault;
 
   constructor(options: DueWorkerOptions) {
     this.#options = options;
+    const { clock, observer } = options;
+    const fault = "Due assets could not be read; it is tried again.";
+    this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over: "Due assets are read again." });
   }
 
   start(): void {
@@ -58,15 +62,16 @@ export class DueWorker {
   }
 
   async #poll(): Promise<void> {
-    const { store, clock, observer } = this.#options;
+    const { store, clock } = this.#options;
     const free = bounds.assetsAtOnceMax - this.#active.size;
     if (free <= 0) return;
     const now = clock.now();
     try {
       const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
       for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
+      this.#unread.passed();
     } catch (thrown) {
-      observer.log("warn", "Due assets could not be read; it is tried again.", { error: thrown });
+      this.#unread.failed({ error: thrown });
     }
   }
 

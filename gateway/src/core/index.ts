@@ -17,6 +17,7 @@ export * from "./embedding-turn.ts";
 export * from "./failure.ts";
 export * from "./image-turn.ts";
 export * from "./key-rules.ts";
+export * from "./lasting-fault.ts";
 export * from "./ledger-entry.ts";
 export * from "./limit.ts";
 export * from "./money.ts";

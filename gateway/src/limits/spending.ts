@@ -1,4 +1,4 @@
-import { type BudgetPeriod, bounds, type LedgerEntry, type LimitScope } from "#core/index.ts";
+import { type BudgetPeriod, bounds, LastingFault, type LedgerEntry, type LimitScope } from "#core/index.ts";
 import type {
   AttemptCost,
   BudgetPeriodKey,
@@ -49,9 +49,15 @@ export class Spending {
   /** Keys are read by an index, the others with more pains: they do not wait for each other. */
   readonly #lanes = { key: new Lane(), wide: new Lane() };
   #closed = false;
+  readonly #unread: LastingFault;
 
   constructor(options: SpendingOptions) {
     this.#options = options;
+    const { clock, source } = options;
+    const observer = source?.observer ?? { log: () => undefined };
+    const fault = "What budgets have spent cannot be read now; it is tried again.";
+    const over = "What budgets have spent can be read again.";
+    this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 
   /** The counter counts these budgets: it is to be told what entries of their scopes cost. */
@@ -198,15 +204,13 @@ export class Spending {
       const batch = lane.waiting.splice(0, lane === this.#lanes.key ? bounds.budgetReadBatchMax : 1);
       try {
         await this.#readBatch(batch, source);
+        this.#unread.passed();
         waitMs = bounds.budgetReadRetryMs;
       } catch (error) {
         if (this.#closed) break;
         for (const reading of batch) reading.fails();
         lane.waiting.push(...batch);
-        source.observer.log("warn", "What budgets have spent cannot be read now; it is tried again.", {
-          budgets: batch.length,
-          error,
-        });
+        this.#unread.failed({ budgets: batch.length, error });
         await lane.pause(clock, waitMs);
         waitMs = Math.min(waitMs * 2, bounds.budgetReadRetryMsMax);
       }

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, LastingFault } from "#core/index.ts";
 import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
@@ -26,30 +26,30 @@ interface LedgerKeeping extends LedgerUpkeepOptions {
  * without a month have a place.
  */
 async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
-  const { ledgerStore, clock } = options;
+  const { ledgerStore, clock, observer } = options;
   let monthsAt = Number.NEGATIVE_INFINITY;
+  const faultOf = (fault: string, over: string) =>
+    new LastingFault({ clock, observer, level: "warn", fault: `${fault} It is tried again.`, over });
+  const months = faultOf("The ledger's next months could not be made.", "The ledger's next months are made.");
+  const sums = faultOf("The sums of usage could not be folded.", "The sums of usage are folded again.");
   while (!signal.aborted) {
     if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
       monthsAt = clock.monotonic();
-      await attempted(options, "The ledger's next months could not be made.", () =>
-        ledgerStore.makeMonths(clock.now()),
-      );
+      await attempted(months, () => ledgerStore.makeMonths(clock.now()));
     }
-    const folded = await attempted(options, "The sums of usage could not be folded.", () => ledgerStore.fold());
+    const folded = await attempted(sums, () => ledgerStore.fold());
     if (folded >= bounds.foldRows) continue;
     await passed(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
   }
 }
 
-async function attempted(
-  { observer }: LedgerUpkeepOptions,
-  problem: string,
-  act: () => Promise<number>,
-): Promise<number> {
+async function attempted(fault: LastingFault, act: () => Promise<number>): Promise<number> {
   try {
-    return await act();
+    const done = await act();
+    fault.passed();
+    return done;
   } catch (thrown) {
-    observer.log("warn", `${problem} It is tried again.`, { error: thrown });
+    fault.failed({ error: thrown });
     return 0;
   }
 }

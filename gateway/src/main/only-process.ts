@@ -14,59 +14,108 @@ export interface OnlyProcessOptions {
 /** The lease that a process has which counts limits in its own memory: a second one would admit them once more. */
 const onlyProcessLease = "only-process";
 
+/** One lease that all processes which count in Redis keep alive together. Nobody counts by itself beside them. */
+const sharedLease = { name: "shared-processes", owner: "processes with SLUICE_REDIS_URL" } as const;
+
 /**
  * Takes the database for this process alone, until the function that it gives is called. What a process left that was killed
- * lapses after a while, and is waited for. Throws CannotStart when another process is alive.
+ * lapses after a while, and is waited for. Throws CannotStart when another process is alive, however that one counts.
  */
 export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => Promise<void>> {
   const { leases, owner, clock, onTaken } = options;
   let lease = await taken(options);
-  let ended = false;
-  let unbook = (): void => undefined;
-  let renewing: Promise<void> = Promise.resolve();
-  const renewLater = (): void => {
-    if (!ended) {
-      unbook = clock.after(bounds.leaseMs / 3, () => {
-        renewing = renew().finally(renewLater);
-      });
-    }
-  };
+  try {
+    await refuseBesideShared(options);
+  } catch (thrown) {
+    await leases.release(lease).catch(() => undefined);
+    throw thrown;
+  }
   const renew = async (): Promise<void> => {
-    try {
-      if (await leases.renew(lease, bounds.leaseMs)) return;
-      const again = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
-      if (again !== null) lease = again;
-      else onTaken(await otherProcess(leases));
-    } catch {
-      // A database that is away gives the lease to nobody, and whoever watches it tells of that.
-    }
+    // Those begin only while nobody has the lease: this process stood still.
+    if ((await leases.holder(sharedLease.name)) !== null) return onTaken(besideShared());
+    if (await leases.renew(lease, bounds.leaseMs)) return;
+    const again = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    if (again !== null) lease = again;
+    else onTaken(await otherProcess(leases));
   };
-  renewLater();
+  const stop = repeatedly(clock, renew);
   return async () => {
-    if (ended) return;
-    ended = true;
-    unbook();
-    await renewing;
+    await stop();
     await leases.release(lease).catch(() => undefined);
   };
 }
 
-async function taken({ leases, owner, clock }: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
-  let until: number | null = null;
+export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"> {
+  /** Whether others count in the same Redis now. */
+  readonly hasOthers: () => Promise<boolean>;
+}
+
+/**
+ * Takes a place among the processes that count together, until the function that it gives is called. Throws CannotStart beside one
+ * that counts by itself.
+ */
+export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
+  const { leases, clock, hasOthers } = options;
+  const tell = () => leases.take(sharedLease.name, sharedLease.owner, bounds.leaseMs);
+  const refuseBesideOnly = async () => await leases.release(await taken(options));
+  await refuseBesideOnly();
+  let lease = await tell();
+  // Once more: one that began between the two did not see this one.
+  await refuseBesideOnly();
+  const stop = repeatedly(clock, async () => {
+    lease = await tell();
+  });
+  return async () => {
+    await stop();
+    if (lease !== null && !(await hasOthers().catch(() => true))) await leases.release(lease).catch(() => undefined);
+  };
+}
+
+/** At each third of a lease, one after the other. Resolves, when it is stopped, after the one under way. */
+function repeatedly(clock: Clock, renew: () => Promise<void>): () => Promise<void> {
+  let ended = false;
+  let unbook = (): void => undefined;
+  let renewing: Promise<void> = Promise.resolve();
+  const later = (): void => {
+    if (ended) return;
+    unbook = clock.after(bounds.leaseMs / 3, () => {
+      // A database that is away gives the lease to nobody, and whoever watches it tells of that.
+      renewing = renew()
+        .catch(() => undefined)
+        .finally(later);
+    });
+  };
+  later();
+  return async () => {
+    ended = true;
+    unbook();
+    await renewing;
+  };
+}
+
+async function taken(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
+  const { leases, owner } = options;
   for (;;) {
     const lease = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
     if (lease !== null) return lease;
-    const holder = await leases.holder(onlyProcessLease);
-    // Who renews it is alive.
-    if (holder !== null && until !== null && holder.until > until) throw await otherProcess(leases);
-    until = holder?.until ?? null;
-    await new Promise<void>((resolve) => void clock.after(bounds.onlyProcessLookMs, resolve));
+    if (await isKeptAlive(options, onlyProcessLease)) throw await otherProcess(leases);
   }
 }
 
-/** Processes that count together do not begin beside one that counts by itself: throws CannotStart. */
-export async function refuseBesideOnlyProcess(options: Omit<OnlyProcessOptions, "onTaken">): Promise<void> {
-  await options.leases.release(await taken(options));
+async function refuseBesideShared(options: Omit<OnlyProcessOptions, "onTaken">): Promise<void> {
+  if (await isKeptAlive(options, sharedLease.name)) throw besideShared();
+}
+
+/** Waits until the lease is free, or taken anew: who renews it is alive. */
+async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
+  let until: number | null = null;
+  for (;;) {
+    const holder = await leases.holder(name);
+    if (holder === null) return false;
+    if (until !== null && holder.until > until) return true;
+    until = holder.until;
+    await new Promise<void>((resolve) => void clock.after(bounds.onlyProcessLookMs, resolve));
+  }
 }
 
 async function otherProcess(leases: Leases): Promise<CannotStart> {
@@ -74,5 +123,11 @@ async function otherProcess(leases: Leases): Promise<CannotStart> {
   return new CannotStart(
     `Another gateway${holder === null ? "" : ` (${holder.owner})`} uses this database and counts limits in its own memory. ` +
       "Several need SLUICE_REDIS_URL, each of them, so that they count together; or stop the other one.",
+  );
+}
+
+function besideShared(): CannotStart {
+  return new CannotStart(
+    "Other gateways use this database and count limits in Redis. Give this one their SLUICE_REDIS_URL too, so that they count together; or stop them.",
   );
 }

@@ -27,8 +27,6 @@ export interface OpenedJournal {
   readonly recovered: number;
   /** From now on others hear of what dead processes left: until then it is in the database, and its owners are remembered. */
   tellAdopted(hooks: Required<AdoptionHooks>): void;
-  /** Looks for journals of dead processes now: somebody knows of a death. */
-  hurryAdoption(): Promise<void>;
   /** Ends the looking; the journal is closed by itself. */
   stopAdoption(): Promise<void>;
 }
@@ -61,12 +59,11 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
   };
 }
 
-type Adopting = Pick<OpenedJournal, "recovered" | "tellAdopted" | "hurryAdoption" | "stopAdoption">;
+type Adopting = Pick<OpenedJournal, "recovered" | "tellAdopted" | "stopAdoption">;
 
 const notAdopting: Adopting = {
   recovered: 0,
   tellAdopted: () => undefined,
-  hurryAdoption: async () => undefined,
   stopAdoption: async () => undefined,
 };
 
@@ -106,7 +103,6 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       early = [];
       void adoption.hurry();
     },
-    hurryAdoption: () => adoption.hurry(),
     stopAdoption: () => adoption.close(),
   };
 }

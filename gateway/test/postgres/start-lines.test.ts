@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { createLeases } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { beOnlyProcess, refuseBesideOnlyProcess } from "../../src/main/only-process.ts";
+import { beOneOfSeveral, beOnlyProcess } from "../../src/main/only-process.ts";
 import { type Answer, sluice } from "../command-line.ts";
 import { asOwner, emptyPostgres, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
+
+/** Leases last as long as ever, by the server's clock; who renews them and looks at them does so fifty times as often. */
+const quick = { ...systemClock, after: (ms: number, act: () => void) => systemClock.after(ms / 50, act) };
 
 const masterKey = "a master key of at least thirty-two characters";
 
@@ -120,9 +123,9 @@ await onPostgres("starting", () => {
   });
 
   test("a second process that counts by itself is refused while the first is alive, and not after its end or its death", async () => {
-    const quick = { ...systemClock, after: (ms: number, act: () => void) => systemClock.after(ms / 50, act) };
     const leases = createLeases(ground.database);
     const ended: Error[] = [];
+    const several = (owner: string) => ({ leases, owner, clock: quick, hasOthers: async () => false });
     const process = (owner: string, clock = quick) => ({
       leases,
       owner,
@@ -130,8 +133,9 @@ await onPostgres("starting", () => {
       onTaken: (error: Error) => void ended.push(error),
     });
     const leave = await beOnlyProcess(process("proc_1"));
-    for (const second of [beOnlyProcess, refuseBesideOnlyProcess]) {
-      await expect(second(process("proc_2"))).rejects.toThrow(
+    const seconds = [() => beOnlyProcess(process("proc_2")), () => beOneOfSeveral(several("proc_3"))];
+    for (const second of seconds) {
+      await expect(second()).rejects.toThrow(
         "Another gateway (proc_1) uses this database and counts limits in its own memory. Several need SLUICE_REDIS_URL",
       );
     }
@@ -151,6 +155,40 @@ await onPostgres("starting", () => {
     await leaveStopped();
     expect(ended.map(({ message }) => message)).toEqual([expect.stringContaining("Another gateway (proc_5)")]);
     await leaveNext();
-    await refuseBesideOnlyProcess(process("proc_6"));
+  });
+
+  test("one that counts by itself is refused beside those that count in Redis, while any of them is alive, and not after the last", async () => {
+    const leases = createLeases(ground.database);
+    const one = { leases, clock: quick };
+    let others = true;
+    const several = (owner: string) => ({ ...one, owner, hasOthers: async () => others });
+    const refusedBeside = async (): Promise<void> => {
+      const alone = { ...one, owner: "proc_9", onTaken: () => undefined };
+      await expect(beOnlyProcess(alone)).rejects.toThrow(
+        "Other gateways use this database and count limits in Redis. Give this one their SLUICE_REDIS_URL too",
+      );
+    };
+    const leaveFirst = await beOneOfSeveral(several("proc_1"));
+    const leaveSecond = await beOneOfSeveral(several("proc_2"));
+    await refusedBeside();
+    await leaveFirst();
+    await refusedBeside();
+    others = false;
+    await leaveSecond();
+    const still: (() => void)[] = [];
+    const after = (_ms: number, act: () => void) => {
+      still.push(act);
+      return () => undefined;
+    };
+    const ended: Error[] = [];
+    const onTaken = (error: Error) => void ended.push(error);
+    const leaveAlone = await beOnlyProcess({ leases, owner: "proc_9", clock: { ...quick, after }, onTaken });
+    // It stands still for longer than its lease, and others begin meanwhile.
+    await sql`update leases set until = 0 where name = 'only-process'`.execute(ground.database.kysely);
+    const leaveThird = await beOneOfSeveral(several("proc_3"));
+    still.shift()?.();
+    await leaveAlone();
+    expect(ended.map(({ message }) => message)).toEqual([expect.stringContaining("Other gateways use this database")]);
+    await leaveThird();
   });
 });

@@ -1,5 +1,5 @@
 import { storedSentence } from "@sluice/contract/words";
-import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
+import { bounds, type Catalog, LastingFault, type LimitScope } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, DueNotice, Leadership, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
 import { crossingsOf, type WatchedLimit } from "./crossings.ts";
@@ -27,9 +27,13 @@ export class NoticeWatch {
   readonly #stopped = new AbortController();
   #cancel = (): void => {};
   #running: Promise<void> = Promise.resolve();
+  readonly #unseen: LastingFault;
 
   constructor(options: NoticeWatchOptions) {
     this.#options = options;
+    const { clock, observer } = options;
+    const fault = "Budgets could not be looked at.";
+    this.#unseen = new LastingFault({ clock, observer, level: "warn", fault, over: "Budgets are looked at again." });
   }
 
   start(): void {
@@ -118,8 +122,9 @@ export class NoticeWatch {
     if (this.#stopped.signal.aborted) return;
     this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
       this.#running = this.#lookInTurn()
-        .catch((thrown: unknown) =>
-          this.#options.observer.log("warn", "Budgets could not be looked at.", { error: thrown }),
+        .then(
+          () => this.#unseen.passed(),
+          (thrown: unknown) => this.#unseen.failed({ error: thrown }),
         )
         .then(() => this.#later());
     });

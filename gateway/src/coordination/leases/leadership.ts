@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, LastingFault } from "#core/index.ts";
 import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
 import { Pause } from "./pause.ts";
 import { RenewedLease } from "./renewed-lease.ts";
@@ -78,6 +78,8 @@ function takePart(
   const pause = new Pause(clock);
   let stopped = false;
   let leading: RenewedLease | null = null;
+  const fault = "Work of the whole installation failed.";
+  const failing = new LastingFault({ clock, observer, level: "error", fault, over: null });
 
   /** How long to wait before the next look. */
   const turn = async (): Promise<number> => {
@@ -91,10 +93,11 @@ function takePart(
     observer.log("debug", "This process has the lease.", { lease: name, fence: held.fence });
     try {
       if (held.isHeld) await work(held);
+      failing.passed();
       return bounds.leaseRestMs;
     } catch (error) {
       // Work whose lease is lost ends anyhow.
-      if (held.isHeld) observer.log("error", "Work of the whole installation failed.", { lease: name, error });
+      if (held.isHeld) failing.failed({ lease: name, error });
       return bounds.leaseRestMs;
     } finally {
       leading = null;

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, LastingFault } from "#core/index.ts";
 import type { Clock, KeptLease, Lead, Leadership, Observer } from "#ports/index.ts";
 import { Pause } from "./pause.ts";
 
@@ -40,13 +40,16 @@ export function createSoleLeadership({ owner, clock, observer }: SoleLeadershipO
       const pause = new Pause(clock);
       let stopped = closed;
       let leading: KeptLease | null = null;
+      const fault = "Work of the whole installation failed.";
+      const failing = new LastingFault({ clock, observer, level: "error", fault, over: null });
       const turn = (): Promise<unknown> =>
         once(name, async (lease) => {
           leading = lease;
           await work(lease);
         })
+          .then(() => failing.passed())
           .catch((error: unknown) => {
-            if (!stopped) observer.log("error", "Work of the whole installation failed.", { lease: name, error });
+            if (!stopped) failing.failed({ lease: name, error });
           })
           .finally(() => {
             leading = null;

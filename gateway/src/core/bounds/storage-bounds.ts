@@ -36,4 +36,6 @@ export const storageBounds = {
   moveBytes: 4 * 1024 * 1024,
   /** A migration, with the wait for another process that migrates. */
   postgresMigrationMs: 3_600_000,
+  /** What fails at each of its tries is told again so often, while it lasts. */
+  faultTellMs: 10 * 60_000,
 } as const;

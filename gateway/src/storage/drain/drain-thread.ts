@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, LastingFault } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
@@ -37,11 +37,21 @@ class DrainThread implements JournalDrain {
   #listener: () => void = () => undefined;
   #problem: string | null = null;
   #ended: (() => void) | null = null;
+  readonly #stopping: LastingFault;
 
   constructor(options: DrainThreadOptions) {
     this.#options = options;
     this.#target = { segment: options.firstSegment, end: 0, settled: 0 };
     this.#sent = this.#target;
+    const { clock, observer } = options;
+    const fault = "The ledger drain has stopped and is started again.";
+    this.#stopping = new LastingFault({
+      clock,
+      observer,
+      level: "error",
+      fault,
+      over: "The ledger drain works again.",
+    });
   }
 
   get stored(): number {
@@ -112,7 +122,7 @@ class DrainThread implements JournalDrain {
 
   #respawn(problem: string): void {
     if (this.#ended !== null) return;
-    this.#options.observer.log("error", "The ledger drain has stopped and is started again.", { error: problem });
+    this.#stopping.failed({ error: problem });
     this.#options.clock.after(bounds.drainRestartMs, () => {
       if (this.#ended !== null) return;
       this.#thread = this.#spawn();
@@ -130,6 +140,7 @@ class DrainThread implements JournalDrain {
       case "stored":
         if (report.settled <= this.#stored) return;
         this.#stored = report.settled;
+        this.#stopping.passed();
         this.#listener();
         return;
       case "problem":

@@ -1,4 +1,4 @@
-import { bounds, Failure, type Task } from "#core/index.ts";
+import { bounds, Failure, LastingFault, type Task } from "#core/index.ts";
 import type { BlobInfo, BlobStore } from "#ports/index.ts";
 import type { HeldRoom, VideoTasksOptions } from "../options.ts";
 import type { TaskBody } from "./task-body.ts";
@@ -12,9 +12,14 @@ type Dependencies = Pick<VideoTasksOptions, "store" | "blobs" | "bodyRoom" | "cl
 export class Materials {
   readonly #dependencies: Dependencies;
   #sweptMs = Number.NEGATIVE_INFINITY;
+  readonly #kept: LastingFault;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    const { clock, observer } = dependencies;
+    const fault = "Material of video tasks could not be removed; it is tried again.";
+    const over = "Material of video tasks is removed again.";
+    this.#kept = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 
   /** Safe on the disk or in the bucket once it resolves. `signal` ends it; then `drop` is to be called. */
@@ -68,7 +73,10 @@ export class Materials {
     if (blobs === null || nowMs - this.#sweptMs < bounds.taskMaterialSweepMs) return;
     this.#sweptMs = nowMs;
     const unownedBefore = clock.now() - bounds.taskMaterialUnownedMs;
-    await this.#remove(unownedBefore, bounds.taskMaterialSweepMax).catch((thrown: unknown) => this.#notRemoved(thrown));
+    await this.#remove(unownedBefore, bounds.taskMaterialSweepMax).then(
+      () => this.#kept.passed(),
+      (thrown: unknown) => this.#notRemoved(thrown),
+    );
   }
 
   async #remove(unownedBefore: number, limit: number, taskId?: string): Promise<void> {
@@ -80,9 +88,7 @@ export class Materials {
   }
 
   #notRemoved(thrown: unknown): void {
-    this.#dependencies.observer.log("warn", "Material of video tasks could not be removed; it is tried again.", {
-      error: thrown,
-    });
+    this.#kept.failed({ error: thrown });
   }
 
   async #read({ hash, size }: BlobInfo): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, LastingFault } from "#core/index.ts";
 import type { LeasedTask } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { TaskPass } from "../task-pass.ts";
@@ -18,9 +18,14 @@ export class Poller {
   #hungry = false;
   #sweptMs = Number.NEGATIVE_INFINITY;
   #cancelTick: () => void = () => {};
+  readonly #unread: LastingFault;
 
   constructor(dependencies: TaskDependencies) {
     this.#dependencies = dependencies;
+    const { clock, observer } = dependencies;
+    const fault = "The store of video tasks cannot be read.";
+    const over = "The store of video tasks can be read again.";
+    this.#unread = new LastingFault({ clock, observer, level: "error", fault, over });
     dependencies.deliveries.onWake(() => this.#soon());
   }
 
@@ -96,8 +101,9 @@ export class Poller {
     this.#ticking = true;
     try {
       await this.round();
+      this.#unread.passed();
     } catch (thrown) {
-      this.#dependencies.observer.log("error", "The store of video tasks cannot be read.", { error: thrown });
+      this.#unread.failed({ error: thrown });
     } finally {
       this.#ticking = false;
       if (this.#started) this.#schedule(bounds.taskTickMs);

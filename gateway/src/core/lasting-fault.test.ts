@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { bounds } from "./bounds.ts";
+import { LastingFault } from "./lasting-fault.ts";
+
+test("a fault that lasts is told when it begins, at a slow pace, and when it is over; the next one anew", () => {
+  let nowMs = 1_000;
+  const told: unknown[] = [];
+  const log = (level: string, message: string, facts?: object) => void told.push([level, message, facts]);
+  const clock = { monotonic: () => nowMs };
+  const fault = new LastingFault({ clock, observer: { log }, level: "error", fault: "It fails.", over: "It works." });
+  fault.passed();
+  expect(told).toEqual([]);
+  for (let time = 0; time < 1_200; time++) {
+    fault.failed({ error: "away" });
+    nowMs += bounds.faultTellMs / 600;
+  }
+  expect(told).toEqual([
+    ["error", "It fails.", { error: "away" }],
+    ["error", "It fails.", { error: "away", times: 601, forMs: bounds.faultTellMs }],
+  ]);
+  fault.passed();
+  fault.passed();
+  fault.failed({ error: "gone" });
+  expect(told.slice(2)).toEqual([
+    ["info", "It works.", { times: 1_200, forMs: 2 * bounds.faultTellMs }],
+    ["error", "It fails.", { error: "gone" }],
+  ]);
+});

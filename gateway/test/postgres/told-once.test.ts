@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bounds } from "#core/index.ts";
+import { createAssetStore, createTaskStore, openVault } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
+import { DueWorker } from "../../src/assets/due-worker.ts";
+import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { Poller } from "../../src/tasks/poll/poller.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+
+/** What looks for work again and again says that it cannot, says so again at a slow pace, and says when it can. */
+await onPostgres("while the database is away", () => {
+  test("each of those that ask it all the time says so once, later at a slow pace, and once when it is back", async () => {
+    await using ground = await openPostgresGround();
+    const folder = mkdtempSync(join(tmpdir(), "sluice-told-"));
+    const { database, url } = ground;
+    const clock = new FakeClock();
+    const told: string[] = [];
+    const observer = {
+      ...silentObserver,
+      log: (level: string, message: string) => void told.push(`${level} ${message}`),
+    };
+    const asked = { tasks: 0, assets: 0, sums: 0 };
+    const answered = { tasks: 0, assets: 0, sums: 0 };
+    let waiting = 0;
+    const counted = async <Result>(what: keyof typeof asked, act: () => Promise<Result>): Promise<Result> => {
+      asked[what]++;
+      waiting++;
+      try {
+        const result = await act();
+        answered[what]++;
+        return result;
+      } finally {
+        waiting--;
+      }
+    };
+    const tasks = createTaskStore({ database, vault: openVault({ masterKey: null, dataDir: folder }) });
+    const assets = createAssetStore({ database });
+    const idle = { pass: async () => 0, sweep: async () => undefined, onWake: () => undefined };
+    const poller = new Poller({
+      store: {
+        ...tasks,
+        lease: (...args: Parameters<typeof tasks.lease>) => counted("tasks", () => tasks.lease(...args)),
+      },
+      ...{ clock, observer, deliveries: idle, holds: idle, materials: idle },
+    } as never);
+    const worker = new DueWorker({
+      store: { ...assets, dueAssets: (...args) => counted("assets", () => assets.dueAssets(...args)) },
+      ...{ clock, observer, work: async () => undefined },
+    });
+    const leader = new AbortController();
+    const stopKeeping = keepLedger({
+      database,
+      clock,
+      observer,
+      ledgerStore: {
+        makeMonths: async () => 0,
+        fold: () =>
+          counted("sums", async () => (await database.kysely.selectFrom("leases").selectAll().execute()).length),
+      },
+      leadership: {
+        lead: (_name: string, work: (lease: { signal: AbortSignal }) => Promise<void>) => {
+          const working = work({ signal: leader.signal });
+          const stop = async (): Promise<void> => {
+            leader.abort();
+            await working;
+          };
+          return { isLeading: true, stop };
+        },
+      } as never,
+    });
+    const elsewhere = new URL(url);
+    elsewhere.pathname = "/postgres";
+    const name = new URL(url).pathname.slice(1);
+    const open = (allowed: boolean) =>
+      asOwner(elsewhere.href, async (client) => {
+        await client.query(`alter database ${name} with allow_connections ${allowed}`);
+        await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+      });
+    /** Time goes on whenever nobody waits for the database, until it is so. */
+    const untilItIs = (isSo: () => boolean): Promise<unknown> =>
+      until(() => {
+        if (waiting === 0) clock.advance(bounds.taskTickMs);
+        return isSo();
+      });
+    /** Until each has done this ten times more. */
+    const untilTenMore = async (counts: typeof asked): Promise<void> => {
+      const before = { ...counts };
+      await untilItIs(() => (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10));
+    };
+    const unread = [
+      "error The store of video tasks cannot be read.",
+      "warn Due assets could not be read; it is tried again.",
+      "warn The sums of usage could not be folded. It is tried again.",
+    ];
+    try {
+      poller.start();
+      worker.start();
+      await untilTenMore(answered);
+      expect(told).toEqual([]);
+      await open(false);
+      await untilItIs(() => told.length >= 3);
+      await untilTenMore(asked);
+      expect(told.toSorted()).toEqual(unread.toSorted());
+      clock.advance(bounds.faultTellMs);
+      await untilTenMore(asked);
+      for (const line of unread) expect(told.filter((one) => one === line).length).toBeGreaterThanOrEqual(2);
+      const before = told.length;
+      await open(true);
+      await untilTenMore(answered);
+      expect(
+        told
+          .slice(before)
+          .filter((line) => line.startsWith("info "))
+          .toSorted(),
+      ).toEqual([
+        "info Due assets are read again.",
+        "info The store of video tasks can be read again.",
+        "info The sums of usage are folded again.",
+      ]);
+    } finally {
+      await open(true);
+      clock.advance(60_000);
+      await poller.stop();
+      await worker.stop();
+      await stopKeeping();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
