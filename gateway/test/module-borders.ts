@@ -89,6 +89,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   assets: [],
   notices: ["changes", "vault"],
   leases: [],
+  tries: [],
   broadcast: [],
   explain: [],
   spool: [],

@@ -15,7 +15,7 @@ import { Throttle } from "./throttle.ts";
 
 /** Routes and calls of the control plane. They never throw. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
-  const throttle = new Throttle(options.clock);
+  const throttle = new Throttle("setup", options.openTries);
   const policyReports = new PolicyReports(options);
   // Made when somebody first asks: it takes more memory than everything else of this module.
   let openApi: string | null = null;

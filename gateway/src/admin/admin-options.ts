@@ -1,5 +1,5 @@
 import type { Setup } from "#identity/index.ts";
-import type { Clock, Observer, SignIn, StaticFiles } from "#ports/index.ts";
+import type { Clock, Observer, OpenTries, SignIn, StaticFiles } from "#ports/index.ts";
 import type { ConsoleHandlerDependencies } from "./handlers/console-handlers.ts";
 import type { MountOptions } from "./handlers/mount-handlers.ts";
 import type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
@@ -14,6 +14,7 @@ export interface AdminOptions {
   readonly files: StaticFiles;
   readonly setup: Setup;
   readonly clock: Clock;
+  readonly openTries: OpenTries;
   readonly observer: Observer;
   readonly version: string;
   /** Where the console is opened; null: at this machine's own names. */

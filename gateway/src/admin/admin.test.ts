@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createMemoryTries } from "#coordination/index.ts";
 import { createSetup } from "#identity/index.ts";
 import type { Observer, StaticFile } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -58,6 +59,7 @@ async function openAdmin(files = built) {
   const admin = createAdmin({
     files: { find: async (path) => files.get(path) ?? null },
     setup,
+    openTries: createMemoryTries(clock),
     clock,
     observer,
     version: "1.2.3",

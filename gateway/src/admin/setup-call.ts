@@ -13,7 +13,7 @@ export async function answerSetup(
   throttle: Throttle,
 ): Promise<Response> {
   checkStateChange(request, options.publicUrl);
-  throttle.take(ip);
+  await throttle.take(ip);
   const read = setupRequestSchema.safeParse(await readJson(request));
   if (!read.success) {
     const problem = read.error.issues[0];

@@ -1,22 +1,23 @@
-import { bounds, Failure, WindowCounts } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import type { OpenTries, Tries } from "#ports/index.ts";
 
 /** Counts tries by address, so that a one-time token cannot be guessed at leisure. */
 export class Throttle {
-  readonly #tries: WindowCounts;
+  readonly #tries: Tries;
 
-  constructor(clock: Clock) {
-    this.#tries = new WindowCounts({
+  /** `name`: what is opened with the token. */
+  constructor(name: "setup" | "link", openTries: OpenTries) {
+    this.#tries = openTries({
+      name,
       max: bounds.setupTriesMax,
       windowMs: bounds.setupTriesMs,
-      keysMax: bounds.throttledAddressesMax,
-      clock,
+      windowMsMax: bounds.setupTriesMs,
     });
   }
 
   /** Counts one try. Throws rate_limit_exceeded once the address has used up its share. */
-  take(address: string): void {
-    const waitMs = this.#tries.take(address);
+  async take(address: string): Promise<void> {
+    const { waitMs } = await this.#tries.take([address]);
     if (waitMs === 0) return;
     throw new Failure("rate_limit_exceeded", "Too many tries from this address. Wait, then open the link again.", {
       retryAfterMs: waitMs,
@@ -24,7 +25,7 @@ export class Throttle {
   }
 
   /** Takes the last try back: it was a good one, and whoever opens a link for real must not run out. */
-  forgive(address: string): void {
-    this.#tries.giveBack(address);
+  async forgive(address: string): Promise<void> {
+    await this.#tries.giveBack([address]);
   }
 }

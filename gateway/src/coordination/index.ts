@@ -13,6 +13,7 @@ export { createLeadership } from "./leases/leadership.ts";
 export { createSoleLeadership } from "./leases/sole-leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
+export { createMemoryTries } from "./memory-tries.ts";
 export { examineRedis } from "./redis/examine-redis.ts";
 export { type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";
 export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";

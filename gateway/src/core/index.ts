@@ -29,6 +29,7 @@ export * from "./provider-secrets.ts";
 export * from "./secret.ts";
 export * from "./secret-looks.ts";
 export * from "./task.ts";
+export * from "./try-window.ts";
 export * from "./turn.ts";
 export * from "./usage.ts";
 export * from "./video-turn.ts";

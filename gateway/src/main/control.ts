@@ -1,4 +1,5 @@
 import type { Environment } from "#config/index.ts";
+import { createMemoryTries } from "#coordination/index.ts";
 import type {
   Clock,
   ControlStore,
@@ -6,6 +7,7 @@ import type {
   Instances,
   Leases,
   LedgerStore,
+  OpenTries,
   PeopleStore,
   SharedFacts,
   Vault,
@@ -13,6 +15,7 @@ import type {
 import {
   closeDatabase,
   createControlStore,
+  createDatabaseTries,
   createInstances,
   createLeases,
   createLedgerStore,
@@ -43,6 +46,8 @@ export interface Control {
   readonly leases: Leases;
   readonly instances: Instances;
   readonly facts: SharedFacts;
+  /** Tries at what is secret, counted by all processes together. */
+  readonly openTries: OpenTries;
   /** Where `database` is, for those who open connections of their own. */
   readonly place: DatabasePlace;
   readonly journalPath: string;
@@ -85,6 +90,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     leases: createLeases(database),
     instances: createInstances(database),
     facts: createSharedFacts(database),
+    openTries: place.kind === "sqlite" ? createMemoryTries(clock) : createDatabaseTries({ database, vault, clock }),
     place,
     journalPath: paths.journal,
     upgrade,

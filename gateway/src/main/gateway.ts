@@ -136,6 +136,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const processes = options.processes ?? (await openProcesses(options));
   processes.tellTo(observer);
   const { broadcast, leadership } = processes;
+  tail.share({ broadcast, instanceId: control.instanceId });
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
   const first = await controlStore.catalog();
@@ -245,6 +246,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots),
     setup,
+    openTries: control.openTries,
     clock,
     observer,
     version: options.version,

@@ -23,6 +23,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     passwordMatches,
     clock,
     ids,
+    openTries: control.openTries,
     observer,
     transport,
     oidc: [],

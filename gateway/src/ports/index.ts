@@ -30,3 +30,4 @@ export * from "./system.ts";
 export * from "./task-store.ts";
 export * from "./tenant-store.ts";
 export * from "./transport.ts";
+export * from "./tries.ts";

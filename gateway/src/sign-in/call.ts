@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, SignInEvent } from "#ports/index.ts";
+import { addressKey } from "./address-key.ts";
 import { answerJson } from "./answers.ts";
 import type { AuthDatabase } from "./auth-database.ts";
 import type { KnownDevices } from "./known-devices.ts";
@@ -9,7 +10,7 @@ import { failureOf, type Problems } from "./library-problems.ts";
 import type { Issuers } from "./oidc-issuers.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { Site } from "./site.ts";
-import { addressKey, type Tries } from "./tries.ts";
+import { type TryCounts, takeTry } from "./try-counts.ts";
 import type { Users } from "./users.ts";
 
 /** What the calls work with. */
@@ -19,10 +20,7 @@ export interface SignInDependencies {
   readonly users: Users;
   readonly issuers: Issuers;
   readonly clock: Clock;
-  /** Guesses at something secret. */
-  readonly tries: Tries;
-  /** What anybody may begin, and what leaves a row. */
-  readonly starts: Tries;
+  readonly tries: TryCounts;
   readonly devices: KnownDevices;
   readonly onEvent: (event: SignInEvent) => void;
   readonly onNoteLost: (error: Error) => void;
@@ -125,27 +123,29 @@ export class Call {
     return { json, cookies: answer.headers.getSetCookie(), location: answer.headers.get("location") };
   }
 
+  /** Counts what anybody may begin. */
+  async start(): Promise<void> {
+    await takeTry(this.dependencies.tries.starts, [this.address]);
+  }
+
   /** Counts a guess, does it, and forgets the count when it was right. */
   async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
-    const { tries } = this.dependencies;
+    const { guesses } = this.dependencies.tries;
     // A lock of the account is not for a browser that its owner has used; a lock of the address is for everybody there.
     const device =
       guess.email === null ? null : this.dependencies.devices.keyOf(this.request.headers, this.site, guess.email);
     const account = guess.account === null ? null : device === null ? guess.account : `${device} ${guess.account}`;
     const keys = account === null ? [this.address] : [account, this.address];
-    tries.take(keys);
+    const { isLast } = await takeTry(guesses, keys);
     try {
       const result = await work();
-      tries.giveBack([this.address]);
-      if (account !== null) tries.forget(account);
+      await guesses.giveBack([this.address]);
+      if (account !== null) await guesses.forget(account);
       return result;
     } catch (thrown) {
-      if (!isWrongGuess(thrown)) tries.giveBack(keys);
-      else
-        this.#tellRefused(
-          guess,
-          keys.some((key) => tries.usedUp(key)),
-        );
+      if (isWrongGuess(thrown)) this.#tellRefused(guess, isLast);
+      // What is amiss is told, also where the try cannot be given back.
+      else await guesses.giveBack(keys).catch(() => undefined);
       throw thrown;
     }
   }

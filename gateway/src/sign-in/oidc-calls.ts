@@ -18,7 +18,7 @@ const provider = z.string().min(1).max(64);
 
 export const oidcCalls: readonly CallSpec[] = [
   post("/sign-in/social", "anybody", z.strictObject({ provider, page: page.optional() }), async (call, body) => {
-    call.dependencies.starts.take([call.address]);
+    await call.start();
     const { json, cookies } = await call.ask("/sign-in/social", {
       body: {
         provider: body.provider,
@@ -30,7 +30,7 @@ export const oidcCalls: readonly CallSpec[] = [
     return answerJson({ url: json["url"] }, [...cookies, connectingCookie(call.site, null)]);
   }),
   post("/oidc/connect", "fresh", z.strictObject({ provider }), async (call, body) => {
-    call.dependencies.starts.take([call.address]);
+    await call.start();
     await call.dependencies.users.refuseTooManyConnections(call.signedIn.user.id);
     const { json, cookies } = await call.ask("/link-social", {
       body: { provider: body.provider, callbackURL: profile, errorCallbackURL: profile, disableRedirect: true },

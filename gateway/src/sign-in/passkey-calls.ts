@@ -32,7 +32,7 @@ export const passkeyCalls: readonly CallSpec[] = [
   ),
   get("/passkey/generate-authenticate-options", "anybody", async (call) => {
     checkName(call);
-    call.dependencies.starts.take([call.address]);
+    await call.start();
     const { json, cookies } = await call.ask("/passkey/generate-authenticate-options");
     // The library asks for `preferred`; what it is given without is refused all the same.
     return answerJson({ ...json, userVerification: "required" }, cookies);

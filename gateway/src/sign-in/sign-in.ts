@@ -1,6 +1,16 @@
 import type { Kysely } from "kysely";
 import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, Transport } from "#ports/index.ts";
+import type {
+  Clock,
+  Ids,
+  Observer,
+  OidcAccount,
+  OpenTries,
+  SignedIn,
+  SignIn,
+  SignInEvent,
+  Transport,
+} from "#ports/index.ts";
 import { type AuthTables, authDatabase } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
 import { KnownDevices } from "./known-devices.ts";
@@ -9,7 +19,7 @@ import { Issuers } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
 import { Sessions } from "./sessions.ts";
 import { type Site, siteOf } from "./site.ts";
-import { Tries } from "./tries.ts";
+import { openTryCounts } from "./try-counts.ts";
 import { Users } from "./users.ts";
 
 export interface SignInOptions extends PasswordFunctions {
@@ -21,6 +31,7 @@ export interface SignInOptions extends PasswordFunctions {
   readonly publicUrl: string | null;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly openTries: OpenTries;
   readonly observer: Observer;
   /** To the issuers of single sign-on. */
   readonly transport: Transport;
@@ -48,8 +59,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     users,
     issuers,
     clock,
-    tries: new Tries({ max: bounds.signInTriesMax, clock }),
-    starts: new Tries({ max: bounds.signInStartsMax, clock }),
+    tries: openTryCounts(options.openTries),
     devices: new KnownDevices(secret, clock),
     onEvent: options.onEvent ?? (() => {}),
     onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),

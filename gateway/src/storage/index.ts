@@ -54,6 +54,7 @@ export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
 export { createTaskStore } from "./tasks/task-store.ts";
+export { createDatabaseTries } from "./tries/database-tries.ts";
 export { backupDatabase } from "./upkeep/backup-file.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
 export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";

@@ -1,4 +1,12 @@
-import { createChangeFeed, createControlStore, createLedgerStore, type Database, openVault } from "#storage/index.ts";
+import { sql } from "kysely";
+import {
+  createChangeFeed,
+  createControlStore,
+  createDatabaseTries,
+  createLedgerStore,
+  type Database,
+  openVault,
+} from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { catalogStoreSuite } from "./catalog-store-suite.ts";
@@ -10,6 +18,7 @@ import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
+import { type TriesGround, triesSuite } from "./tries-suite.ts";
 
 /** The stores on a migrated database. `dataDir`: where the vault keeps its key. */
 export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreGround {
@@ -36,4 +45,21 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   ledgerFoldSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
+  triesSuite(name, async () => await databaseTries(await make()));
+}
+
+/** Two processes that count tries in one database. Time passes by moving what is stored. */
+async function databaseTries(ground: StoreGround): Promise<TriesGround> {
+  const { database, vault, clock } = ground;
+  return {
+    open: [createDatabaseTries({ database, vault, clock }), createDatabaseTries({ database, vault, clock })],
+    async pass(ms) {
+      clock.advance(ms);
+      await database.kysely
+        .updateTable("tries")
+        .set({ ends_at: sql<number>`ends_at - ${Math.ceil(ms)}` })
+        .execute();
+    },
+    [Symbol.asyncDispose]: () => ground[Symbol.asyncDispose](),
+  };
 }

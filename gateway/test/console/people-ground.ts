@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createMemoryTries } from "#coordination/index.ts";
 import type { Mailer } from "#ports/index.ts";
 import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
@@ -31,6 +32,7 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
   const ground = await openConsoleGround((gateway) => {
     const whole = {
       ...gateway,
+      openTries: createMemoryTries(gateway.clock),
       observer: silentObserver,
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,

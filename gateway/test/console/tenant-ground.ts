@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createMemoryCounter } from "#coordination/index.ts";
+import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
@@ -42,7 +42,8 @@ export async function openTenantGround(
       randomBytes,
       changesSeen: async () => await feed?.catchUp(),
     };
-    const people = { ...whole, observer: silentObserver, mailer: null, publicUrl: null };
+    const openTries = createMemoryTries(gateway.clock);
+    const people = { ...whole, openTries, observer: silentObserver, mailer: null, publicUrl: null };
     return {
       ...peopleHandlers(people),
       ...tokenHandlers(whole),

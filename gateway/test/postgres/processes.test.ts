@@ -2,12 +2,16 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RequestTail } from "#admin/index.ts";
 import { readEnvironment } from "#config/index.ts";
 import { bounds, Secret } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openProcesses } from "../../src/main/processes.ts";
+import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
+import { quietCatalog } from "../quiet-catalog.ts";
 
 const masterKey = "a-master-key-of-the-installation-0123456789";
 
@@ -28,7 +32,7 @@ async function openPlaces({ url }: PostgresGround) {
         await control.close();
       };
       open.push(close);
-      return { control, close };
+      return { control, processes, close };
     },
     async [Symbol.asyncDispose]() {
       for (const close of open) await close();
@@ -61,5 +65,35 @@ await onPostgres("processes of one installation", () => {
     const holder = await control.leases.holder("test");
     expect(lease).not.toBeNull();
     expect(Math.abs(control.clock.now() - (holder?.takenAt ?? 0))).toBeLessThan(60_000);
+  });
+
+  test("a live view in one process shows what ends in every process, and the others stop to tell when it is closed", async () => {
+    await using ground = await openPostgresGround();
+    await using places = await openPlaces(ground);
+    const open = async () => {
+      const { control, processes } = await places.take();
+      const { broadcast } = processes;
+      const tail = new RequestTail({ ...control, catalog: () => quietCatalog({ models: [] }) });
+      tail.share({ broadcast, instanceId: control.instanceId });
+      const { attemptEnd } = tail.before(silentObserver);
+      await until(() => broadcast.isUp);
+      return { tail, end: (name: string) => attemptEnd(ledgerEntry(name)), isWatched: () => tail.isWatched };
+    };
+    const [one, two, three] = [await open(), await open(), await open()];
+    const leaving = new AbortController();
+    const asked = { workspaceId: "ws_1", userId: "usr_1", stillAllowed: async () => true, signal: leaving.signal };
+    const view = new Response(one.tail.open(asked)).body?.getReader();
+    await until(() => two.isWatched() && three.isWatched());
+    for (const [name, process] of Object.entries({ one, two, three })) process.end(name);
+    let text = "";
+    const decoder = new TextDecoder();
+    await until(async () => {
+      text += decoder.decode((await view?.read())?.value);
+      return ["one", "two", "three"].every((name) => text.includes(`id: att_${name}\n`));
+    });
+    expect(text).not.toContain("event: dropped");
+    leaving.abort();
+    await until(() => !two.isWatched() && !three.isWatched());
+    for (const { tail } of [one, two, three]) tail.close();
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll } from "bun:test";
+import { createMemoryTries } from "#coordination/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
 import { createSignIn, type SignInOptions } from "#sign-in/index.ts";
 import { closeDatabase, type Database, openDatabase, passwordMatches } from "#storage/index.ts";
@@ -51,6 +52,7 @@ export async function openGround(options: Partial<SignInOptions> = {}, given?: D
     // What is put off until an answer has left happens at once.
     clock: { ...systemClock, after: atOnce },
     ids: createIds(systemClock),
+    openTries: createMemoryTries(options.clock ?? systemClock),
     observer: silentObserver((level, message, fields) => void logged.push({ level, message, fields })),
     transport: createTransport({ clock: systemClock }),
     oidc: [],

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { createDatabaseTries } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import { until } from "../../../test/until.ts";
+import { asOwner, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { Authenticator } from "./authenticator.ts";
 import { alice, openGround, password } from "./ground.ts";
@@ -19,7 +22,7 @@ await onPostgres("sign-in", () => {
   });
   afterEach(async () => {
     setSystemTime();
-    for (const table of ["auth_users", "auth_verifications"] as const) {
+    for (const table of ["auth_users", "auth_verifications", "tries"] as const) {
       await postgres.database.kysely.deleteFrom(table).execute();
     }
   });
@@ -92,4 +95,59 @@ await onPostgres("sign-in", () => {
       issuer.stop();
     }
   });
+
+  test("ten wrong tries lock an account in every process, a known browser keeps its own, and the right password ends the count", async () => {
+    const [one, two] = await processesOn(postgres);
+    await one.signIn.createUser(alice);
+    const known = await two.signedIn();
+    const guesses = Array.from({ length: 14 }, (_, n) =>
+      (n % 2 === 0 ? one : two).browser().signInWith(alice.email, `wrong horse battery ${n}`),
+    );
+    const answers = (await Promise.all(guesses)).map(({ status }) => status);
+    // Some may meet the bound on passwords that are hashed at once, and are not counted.
+    expect(answers.filter((status) => status === 401)).toHaveLength(10);
+    expect(answers.filter((status) => status === 429)).toHaveLength(4);
+    for (const process of [one, two]) {
+      expect((await process.browser().signInWith(alice.email, password)).status).toBe(429);
+    }
+    // The lock of the address, too, is of all processes; a known browser somewhere else gets in by either.
+    known.ip = "203.0.113.77";
+    expect((await known.signInWith(alice.email, "wrong horse battery")).status).toBe(401);
+    expect((await known.signInWith(alice.email, password)).status).toBe(200);
+    // What was typed is not stored.
+    const rows = await postgres.database.kysely.selectFrom("tries").selectAll().execute();
+    expect(JSON.stringify(rows)).not.toContain("alice");
+  });
+
+  test("while the database is away nobody signs in and nobody guesses, and nothing was counted when it is back", async () => {
+    const [one] = await processesOn(postgres);
+    await one.signIn.createUser(alice);
+    const name = new URL(postgres.url).pathname.slice(1);
+    const server = new URL("/postgres", postgres.url).href;
+    const takeConnections = (allowed: boolean) =>
+      asOwner(server, async (client) => {
+        await client.query(`alter database ${name} with allow_connections ${allowed}`);
+        await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+      });
+    await takeConnections(false);
+    for (let n = 0; n < 12; n++) {
+      const answer = await one.browser().signInWith(alice.email, n === 0 ? password : "wrong horse battery");
+      expect([answer.status, answer.json.error.code]).toEqual([503, "storage_unavailable"]);
+    }
+    await takeConnections(true);
+    await until(async () => (await one.browser().signInWith(alice.email, password)).status === 200);
+  });
 });
+
+/** Sign-in of two processes on one database. */
+async function processesOn({ database }: Pick<PostgresGround, "database">) {
+  const open = () => {
+    const openTries = createDatabaseTries({
+      database,
+      vault: { digest: (text) => text.length.toString() + Bun.hash(text) },
+      clock: systemClock,
+    });
+    return openGround({ openTries }, database);
+  };
+  return [await open(), await open()] as const;
+}

@@ -1,7 +1,7 @@
 import type { ConsoleUser, Invitation } from "@sluice/contract";
 import { type Actor, Failure } from "#core/index.ts";
 import { mayInvite } from "#identity/index.ts";
-import type { Clock, PeopleStore, SignIn, User, Vault } from "#ports/index.ts";
+import type { OpenTries, PeopleStore, SignIn, User, Vault } from "#ports/index.ts";
 import { Throttle } from "../throttle.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { grantOfInvitation } from "./invitation-handlers.ts";
@@ -10,7 +10,7 @@ export interface LinkHandlerDependencies {
   readonly people: PeopleStore;
   readonly signIn: SignIn;
   readonly vault: Vault;
-  readonly clock: Clock;
+  readonly openTries: OpenTries;
 }
 
 /** The calls of those who open a link: whoever has its secret, and has not signed in yet. */
@@ -18,7 +18,7 @@ export function linkHandlers(
   dependencies: LinkHandlerDependencies,
 ): Handlers<"invitation.look" | "invitation.accept" | "reset.complete"> {
   const { people, signIn, vault } = dependencies;
-  const throttle = new Throttle(dependencies.clock);
+  const throttle = new Throttle("link", dependencies.openTries);
   return {
     "invitation.look": async ({ body, ip }) => {
       const invitation = await openInvitation(dependencies, throttle, body.token, ip);
@@ -43,12 +43,12 @@ export function linkHandlers(
       return { email: user.email };
     },
     "reset.complete": async ({ body, ip }) => {
-      throttle.take(ip);
+      await throttle.take(ip);
       const digest = vault.digest(body.token);
       const reset = await people.takeReset(digest);
       const user = reset === null ? null : await people.user(reset.userId);
       if (reset === null || user === null || user.disabled) throw linkGone();
-      throttle.forgive(ip);
+      await throttle.forgive(ip);
       const auditSource = { actor: user.email, ip };
       try {
         await signIn.setPassword(user.id, body.password);
@@ -70,13 +70,13 @@ async function openInvitation(
   token: string,
   ip: string,
 ): Promise<Invitation> {
-  throttle.take(ip);
+  await throttle.take(ip);
   const invitation = await people.invitationByDigest(vault.digest(token));
   const inviterId = invitation?.invited_by?.id;
   // It is worth what its maker may do now: who lost the right to invite leaves no invitations behind.
   const inviter = inviterId === undefined ? null : await people.rightsOf(inviterId);
   if (invitation === null || inviter === null || !mayInvite(inviter, grantOfInvitation(invitation))) throw linkGone();
-  throttle.forgive(ip);
+  await throttle.forgive(ip);
   return invitation;
 }
 

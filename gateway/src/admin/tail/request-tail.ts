@@ -3,6 +3,7 @@ import { bounds, type Catalog, Failure, type LedgerEntry } from "#core/index.ts"
 import type { Clock, Observer } from "#ports/index.ts";
 import { KeyNames, type KeyNamesOptions } from "../handlers/key-names.ts";
 import { rowOf } from "./request-row.ts";
+import { SharedTail, type SharedTailOptions } from "./shared-tail.ts";
 import { TailListener, type TailOptions } from "./tail-listener.ts";
 
 export interface RequestTailOptions extends KeyNamesOptions {
@@ -11,13 +12,14 @@ export interface RequestTailOptions extends KeyNamesOptions {
 }
 
 /**
- * Shows requests to whoever watches them, as they end in this process. While nobody does, it costs a call one comparison; a
- * watcher that reads slowly loses the oldest rows and is told how many.
+ * Shows requests to whoever watches them, as they end in this process and, once it is shared, in the others. While nobody does,
+ * it costs a call two comparisons; a watcher that reads slowly loses the oldest rows and is told how many.
  */
 export class RequestTail {
   readonly #options: RequestTailOptions;
   readonly #keyNames: KeyNames;
   readonly #listeners = new Set<TailListener>();
+  #shared: SharedTail | null = null;
   #closed = false;
 
   constructor(options: RequestTailOptions) {
@@ -29,13 +31,33 @@ export class RequestTail {
     return this.#listeners.size;
   }
 
+  /** Whether somebody watches in another process. */
+  get isWatched(): boolean {
+    return this.#shared?.isWatched === true;
+  }
+
+  /** From now on views here show what ends in other processes, and theirs what ends here. */
+  share(options: Pick<SharedTailOptions, "broadcast" | "instanceId">): void {
+    const { clock } = this.#options;
+    this.#shared = new SharedTail({
+      ...options,
+      clock,
+      onRow: (row) => this.#show(row),
+      onDropped: (workspaceId, rows) => {
+        for (const listener of this.#listeners) {
+          if (workspaceId === null || listener.watches(workspaceId)) listener.drop(rows);
+        }
+      },
+    });
+  }
+
   /** An observer that tells this of every attempt's end, beside the one that it stands before. */
   before(observer: Observer): Observer {
     return {
       log: (level, message, fields) => observer.log(level, message, fields),
       attemptEnd: (entry) => {
         observer.attemptEnd(entry);
-        if (this.#listeners.size > 0) this.#tell(entry);
+        if (this.#listeners.size > 0 || this.isWatched) this.#tell(entry);
       },
       requestEnd: (end) => observer.requestEnd(end),
       breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
@@ -54,25 +76,44 @@ export class RequestTail {
       ...asked,
       clock: this.#options.clock,
       named: (row) => this.#named(row),
-      ended: (one) => this.#listeners.delete(one),
+      ended: (one) => {
+        if (this.#listeners.delete(one)) this.#tellWatched();
+      },
     });
     this.#listeners.add(listener);
-    return listener.stream();
+    const stream = listener.stream();
+    // It may have ended before it began.
+    if (this.#listeners.has(listener)) this.#tellWatched();
+    return stream;
   }
 
-  /** Ends every view, so that none keeps the gateway from closing; whoever watched comes back to the next process. */
+  /**
+   * Ends every view, so that none keeps the gateway from closing; whoever watched comes back to the next process. What still ends
+   * here is told to views elsewhere.
+   */
   close(): void {
     this.#closed = true;
     for (const listener of [...this.#listeners]) listener.end("closing");
   }
 
   #tell(entry: LedgerEntry): void {
-    let row: RequestRow | null = null;
+    const { workspaceId } = entry;
+    const isShown = this.#listeners.values().some((listener) => listener.watches(workspaceId));
+    const isTold = this.#shared?.watches(workspaceId) === true;
+    if (!isShown && !isTold) return;
+    const row = rowOf(entry, this.#options.catalog());
+    if (isShown) this.#show(row);
+    if (isTold) this.#shared?.tell(row);
+  }
+
+  #show(row: RequestRow): void {
     for (const listener of this.#listeners) {
-      if (!listener.watches(entry.workspaceId)) continue;
-      row ??= rowOf(entry, this.#options.catalog());
-      listener.take(row);
+      if (listener.watches(row.workspace.id)) listener.take(row);
     }
+  }
+
+  #tellWatched(): void {
+    this.#shared?.watch(new Set([...this.#listeners].map(({ workspaceId }) => workspaceId)));
   }
 
   async #named(row: RequestRow): Promise<RequestRow> {

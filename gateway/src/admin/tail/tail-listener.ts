@@ -56,6 +56,11 @@ export class TailListener {
     return this.#options.userId;
   }
 
+  /** null: every one. */
+  get workspaceId(): string | null {
+    return this.#options.workspaceId;
+  }
+
   watches(workspaceId: string): boolean {
     const own = this.#options.workspaceId;
     return own === null || own === workspaceId;
@@ -67,6 +72,13 @@ export class TailListener {
       this.#rows.shift();
       this.#dropped++;
     }
+    this.#wake();
+  }
+
+  /** So many were lost before they came here. */
+  drop(rows: number): void {
+    if (this.#over) return;
+    this.#dropped += rows;
     this.#wake();
   }
 
@@ -95,7 +107,7 @@ export class TailListener {
   }
 
   #something(): Promise<void> | void {
-    if (this.#over || this.#rows.length > 0 || this.#words !== "") return;
+    if (this.#over || this.#rows.length > 0 || this.#dropped > 0 || this.#words !== "") return;
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

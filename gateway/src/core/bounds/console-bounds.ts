@@ -14,10 +14,9 @@ export const consoleBounds = {
   staticFileBytesMax: 16 * 1024 * 1024,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
-  /** Tries of the set-up link from one address, and how many addresses are remembered. */
+  /** Tries of the set-up link, or of links to invitations and new passwords, from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
-  throttledAddressesMax: 10_000,
   /** Reports of the console's content policy that are logged in such a time, and how much of a field. */
   policyReportsMax: 20,
   policyReportsMs: 10 * 60_000,
@@ -27,6 +26,11 @@ export const consoleBounds = {
   tailsPerUserMax: 8,
   tailRowsMax: 256,
   tailMs: 30 * 60_000,
+  /** Between processes: rows are gathered for so long, and no more than so many are told of then; who watches says so each so often, and is believed for so long. */
+  tailTellMs: 100,
+  tailTellRowsMax: 100,
+  tailWatchMs: 10_000,
+  tailWatchedMs: 30_000,
   /** Names of keys that the console remembers, and how long they count as right. */
   keyNamesMax: 10_000,
   keyNameMs: 30_000,

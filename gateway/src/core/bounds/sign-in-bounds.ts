@@ -11,11 +11,15 @@ export const signInBounds = {
   passkeysPerUserMax: 20,
   /** Accounts of single sign-on that open one user. */
   connectionsPerUserMax: 10,
-  /** Tries to sign in by account and by address in one window, which doubles while it is used up, and who is remembered. */
+  /** Tries to sign in by account and by address in one window, which doubles while it is used up. */
   signInTriesMax: 10,
   signInTriesMs: 15 * 60_000,
   signInTriesMsMax: 86_400_000,
-  signInTriersMax: 10_000,
+  /** Who is remembered in the memory of a process, and in a database; how often the latter is cleared; how long a process goes by a refusal. */
+  triersMax: 10_000,
+  triersStoredMax: 100_000,
+  triesSweepMs: 600_000,
+  triesKnownMs: 1_000,
   /** How long a browser in which somebody signed in is known; it keeps its tries when the account is locked. */
   knownDeviceMs: 90 * 86_400_000,
   /** Challenges and trips to an issuer that one address may begin in such a window. */

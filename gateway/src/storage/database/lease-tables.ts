@@ -1,7 +1,8 @@
-/** The tables that migration 025 adds. Times are those of the database's clock, see `databaseNow`. */
+/** What processes share beside their data. Times are those of the database's clock, see `databaseNow`. */
 export interface LeaseTables {
   leases: LeaseTable;
   instances: InstanceTable;
+  tries: TryTable;
 }
 
 /** A row stays after its release, so that its fence goes on growing. `owner` null: released. */
@@ -19,4 +20,14 @@ interface InstanceTable {
   host: string;
   started_at: number;
   seen_at: number;
+}
+
+/** A window of tries, by the digest of what is tried and with which key. */
+interface TryTable {
+  name: string;
+  count: number;
+  /** 1: nothing more may be tried in it. */
+  used_up: number;
+  length_ms: number;
+  ends_at: number;
 }

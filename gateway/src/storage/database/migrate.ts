@@ -30,6 +30,7 @@ import { migration027 } from "./migrations/migration-027.ts";
 import { migration028 } from "./migrations/migration-028.ts";
 import { migration029 } from "./migrations/migration-029.ts";
 import { migration030 } from "./migrations/migration-030.ts";
+import { migration031 } from "./migrations/migration-031.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -63,6 +64,7 @@ export const migrations: Migrations = Object.freeze({
   "028": migration028,
   "029": migration029,
   "030": migration030,
+  "031": migration031,
 });
 
 /**
