@@ -37,7 +37,7 @@ export const assetsBounds = {
   assetLeaseMs: 180_000,
   /** Assets one process works on at once, and how often it looks for due ones. */
   assetsAtOnceMax: 8,
-  assetTickMs: 1_000,
+  assetTickMs: 2_000,
   /** Waits after a fetch that failed by its host's fault; an asset older than the last is given up. */
   assetRetryMs: 2_000,
   assetRetryMsMax: 30_000,
