@@ -36,7 +36,7 @@ export const tasksBounds = {
   taskPollHeadersMs: 15_000,
   taskPollTotalMs: 25_000,
   /** How often due tasks are asked for, and how many are looked at at once. */
-  taskTickMs: 1_000,
+  taskTickMs: 500,
   taskPollsInFlightMax: 32,
   /** A place in an account's row of polls that is nearer than this is waited for in memory; accounts nobody polls are forgotten. */
   taskSlotWaitMs: 1_000,
