@@ -36,6 +36,7 @@ import { depart } from "./departure.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
 import { callsUrlOf, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
+import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
@@ -101,7 +102,7 @@ export interface GatewayOptions {
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, people, vault } = control;
-  const metrics = createMetrics();
+  const metrics = createMetrics(options.version);
   const link = options.link ?? null;
   const numbers = numbersOf(metrics, link, clock.now());
   const told = createObserver({
@@ -290,15 +291,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   asKey = createAsKey(apiDependencies);
   notices.start();
-  metrics.gauges({
-    sluice_ledger_lag_entries: () => journal.lag,
-    sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
-    sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
-    sluice_streams_open: () => relay.liveStreams,
-    sluice_websockets_open: () => opened?.sockets() ?? 0,
-    sluice_reservations_open: () => admission.outstanding,
-    sluice_request_body_bytes: () => bodyRoom.bytes,
-    sluice_catalog_version: () => catalog.current.version,
+  registerNumbers(metrics, {
+    ...{ journal, databaseWatch, relay, admission, bodyRoom, catalog },
+    videos: media.videos,
+    sockets: () => opened?.sockets() ?? 0,
   });
   const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });

@@ -56,6 +56,15 @@ export class VideoTasks {
     return this.#poller.inFlight + this.#dependencies.deliveries.inFlight + this.#dependencies.copies.pending;
   }
 
+  /** For numbers that operators watch: see Poller and Deliveries. Of this process alone. */
+  get lateMs(): number {
+    return this.#poller.lateMs;
+  }
+
+  get deliveryTries(): { readonly delivered: number; readonly failed: number } {
+    return this.#dependencies.deliveries.tries;
+  }
+
   /** A body as `create` takes it. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's. */
   read(sent: SentBody, signal: AbortSignal | null): Promise<ReadBody> {
     return readTaskBody(this.#dependencies, this.#dependencies.ids.next("vt_"), sent, signal);

@@ -11,6 +11,7 @@ interface Pair {
   readonly outcomes: Series<string, Tally>;
   readonly tokens: Series<keyof Usage, Tally>;
   readonly cost: Tally;
+  readonly unpriced: Tally;
   readonly firstByte: Histogram.Internal<string>;
 }
 
@@ -35,6 +36,7 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
       if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
     }
     pair.cost.count += entry.costNanoUsd;
+    if (entry.priceVersion === null && usageClasses.some((name) => usage[name] > 0)) pair.unpriced.count++;
     if (entry.firstByteMs !== null) pair.firstByte.observe(((entry.startedAfterMs ?? 0) + entry.firstByteMs) / 1000);
     if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
   };
@@ -56,6 +58,11 @@ function pairMaker(registry: Registry): (key: string) => Pair {
     help: "Cost by model, in billionths of a US dollar.",
     labelNames: ["model"],
   });
+  const unpriced = registerTallies(registry, {
+    name: "sluice_unpriced_attempts_total",
+    help: "Attempts of models without a price that used something: they cost 0, and no budget counts them.",
+    labelNames: ["model"],
+  });
   const firstByte = new Histogram({
     name: "sluice_first_byte_seconds",
     help: "Time from the request's arrival to the first byte of its answer.",
@@ -72,6 +79,7 @@ function pairMaker(registry: Registry): (key: string) => Pair {
       }),
       tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
       cost: cost({ model }),
+      unpriced: unpriced({ model }),
       firstByte: firstByte.labels(provider, model),
     };
   };

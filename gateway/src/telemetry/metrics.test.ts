@@ -26,6 +26,18 @@ test("an attempt is counted by provider, model, outcome and error, with its toke
   expect(lines).toContain('sluice_overhead_seconds_bucket{le="0.0005"} 3');
 });
 
+test("what is used without a price is counted, so that somebody sees it", async () => {
+  const metrics = createMetrics();
+  metrics.attemptEnd(ledgerEntry("1"));
+  metrics.attemptEnd(ledgerEntry("2", { priceVersion: null, costNanoUsd: 0 }));
+  metrics.attemptEnd(ledgerEntry("3", { priceVersion: null, costNanoUsd: 0, usage: noUsage }));
+  expect((await metrics.text()).split("\n")).toContain('sluice_unpriced_attempts_total{model="gpt-5"} 1');
+});
+
+test("the version that runs is among the numbers", async () => {
+  expect(await createMetrics("1.2.3").text()).toContain('sluice_build_info{version="1.2.3",runtime="bun ');
+});
+
 test("requests, breakers and reloads are counted", async () => {
   const metrics = createMetrics();
   metrics.requestEnd("chat", 200, 40);

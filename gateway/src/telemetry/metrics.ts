@@ -47,6 +47,11 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_catalog_version: "Version of the configuration in force.",
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
+  sluice_websockets_open: "WebSockets of /v1/responses that are open.",
+  sluice_request_body_bytes: "Bytes of request bodies held in memory.",
+  sluice_tasks_late_seconds: "How late video tasks that are due are looked at.",
+  sluice_task_webhooks_delivered_total: "Messages about tasks that their caller's host took.",
+  sluice_task_webhook_failures_total: "Tries of such messages that failed; most are tried again.",
 };
 
 /** How gauges of several workers become one, where that is not their sum: what holds for all, or the worst of them. */
@@ -54,11 +59,14 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_database_healthy: "min",
   sluice_ledger_healthy: "min",
   sluice_catalog_version: "min",
+  sluice_tasks_late_seconds: "max",
 };
 
-export function createMetrics(): Metrics {
+/** `version`: of the gateway, where it is to be among the numbers. */
+export function createMetrics(version?: string): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
+  if (version !== undefined) registerBuild(registry, version);
   const breakers = registerBreakers(registry);
   const reloads = new Counter({
     name: "sluice_config_reloads_total",
@@ -112,6 +120,19 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
     children.statuses.of(status).count++;
     children.duration.observe(totalMs / 1000);
   };
+}
+
+function registerBuild(registry: Registry, version: string): void {
+  new Gauge({
+    name: "sluice_build_info",
+    help: "1; the labels say what runs.",
+    labelNames: ["version", "runtime"],
+    registers: [registry],
+    // The same of all workers.
+    aggregator: "max",
+  })
+    .labels(version, `bun ${Bun.version}`)
+    .set(1);
 }
 
 function registerBreakers(registry: Registry): Series<string, Gauge.Internal<string>> {

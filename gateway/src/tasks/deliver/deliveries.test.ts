@@ -33,6 +33,7 @@ test("the caller's address is told of the end with a Standard Webhooks signature
   expect(sent.every(({ allowPrivateNetwork }) => !allowPrivateNetwork)).toBe(true);
   const [log] = await videos.deliveries("ws_1", made.id);
   expect(log).toMatchObject({ tries: sent.length, lastStatus: 200, dueAt: null, lastError: null });
+  expect(videos.deliveryTries).toEqual({ delivered: 1, failed: sent.length - 1 });
   await videos.stop();
 });
 
@@ -46,5 +47,6 @@ test("a message that nobody takes is given up after eight tries over some ten ho
   const [log] = await videos.deliveries("ws_1", made.id);
   expect(log).toMatchObject({ tries: 8, dueAt: null, lastStatus: 503, deliveredAt: null });
   expect(town.ark.messages).toHaveLength(8);
+  expect(videos.deliveryTries).toEqual({ delivered: 0, failed: 8 });
   await videos.stop();
 });

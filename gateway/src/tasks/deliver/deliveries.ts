@@ -16,6 +16,8 @@ type Outside = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance
 export class Deliveries {
   readonly #outside: Outside;
   #inFlight = 0;
+  #delivered = 0;
+  #failed = 0;
   #wake: () => void = () => {};
 
   constructor(outside: Outside) {
@@ -24,6 +26,11 @@ export class Deliveries {
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Tries of this process that the caller's host took, and those that it did not take or that did not reach it. */
+  get tries(): { readonly delivered: number; readonly failed: number } {
+    return { delivered: this.#delivered, failed: this.#failed };
   }
 
   /** Who is told that there is something to do. */
@@ -66,9 +73,11 @@ export class Deliveries {
     const { status, error } = await this.#send(delivery);
     const now = clock.now();
     if (status !== null && isGood(status)) {
+      this.#delivered++;
       await store.delivered(delivery, { tries, dueAt: null, lastStatus: status, lastError: null, deliveredAt: now });
       return;
     }
+    this.#failed++;
     // 410: the caller's host says that nobody will ever listen there (Standard Webhooks).
     const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
     const givenUp = waitMs === undefined || tries >= bounds.deliveryTriesMax;

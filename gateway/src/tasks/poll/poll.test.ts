@@ -24,6 +24,24 @@ test("looks that fail end nothing: the task goes on when its upstream is well ag
   await videos.stop();
 });
 
+test("operators can see how late tasks are looked at", async () => {
+  await using town = await openTaskTown(1, { queuedMs: 3_600_000 });
+  const { videos } = openTaskSetup(town);
+  await videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 600_000, 10_000);
+  expect(videos.lateMs).toBe(0);
+  videos.start();
+  await passTime(town.clock, 50, 50);
+  expect(videos.lateMs).toBeGreaterThan(500_000);
+  await passTime(town.clock, 120_000, 1_000);
+  expect(videos.lateMs).toBeLessThan(2_000);
+  // Nothing is looked at while the store is away.
+  town.clock.advance(900_000);
+  expect(videos.lateMs).toBeGreaterThan(800_000);
+  await videos.stop();
+  expect(videos.lateMs).toBe(0);
+});
+
 test("a vendor that no longer knows a task is believed only when it has said so for ten minutes", async () => {
   await using town = await openTaskTown(1, { ends: () => "vanished", queuedMs: 5_000 });
   const { videos } = openTaskSetup(town);

@@ -17,6 +17,8 @@ export class Poller {
   #ticking = false;
   #hungry = false;
   #sweptMs = Number.NEGATIVE_INFINITY;
+  #readMs = 0;
+  #foundLateMs = 0;
   #cancelTick: () => void = () => {};
   readonly #unread: LastingFault;
 
@@ -33,10 +35,18 @@ export class Poller {
     return this.#running.size;
   }
 
+  /** How late what is due is looked at: the latest of the last round, or the time since then when that was longer. 0 while stopped. */
+  get lateMs(): number {
+    if (!this.#started) return 0;
+    const sinceMs = this.#dependencies.clock.monotonic() - this.#readMs;
+    return Math.max(this.#foundLateMs, sinceMs - bounds.taskTickMs, 0);
+  }
+
   start(): void {
     if (this.#started) return;
     this.#started = true;
     const { store, clock } = this.#dependencies;
+    this.#readMs = clock.monotonic();
     // Nobody depends on it: what is left over goes at the next start.
     void store.forgetPolls(clock.now() - bounds.taskPollsKeptMs).catch(() => undefined);
     this.#schedule(0);
@@ -57,7 +67,13 @@ export class Poller {
   async round(): Promise<number> {
     const { store, clock, deliveries } = this.#dependencies;
     const room = bounds.taskPollsInFlightMax - this.#running.size;
-    const leased = room <= 0 ? [] : await store.lease(clock.now(), bounds.taskLeaseMs, room);
+    const now = clock.now();
+    const leased = room <= 0 ? [] : await store.lease(now, bounds.taskLeaseMs, room);
+    if (room > 0) {
+      this.#readMs = clock.monotonic();
+      // The first was due soonest.
+      this.#foundLateMs = now - (leased[0]?.task.dueAt ?? now);
+    }
     for (const one of leased) this.#run(one);
     this.#hungry = room <= 0 || leased.length === room;
     await deliveries.pass();

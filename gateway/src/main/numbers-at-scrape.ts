@@ -1,0 +1,39 @@
+import type { BodyRoom } from "#api/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { Journal } from "#ports/index.ts";
+import type { Relay } from "#relay/index.ts";
+import type { VideoTasks } from "#tasks/index.ts";
+import type { Metrics } from "#telemetry/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+
+export interface Counted {
+  readonly journal: Pick<Journal, "lag" | "healthy">;
+  readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
+  readonly relay: Pick<Relay, "liveStreams">;
+  readonly admission: Pick<Admission, "outstanding">;
+  readonly bodyRoom: Pick<BodyRoom, "bytes">;
+  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly videos: Pick<VideoTasks, "lateMs" | "deliveryTries">;
+  /** How many WebSockets are open. */
+  readonly sockets: () => number;
+}
+
+/** What the parts of the gateway know themselves, and are asked for at each scrape. */
+export function registerNumbers(metrics: Metrics, counted: Counted): void {
+  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, sockets } = counted;
+  metrics.gauges({
+    sluice_ledger_lag_entries: () => journal.lag,
+    sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
+    sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
+    sluice_streams_open: () => relay.liveStreams,
+    sluice_websockets_open: sockets,
+    sluice_reservations_open: () => admission.outstanding,
+    sluice_request_body_bytes: () => bodyRoom.bytes,
+    sluice_catalog_version: () => catalog.current.version,
+    sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
+  });
+  metrics.counts({
+    sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
+    sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
+  });
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { hello, type StartedGateway, startGateway } from "./started-gateway.ts";
+import { dashboardFile, dashboardText } from "./write-dashboard.ts";
+
+const root = join(import.meta.dir, "../..");
+const alertsText = readFileSync(join(root, "deploy/monitoring/alerts.yaml"), "utf8");
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly annotations?: { readonly summary: string; readonly runbook_url: string };
+}
+
+const { groups } = parse(alertsText) as { groups: readonly { rules: readonly Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const queries = [
+  ...rules.map(({ expr }) => expr),
+  ...[...dashboardText().matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text]) => JSON.parse(text ?? '""') as string,
+  ),
+];
+
+/** Only where there is Redis, or workers. */
+const elsewhere = /^sluice_(?:redis|workers)/;
+
+let gateway: StartedGateway;
+let exposed: ReadonlySet<string>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await gateway.chat(hello);
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  exposed = new Set([...text.matchAll(/^# TYPE (sluice_\w+) /gm)].map(([, name]) => name ?? ""));
+});
+afterAll(() => gateway?.stop());
+
+/** Metric and labels, as the table of the document on operations has them. */
+function described(): ReadonlyMap<string, ReadonlySet<string>> {
+  const text = readFileSync(join(root, "docs/operations.md"), "utf8");
+  const table = text.slice(text.indexOf("## Metrics"), text.indexOf("## The log"));
+  const all = new Map<string, ReadonlySet<string>>();
+  for (const [, names = "", labels = ""] of table.matchAll(/^\| (`sluice_[^|]+) \| ([^|]+) \|/gm)) {
+    const each = new Set(labels.trim() === "–" ? [] : labels.split(",").map((label) => label.trim()));
+    for (const [, name = ""] of names.matchAll(/`(\w+)`/g)) all.set(name, each);
+  }
+  return all;
+}
+
+test("the table of metrics has what /metrics has, and nothing else", () => {
+  const written = [...described().keys()].filter((name) => !elsewhere.test(name));
+  expect(written.toSorted()).toEqual([...exposed].filter((name) => !elsewhere.test(name)).toSorted());
+});
+
+test("alerts and dashboard ask for metrics and labels that there are", () => {
+  const known = described();
+  for (const query of queries) {
+    for (const [, name = "", matchers = ""] of query.matchAll(/(?<![:\w])(sluice_\w+)(?:\{([^}]*)\})?/g)) {
+      const labels = known.get(name.replace(/_bucket$/, ""));
+      expect(labels, `${name} in ${query}`).toBeDefined();
+      for (const [, label = ""] of matchers.matchAll(/(\w+)(?:=|!=|=~|!~)"/g))
+        expect([...(labels ?? [])]).toContain(label);
+    }
+    const grouped = [...query.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names = ""]) =>
+      names.split(",").map((name) => name.trim()),
+    );
+    const possible = new Set(["le", ...[...known.values()].flatMap((labels) => [...labels])]);
+    for (const label of grouped) expect([...possible]).toContain(label);
+  }
+});
+
+test("recorded series are recorded, and used", () => {
+  const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]));
+  const used = new Set(queries.flatMap((query) => [...query.matchAll(/sluice(?::\w+)+/g)].map(([name]) => name)));
+  expect([...used].toSorted()).toEqual(recorded.toSorted());
+});
+
+test("every alert has its part of the document on alerts, and every part its alert", () => {
+  const text = readFileSync(join(root, "docs/alerts.md"), "utf8");
+  const parts = [...text.matchAll(/^## (Sluice\w+)$/gm)].map(([, name = ""]) => `docs/alerts.md#${name.toLowerCase()}`);
+  const alerts = rules.flatMap(({ alert, annotations }) =>
+    alert === undefined ? [] : [annotations?.runbook_url ?? alert],
+  );
+  expect([...new Set(alerts)].toSorted()).toEqual(parts.toSorted());
+});
+
+test("the dashboard is as it is written by its program", () => {
+  expect(readFileSync(dashboardFile, "utf8")).toBe(dashboardText());
+});

@@ -1,0 +1,178 @@
+/**
+ * `bun gateway/test/write-dashboard.ts` writes deploy/monitoring/dashboard.json, a dashboard for Grafana. Import it there and choose the
+ * Prometheus that scrapes the gateways.
+ */
+import { join } from "node:path";
+
+type Unit = "short" | "reqps" | "s" | "percentunit" | "bytes" | "currencyUSD";
+
+interface Line {
+  readonly query: string;
+  readonly legend: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly unit: Unit;
+  readonly lines: readonly Line[];
+  /** A number instead of a curve. */
+  readonly isNumber?: boolean;
+}
+
+const range = "$__rate_interval";
+const quantile = (share: number, metric: string, by = ""): string =>
+  `histogram_quantile(${share}, sum by (le${by}) (rate(${metric}_bucket[${range}])))`;
+
+const rows: Readonly<Record<string, readonly Panel[]>> = {
+  "At a glance": [
+    number("Requests", "reqps", `sum(rate(sluice_requests_total[${range}]))`),
+    number(
+      "Failed (5xx)",
+      "percentunit",
+      `sum(rate(sluice_requests_total{status=~"5.."}[${range}])) / sum(rate(sluice_requests_total[${range}]))`,
+    ),
+    number("Cost, last 24 hours", "currencyUSD", "sum(increase(sluice_cost_nano_usd_total[24h])) / 1e9"),
+    number("Streams open", "short", "sum(sluice_streams_open)"),
+    number("Journal to database", "short", "sum(sluice_ledger_lag_entries)"),
+    number("Processes", "short", 'count(up{job="sluice"} == 1)'),
+  ],
+  Calls: [
+    curve("Requests by route", "reqps", [`sum by (route) (rate(sluice_requests_total[${range}]))`, "{{route}}"]),
+    curve("Failures by status", "reqps", [
+      `sum by (status) (rate(sluice_requests_total{status=~"[45].."}[${range}]))`,
+      "{{status}}",
+    ]),
+    curve(
+      "First byte",
+      "s",
+      [quantile(0.5, "sluice_first_byte_seconds"), "p50"],
+      [quantile(0.95, "sluice_first_byte_seconds"), "p95"],
+      [quantile(0.99, "sluice_first_byte_seconds"), "p99"],
+    ),
+    curve(
+      "The gateway's own part",
+      "s",
+      [quantile(0.5, "sluice_overhead_seconds"), "p50"],
+      [quantile(0.99, "sluice_overhead_seconds"), "p99"],
+    ),
+  ],
+  "Models and providers": [
+    curve("Cost per hour by model", "currencyUSD", [
+      `topk(10, sum by (model) (rate(sluice_cost_nano_usd_total[${range}]))) * 3600 / 1e9`,
+      "{{model}}",
+    ]),
+    curve("Tokens per second by class", "short", [`sum by (class) (rate(sluice_tokens_total[${range}]))`, "{{class}}"]),
+    curve("Failed attempts by provider", "percentunit", [
+      `sum by (provider) (rate(sluice_attempts_total{provider!="none",outcome="failed"}[${range}])) / sum by (provider) (rate(sluice_attempts_total{provider!="none"}[${range}]))`,
+      "{{provider}}",
+    ]),
+    curve("First byte by model, p95", "s", [
+      `topk(10, ${quantile(0.95, "sluice_first_byte_seconds", ", model")})`,
+      "{{model}}",
+    ]),
+    curve("Breakers (2 is open)", "short", ["max by (deployment) (sluice_breaker_state) > 0", "{{deployment}}"]),
+    curve("Calls of models without a price", "reqps", [
+      `sum by (model) (rate(sluice_unpriced_attempts_total[${range}]))`,
+      "{{model}}",
+    ]),
+  ],
+  "Limits and budgets": [
+    curve("Refused calls by reason", "reqps", [
+      `sum by (error) (rate(sluice_attempts_total{provider="none"}[${range}]))`,
+      "{{error}}",
+    ]),
+    curve(
+      "Shared counter",
+      "s",
+      [quantile(0.5, "sluice_redis_round_trip_seconds"), "p50"],
+      [quantile(0.99, "sluice_redis_round_trip_seconds"), "p99"],
+    ),
+    curve("Reservations open", "short", ["sum(sluice_reservations_open)", "reservations"]),
+  ],
+  "Video tasks": [
+    curve("How late tasks are looked at", "s", ["max(sluice_tasks_late_seconds)", "late"]),
+    curve(
+      "Messages to callers",
+      "reqps",
+      [`sum(rate(sluice_task_webhooks_delivered_total[${range}]))`, "delivered"],
+      [`sum(rate(sluice_task_webhook_failures_total[${range}]))`, "failed tries"],
+    ),
+  ],
+  Processes: [
+    curve("Processor", "short", [`rate(process_cpu_seconds_total{job="sluice"}[${range}])`, "{{instance}}"]),
+    curve("Memory", "bytes", ['process_resident_memory_bytes{job="sluice"}', "{{instance}}"]),
+    curve("Longest delay of the loop", "s", ["sluice_event_loop_delay_seconds", "{{instance}}"]),
+    curve("Request bodies in memory", "bytes", ["sluice_request_body_bytes", "{{instance}}"]),
+    curve("Versions", "short", ["count by (version, runtime) (sluice_build_info)", "{{version}}, {{runtime}}"]),
+  ],
+};
+
+function number(title: string, unit: Unit, query: string): Panel {
+  return { title, unit, lines: [{ query, legend: "" }], isNumber: true };
+}
+
+function curve(title: string, unit: Unit, ...lines: readonly (readonly [query: string, legend: string])[]): Panel {
+  return { title, unit, lines: lines.map(([query, legend]) => ({ query, legend })) };
+}
+
+const columns = 24;
+const datasource = { type: "prometheus", uid: "$datasource" };
+
+/** Rows of panels, from left to right and down. */
+function placed(): readonly object[] {
+  const panels: object[] = [];
+  let y = 0;
+  for (const [title, ofRow] of Object.entries(rows)) {
+    panels.push({ type: "row", title, collapsed: false, panels: [], gridPos: { x: 0, y: y++, w: columns, h: 1 } });
+    let x = 0;
+    for (const panel of ofRow) {
+      const [w, h] = panel.isNumber === true ? [4, 4] : [8, 8];
+      if (x + w > columns) {
+        x = 0;
+        y += h;
+      }
+      panels.push(panelOf(panel, { x, y, w, h }));
+      x += w;
+    }
+    y += ofRow[0]?.isNumber === true ? 4 : 8;
+  }
+  return panels.map((panel, index) => ({ id: index + 1, ...panel }));
+}
+
+function panelOf({ title, unit, lines, isNumber }: Panel, gridPos: object): object {
+  return {
+    type: isNumber === true ? "stat" : "timeseries",
+    title,
+    gridPos,
+    datasource,
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    targets: lines.map(({ query, legend }, index) => ({
+      refId: String.fromCharCode("A".charCodeAt(0) + index),
+      expr: query,
+      legendFormat: legend,
+      datasource,
+    })),
+  };
+}
+
+const dashboard = {
+  title: "Sluice",
+  uid: "sluice",
+  tags: ["sluice"],
+  schemaVersion: 39,
+  editable: true,
+  refresh: "30s",
+  time: { from: "now-6h", to: "now" },
+  templating: {
+    list: [{ name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus", current: {} }],
+  },
+  panels: placed(),
+};
+
+export const dashboardFile = join(import.meta.dir, "../../deploy/monitoring/dashboard.json");
+
+export function dashboardText(): string {
+  return `${JSON.stringify(dashboard, null, 2)}\n`;
+}
+
+if (import.meta.main) await Bun.write(dashboardFile, dashboardText());
