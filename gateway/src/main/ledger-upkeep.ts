@@ -3,12 +3,12 @@ import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
 interface LedgerUpkeepOptions {
-  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths">;
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
 
-/** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it. */
+/** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it: days are summed by the drain. */
 export function keepLedger({ database, leadership, ...options }: LedgerKeeping): () => Promise<void> {
   if (database.flavour.name === "sqlite") return async () => undefined;
   const lead = leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
@@ -22,8 +22,8 @@ interface LedgerKeeping extends LedgerUpkeepOptions {
 
 /**
  * What a ledger on PostgreSQL needs from one process at a time, until the signal aborts: sums are folded every second, months are made
- * ahead every hour. Nothing is wrong while nobody does it, and nothing when two do: sums are read whole all the same, and entries
- * without a month have a place.
+ * ahead every hour, days that are over are summed one after the other. Nothing is wrong while nobody does it, and nothing when two do:
+ * sums are read whole all the same, and entries without a month have a place.
  */
 async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
   const { ledgerStore, clock, observer } = options;
@@ -32,6 +32,8 @@ async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): 
     new LastingFault({ clock, observer, level: "warn", fault: `${fault} It is tried again.`, over });
   const months = faultOf("The ledger's next months could not be made.", "The ledger's next months are made.");
   const sums = faultOf("The sums of usage could not be folded.", "The sums of usage are folded again.");
+  const days = faultOf("The sums of a day could not be made.", "The sums of days are made again.");
+  let daysDueAt = clock.monotonic() + bounds.summedDayFirstMs;
   while (!signal.aborted) {
     if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
       monthsAt = clock.monotonic();
@@ -39,6 +41,10 @@ async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): 
     }
     const folded = await attempted(sums, () => ledgerStore.fold());
     if (folded >= bounds.foldRows) continue;
+    if (clock.monotonic() >= daysDueAt) {
+      const summed = await attempted(days, () => ledgerStore.sumDay(clock.now()));
+      daysDueAt = clock.monotonic() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
+    }
     await passed(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
   }
 }

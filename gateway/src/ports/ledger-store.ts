@@ -80,6 +80,11 @@ export interface LedgerStore {
    * one that is ended at any point has done all or nothing.
    */
   fold(rowsMax?: number): Promise<number>;
+  /**
+   * Adds up the sums of one day (UTC) that is over, or that has changed since, so that reports of whole days read fewer rows; what is
+   * read is the same before and after. `now` in Unix milliseconds. Resolves to 0 when there is none.
+   */
+  sumDay(now: number): Promise<number>;
   /** Where the ledger is kept by months, makes those that come next. Resolves to how many it made. */
   makeMonths(now: number): Promise<number>;
   /** Removes entries older than `beforeMs`. Rollups stay. Resolves to the number of removed entries. */

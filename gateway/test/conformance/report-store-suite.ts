@@ -277,7 +277,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 }
 
-function matching(entries: readonly LedgerEntry[], filter: UsageFilter): readonly LedgerEntry[] {
+export function matching(entries: readonly LedgerEntry[], filter: UsageFilter): readonly LedgerEntry[] {
   const { workspaceId, model, from, to } = filter;
   return entries.filter(
     (entry) =>
@@ -294,7 +294,7 @@ function lineOf(entry: LedgerEntry, by: UsageDimension, shown: ReadonlySet<strin
   return shown.has(id) ? id : "";
 }
 
-function expectFigures(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
+export function expectFigures(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
   const sum = (of: (entry: LedgerEntry) => number) => entries.reduce((all, entry) => all + of(entry), 0);
   expect(figures).toMatchObject({
     attempts: entries.length,

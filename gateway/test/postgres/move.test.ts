@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
-import { dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { openControl } from "../../src/main/control.ts";
 import { sluice } from "../command-line.ts";
 import { emptyPostgres } from "../postgres-ground.ts";
@@ -44,6 +44,7 @@ await onPostgres("moving an installation over", () => {
     await sql`insert into audit_log (at, actor, action, object, before, after)
       values (1, 'a "quoted", {braced} \\ one', 'NULL', 'a' || char(0) || 'b', null, '')`.execute(database.kysely);
     await sql`update sqlite_sequence set seq = 5000 where name = 'audit_log'`.execute(database.kysely);
+    expect(await createLedgerStore(database).sumDay(Date.now() + 3 * 86_400_000)).toBe(1);
     await database.close();
   });
   afterAll(() => {
@@ -91,6 +92,11 @@ await onPostgres("moving an installation over", () => {
     expect((await control.ledgerStore.check()).faults).toEqual([]);
     expect((await control.ledgerStore.page({}, null, 1_000)).entries as unknown).toEqual(entriesBefore);
     expect(await control.people.administratorExists()).toBe(true);
+    // Sums of days are made from the rollups that came over.
+    const summed = await control.database.kysely.selectFrom("summed_days").selectAll().execute();
+    expect(summed).toEqual([]);
+    expect(await control.ledgerStore.sumDay(Date.now() + 3 * 86_400_000)).toBe(1);
+    expect((await control.ledgerStore.check()).faults).toEqual([]);
     const { rows: next } = await sql<{ next: number }>`
       select nextval(pg_get_serial_sequence('audit_log', 'seq')) as next`.execute(control.database.kysely);
     expect(next).toEqual([{ next: 5_001 }]);

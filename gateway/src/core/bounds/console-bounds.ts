@@ -44,6 +44,8 @@ export const consoleBounds = {
   reportThreads: 2,
   reportsWaitingMax: 100,
   reportRowsMax: 5_000,
+  /** PostgreSQL: what one question about all keys may take on the server, MiB. */
+  reportWorkMemoryMb: 32,
   /** A copy of the whole database. */
   backupMs: 1_800_000,
   /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */

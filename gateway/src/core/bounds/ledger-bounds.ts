@@ -18,6 +18,15 @@ export const ledgerBounds = {
   foldMs: 1_000,
   foldIdleMs: 5_000,
   /**
+   * Sums of days: how long after its end a day is summed, how soon one that has changed is summed again, the pause after one,
+   * how often it is looked for one, and how long after the start it is first.
+   */
+  summedDayLagMs: 7_200_000,
+  summedAgainMs: 600_000,
+  summedDayPauseMs: 500,
+  summedDayIdleMs: 300_000,
+  summedDayFirstMs: 30_000,
+  /**
    * The ledger's months on PostgreSQL: how many are made ahead, how far from today one may be (ten years back, 63 days ahead), how
    * many a writer remembers, and after how many batches it tries again to make one. Making one may wait so long for locks; dropping
    * one, for which inserts wait too, so long and so often.

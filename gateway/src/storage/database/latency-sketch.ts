@@ -42,12 +42,25 @@ const folding = noCounts();
 export function foldedSketch(sketch: string): string {
   const counts = folding.fill(0);
   addSketch(counts, sketch);
-  let folded = "";
+  return sketchOfCounts(counts);
+}
+
+function sketchOfCounts(counts: SpanCounts): string {
+  let sketch = "";
   for (let span = 0; span <= lastSpan; span++) {
     const count = counts[span] ?? 0;
-    if (count > 0) folded += pairOf(span, count);
+    if (count > 0) sketch += pairOf(span, count);
   }
-  return folded;
+  return sketch;
+}
+
+/** What the first sketch counts and none of the others does; each of them counts a part of it. */
+export function sketchWithout(sketch: string, parts: readonly string[]): string {
+  const counts = noCounts();
+  for (const part of parts) addSketch(counts, part);
+  const taken = counts.map((count) => -count);
+  addSketch(taken, sketch);
+  return sketchOfCounts(taken);
 }
 
 /** Adds what a sketch counts. Reading ends where the text is none. */

@@ -31,6 +31,7 @@ import { migration028 } from "./migrations/migration-028.ts";
 import { migration029 } from "./migrations/migration-029.ts";
 import { migration030 } from "./migrations/migration-030.ts";
 import { migration031 } from "./migrations/migration-031.ts";
+import { migration032 } from "./migrations/migration-032.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -65,6 +66,7 @@ export const migrations: Migrations = Object.freeze({
   "029": migration029,
   "030": migration030,
   "031": migration031,
+  "032": migration032,
 });
 
 /**

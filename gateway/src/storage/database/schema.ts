@@ -1,6 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
+import type { HistogramColumns } from "./latency-histogram.ts";
 import type { LeaseTables } from "./lease-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
@@ -22,6 +23,8 @@ export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleT
   prices: PriceTable;
   ledger_entries: LedgerTable;
   usage_rollups: RollupTable;
+  usage_days: DayTable;
+  summed_days: SummedDayTable;
   audit_log: AuditTable;
   changes: ChangeTable;
   settings: SettingTable;
@@ -161,6 +164,22 @@ interface RollupTable extends UsageColumns, RollupLatencies {
   succeeded: number;
   /** Ended by the caller. */
   cancelled: number;
+}
+
+/**
+ * Sums of a day (UTC), which begins at `hour`. `grain` says by which columns of scope they are summed; the others are empty. Nothing
+ * of it counts but for the days that `summed_days` says are right.
+ */
+interface DayTable extends Omit<RollupTable, keyof HistogramColumns> {
+  grain: string;
+}
+
+/** `touched`: how often rollups of the day were changed since it was first summed; `summed`: what that was before it was summed last. */
+interface SummedDayTable {
+  day: number;
+  touched: number;
+  summed: number;
+  summed_at: number;
 }
 
 /** `before` and `after` are JSON without any secret. */

@@ -1,9 +1,12 @@
 import { parentPort } from "node:worker_threads";
+import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
+import { databaseNow } from "../database/database-now.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
+import { sumDay } from "../ledger/ledger-days.ts";
 import { ledgerInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
@@ -40,18 +43,50 @@ function listen(port: NonNullable<typeof parentPort>): void {
       onProblem: (problem) => report({ type: "problem", problem }),
       wait,
     });
+    const days = daySums(database);
     for (;;) {
       const next = target;
       target = null;
       if (next !== null) await drain.advance(next);
       else if (ending) break;
-      else await new Promise<void>((resolve) => (wake = resolve));
+      else await days.unless(new Promise<void>((resolve) => (wake = resolve)));
     }
     drain.end();
     await closeDatabase(database);
     report({ type: "ended" });
     port.close();
   }
+}
+
+/**
+ * SQLite: while there is nothing to drain, days that are over are summed; here, because this thread has the ledger's writes and no
+ * call waits for it. On PostgreSQL one process of all does so.
+ */
+function daySums(database: Database) {
+  let dueAt = performance.now() + bounds.summedDayFirstMs;
+  const sum = async (): Promise<void> => {
+    // One that fails (another process writes for long) is tried again later; what the database cannot do the drain itself tells of.
+    const summed = await timeOf(database)
+      .then((now) => sumDay(database, now))
+      .catch(() => 0);
+    dueAt = performance.now() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
+  };
+  return {
+    /** Waits for the order, or until a day is due, and then sums it. */
+    async unless(order: Promise<void>): Promise<void> {
+      if (database.flavour.name === "postgres") return await order;
+      const timer = Promise.withResolvers<"due">();
+      const timeout = setTimeout(() => timer.resolve("due"), Math.max(0, dueAt - performance.now()));
+      const first = await Promise.race([order, timer.promise]);
+      clearTimeout(timeout);
+      if (first === "due") await sum();
+    },
+  };
+}
+
+async function timeOf(database: Database): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${databaseNow(database)} as now`.execute(database.kysely);
+  return rows[0]?.now ?? 0;
 }
 
 /** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */

@@ -6,6 +6,7 @@ import { inSnapshot } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
 import { countedEntries } from "./ledger-counted.ts";
+import { dayFaults } from "./ledger-day-check.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { hourMs, rollupScope, rollupSums } from "./ledger-rollup.ts";
 import { sketchFaults } from "./ledger-sketch-check.ts";
@@ -16,7 +17,7 @@ const pageRows = 1_000;
 
 /**
  * What can be proven inside the database: every rollup is the sum of its entries (hours that lost entries to
- * retention excepted), nothing is negative, every cost is its price version times its usage, and usage, source and
+ * retention excepted), every day that is summed the sum of its hours, nothing is negative, every cost is its price version times its usage, and usage, source and
  * outcome do not contradict each other.
  */
 export async function checkLedger(
@@ -25,7 +26,12 @@ export async function checkLedger(
 ): Promise<LedgerCheck> {
   const { totals, faults } = await inSnapshot(database, async (snapshot) => ({
     totals: await totalsOf(snapshot),
-    faults: [...(await rowFaults(snapshot)), ...(await rollupFaults(snapshot)), ...(await sketchFaults(snapshot))],
+    faults: [
+      ...(await rowFaults(snapshot)),
+      ...(await rollupFaults(snapshot)),
+      ...(await sketchFaults(snapshot)),
+      ...(await dayFaults(snapshot, database.flavour)),
+    ],
   }));
   return { ...totals, faults: [...faults, ...(await costFaults(database, price))] };
 }

@@ -2,6 +2,7 @@ import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { checkLedger } from "./ledger-check.ts";
+import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
 import { makeMonths } from "./ledger-months.ts";
@@ -22,6 +23,7 @@ export function createLedgerStore(database: Database): LedgerStore {
     responseOwner: (workspaceId, upstreamId) => findResponseOwner(database, workspaceId, upstreamId),
     check: () => checkLedger(database, price),
     fold: (rowsMax) => foldRollups(database, rowsMax),
+    sumDay: (now) => sumDay(database, now),
     makeMonths: (now) => makeMonths(database, now),
     prune: (beforeMs) => pruneLedger(database, beforeMs),
   };

@@ -12,8 +12,11 @@ export interface MovedTable {
   readonly order: readonly string[];
 }
 
-/** Of this process and that database alone, or made by the migrations. */
-const left: ReadonlySet<string> = new Set(["migrations", "migration_lock", "leases", "instances"]);
+/** Of this process and that database alone, or made by the migrations; and sums of days, which the server makes anew. */
+const left: ReadonlySet<string> = new Set([
+  ...["migrations", "migration_lock", "leases", "instances"],
+  ...["usage_days", "summed_days"],
+]);
 
 /** Every table that both databases have, each after those that its rows name. `settings` is the last: with it the move is done. */
 export async function movedTables(source: Database, target: Database): Promise<readonly MovedTable[]> {

@@ -1,7 +1,7 @@
 import type { UsageFigures } from "@sluice/contract/console";
 import { nanoToUsd } from "#core/index.ts";
 import { addHistogram, type HistogramColumns, histogramColumns } from "../database/latency-histogram.ts";
-import { addSketch, foldedSketch, noCounts, percentilesOf } from "../database/latency-sketch.ts";
+import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
@@ -34,6 +34,21 @@ export function addFigures(to: FigureSums, more: FigureSums): void {
   if (more.histogram === null) return;
   if (to.histogram === null) to.histogram = { ...more.histogram };
   else for (const column of everyHistogramColumn) to.histogram[column] += more.histogram[column];
+}
+
+/** The same figures without those of parts that are in them. Not where anything was counted by doubling spans. */
+export function figuresWithout(all: FigureSums, parts: readonly FigureSums[]): FigureSums {
+  const rest = noFigures();
+  for (const column of rollupSums) {
+    rest.counts[column] = parts.reduce((left, part) => left - part.counts[column], all.counts[column]);
+  }
+  for (const column of rollupSketches) {
+    rest.sketches[column] = sketchWithout(
+      all.sketches[column],
+      parts.map(({ sketches }) => sketches[column]),
+    );
+  }
+  return rest;
 }
 
 /** One that many are put together in would grow with them. */

@@ -1,4 +1,6 @@
 import { bounds } from "#core/index.ts";
+import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { dayMs } from "../ledger/ledger-days.ts";
 import type { Deadline, ReportContext } from "./report-desk.ts";
 
 /** A long list as it is read from its newest entry on. A place is that of an entry; a slice begins behind `after`. */
@@ -43,11 +45,6 @@ export async function slicedPage<Place, Row>(
 const sliceMin = 10_000;
 const sliceMax = 160_000;
 
-export interface TimeSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * How much of a time the first statement reads. PostgreSQL is asked for all at once: it ends a statement when the time is over, and
  * each one more costs a plan over every month.
@@ -66,7 +63,9 @@ export async function timeSlices(
   let lengthMs = firstMs;
   for (let from = span.from; from < span.to; ) {
     deadline.check();
-    const to = Math.min(from + lengthMs, span.to);
+    // Whole days are read by their own sums, so none is cut in two.
+    const end = lengthMs < dayMs ? from + lengthMs : Math.ceil((from + lengthMs) / dayMs) * dayMs;
+    const to = Math.min(end, span.to);
     const startedAt = performance.now();
     await read({ from, to });
     if (performance.now() - startedAt < shortMs) lengthMs *= 2;

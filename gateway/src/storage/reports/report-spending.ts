@@ -1,6 +1,8 @@
 import { bounds } from "#core/index.ts";
 import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
 import { type Connection, inSnapshot } from "../database/database.ts";
+import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { dayMs } from "../ledger/ledger-days.ts";
 import type { ReportContext } from "./report-desk.ts";
 
 type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
@@ -15,26 +17,43 @@ export async function spending(
 ): Promise<SpendingReading> {
   return await inSnapshot({ reading: context.connection }, async (snapshot) => {
     const spent = [];
+    const from = asks.reduce((first, ask) => Math.min(first, ask.from), Number.MAX_SAFE_INTEGER);
+    const days = await readyDays(snapshot, { from, to: Number.MAX_SAFE_INTEGER });
     for (const ask of asks) {
-      spent.push(await spentBy(snapshot, ask));
+      spent.push(await spentBy({ ...context, connection: snapshot }, days, ask));
       context.deadline.check();
     }
     return { spent, recent: await recentCosts(snapshot, asks, endedSince) };
   });
 }
 
-async function spentBy(connection: Connection, { kind, id, from, to }: SpendingAsk) {
-  const end = to ?? Number.MAX_SAFE_INTEGER;
-  const row = await connection
-    .selectFrom("usage_rollups")
+/** Of a key few rows are read anyhow. */
+async function spentBy({ connection, flavour }: ReportContext, summed: readonly TimeSpan[], ask: SpendingAsk) {
+  const { kind, id, from } = ask;
+  const end = ask.to ?? Number.MAX_SAFE_INTEGER;
+  const column = columnOf[kind];
+  const row = await rollupsWithin(connection, flavour, {
+    span: { from, to: Number.MAX_SAFE_INTEGER },
+    days: kind === "key" ? [] : summed.flatMap((run) => apartAt(run, end)),
+    needed: ["group_id", column],
+    columns: ["hour", "cost_nano_usd"],
+    choose: (rows) => rows.where(column, "=", id),
+  })
     .select((eb) => [
       eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", "<", end).as("amount"),
       eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", ">=", end).as("later"),
     ])
-    .where(columnOf[kind], "=", id)
-    .where("hour", ">=", from)
     .executeTakeFirst();
   return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
+}
+
+/** The day in which a period ends belongs to both sides of it. */
+function apartAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
+  if (end <= from || end >= to) return [{ from, to }];
+  return [
+    { from, to: end - (end % dayMs) },
+    { from: Math.ceil(end / dayMs) * dayMs, to },
+  ];
 }
 
 async function recentCosts(

@@ -1,13 +1,14 @@
 import { sql } from "kysely";
 import { bounds, nanoToUsd, type Usage } from "#core/index.ts";
 import type { ModelUsage, ReportStore } from "#ports/index.ts";
+import { inSnapshot } from "../database/database.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
+import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { dayMs } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { firstSliceMs, type TimeSpan, timeSlices } from "./report-slices.ts";
-
-const dayMs = 24 * hourMs;
+import { firstSliceMs, timeSlices } from "./report-slices.ts";
 
 /** Whole hours that cover a time, cut down to those that rollups can be of. */
 export async function coveredHours({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
@@ -31,24 +32,34 @@ export async function coveredHours({ connection }: ReportContext, { from, to }: 
 const summedColumns = ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)] as const;
 type Sums = Record<(typeof summedColumns)[number], number>;
 
+/** Answers from one moment: which days are summed, their sums and those of hours belong together. */
+async function ofOneMoment<Answer>(
+  { connection, ...context }: ReportContext,
+  read: (context: ReportContext) => Promise<Answer>,
+): Promise<Answer> {
+  return await inSnapshot({ reading: connection }, (snapshot) => read({ ...context, connection: snapshot }));
+}
+
 export async function modelUsage(
-  context: ReportContext,
+  desk: ReportContext,
   model: string | null,
   from: number,
   to: number,
 ): Promise<readonly ModelUsage[]> {
   const models = new Map<string, Sums>();
-  await timeSlices(
-    await coveredHours(context, { from, to }),
-    firstSliceMs(context, dayMs),
-    context.deadline,
-    async (span) => {
-      let query = context.connection
-        .selectFrom("usage_rollups")
+  await ofOneMoment(desk, async (context) => {
+    const { connection, flavour } = context;
+    const hours = await coveredHours(context, { from, to });
+    const days = await readyDays(connection, hours);
+    await timeSlices(hours, firstSliceMs(context, dayMs), context.deadline, async (span) => {
+      let query = rollupsWithin(connection, flavour, {
+        span,
+        days,
+        needed: ["model"],
+        columns: ["hour", "model", ...summedColumns],
+      })
         .select("model")
         .select((eb) => summedColumns.map((column) => eb.fn.sum<number>(column).as(column)))
-        .where("hour", ">=", span.from)
-        .where("hour", "<", span.to)
         .groupBy("model");
       if (model !== null) query = query.where("model", "=", model);
       for (const row of await query.execute()) {
@@ -56,8 +67,8 @@ export async function modelUsage(
         if (sums === undefined) models.set(row.model, row);
         else for (const column of summedColumns) sums[column] += row[column];
       }
-    },
-  );
+    });
+  });
   // The model of a refused call is whatever its caller wrote, so there may be any number.
   const dearest = [...models].sort(([, a], [, b]) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests);
   return dearest.slice(0, bounds.reportRowsMax).map(([name, sums]) => ({
@@ -116,10 +127,19 @@ type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
 
 /** Of keys, those with a budget stand alone, the dearest of them; the others of a group are put together. */
 export async function dailySpend(
-  context: ReportContext,
+  desk: ReportContext,
   workspaceId: string | null,
   since: number,
   keyId?: string,
+): Promise<readonly DaySpend[]> {
+  return await ofOneMoment(desk, (context) => readDailySpend(context, workspaceId, since, keyId));
+}
+
+async function readDailySpend(
+  context: ReportContext,
+  workspaceId: string | null,
+  since: number,
+  keyId: string | undefined,
 ): Promise<readonly DaySpend[]> {
   const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
   const spends = new Map<string, Spend>();
@@ -130,14 +150,19 @@ export async function dailySpend(
     else known.nano += spend.nano;
   };
   const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+  const { connection, flavour } = context;
+  const days = await readyDays(connection, hours);
   const { day, key } = spendGroups(context, keyId);
+  const byKey = alone.size === 0 ? [] : (["key_id"] as const);
   await timeSlices(hours, firstSliceMs(context, dayMs), context.deadline, async (span) => {
-    let query = context.connection
-      .selectFrom("usage_rollups")
+    let query = rollupsWithin(connection, flavour, {
+      span,
+      days,
+      needed: ["workspace_id", "group_id", ...byKey],
+      columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
+    })
       .select(["workspace_id", "group_id", day.as("hour"), key.as("key_id")])
       .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
-      .where("hour", ">=", span.from)
-      .where("hour", "<", span.to)
       .where("cost_nano_usd", ">", 0)
       .groupBy([day, "workspace_id", "group_id", key]);
     if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
@@ -178,12 +203,14 @@ async function keysWithBudget({ connection }: ReportContext, workspaceId: string
 }
 
 /** How many entries there are, right to those of the hour that retention has come to: read from the sums. */
-export async function entryCount({ connection }: ReportContext): Promise<number> {
-  const pruned = await prunedBefore(connection);
-  const { entries } = await connection
-    .selectFrom("usage_rollups")
-    .select((eb) => eb.fn.sum<number | null>("attempts").as("entries"))
-    .where("hour", ">=", pruned - (pruned % hourMs))
-    .executeTakeFirstOrThrow();
-  return entries ?? 0;
+export async function entryCount(desk: ReportContext): Promise<number> {
+  return await ofOneMoment(desk, async ({ connection, flavour }) => {
+    const pruned = await prunedBefore(connection);
+    const span = { from: pruned - (pruned % hourMs), to: Number.MAX_SAFE_INTEGER };
+    const days = await readyDays(connection, span);
+    const { entries } = await rollupsWithin(connection, flavour, { span, days, needed: [], columns: ["attempts"] })
+      .select((eb) => eb.fn.sum<number | null>("attempts").as("entries"))
+      .executeTakeFirstOrThrow();
+    return entries ?? 0;
+  });
 }

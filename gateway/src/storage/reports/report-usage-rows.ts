@@ -4,11 +4,13 @@ import { sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
 import { countedEntries } from "../ledger/ledger-counted.ts";
+import { type Rollups, readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { histogramsUntil, hourMs } from "../ledger/ledger-rollup.ts";
+import { histogramsUntil, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { shortSketch } from "./report-figures.ts";
-import { firstSliceMs, type TimeSpan } from "./report-slices.ts";
+import { firstSliceMs } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
 
@@ -22,7 +24,8 @@ export interface UsageRows {
   readonly firstSliceMs: number;
   /** Whether there is one moment in an hour, the hour itself, in whose order the rows lie. */
   readonly byHour: boolean;
-  within(span: TimeSpan): SelectQueryBuilder<Tables, "usage_rollups", object>;
+  /** `column`: what rows are grouped by or picked by, besides the filter; `stepMs` null: not by time. */
+  within(span: TimeSpan, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
   /** Whether rows of this time may have counts of versions before the sketches. */
   hasHistograms(span: TimeSpan): boolean;
   /** What a group of rows says of how long it took, as one text, and that text as a sketch. */
@@ -32,20 +35,43 @@ export interface UsageRows {
   covered(span: TimeSpan): Promise<TimeSpan>;
 }
 
+export interface RowGroups {
+  readonly column: ScopeColumn | null;
+  readonly stepMs: number | null;
+}
+
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
   const entries = entryRows(context, filter);
   const answerable = filter.stepMs < hourMs && (await isReadable(context, filter, entries, entriesMax));
-  return answerable ? entries : rollupRows(context, filter, await histogramsUntil(context.connection));
+  if (answerable) return entries;
+  const times = timesOf(filter, hourMs);
+  const days = await readyDays(context.connection, { from: times.before.from, to: times.span.to });
+  return rollupRows(context, filter, { times, days, histograms: await histogramsUntil(context.connection) });
 }
 
-function rollupRows(context: ReportContext, filter: UsageFilter, histograms: number | null): UsageRows {
+interface RollupTimes {
+  readonly times: Pick<UsageRows, "span" | "before">;
+  readonly days: readonly TimeSpan[];
+  readonly histograms: number | null;
+}
+
+function rollupRows(context: ReportContext, filter: UsageFilter, { times, days, histograms }: RollupTimes): UsageRows {
+  const hasHistograms = ({ from }: TimeSpan) => histograms !== null && from <= histograms;
   return {
-    ...timesOf(filter, hourMs),
+    ...times,
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, 24 * hourMs),
     byHour: true,
-    within: (span) => chosen(context.connection.selectFrom("usage_rollups"), filter, span),
-    hasHistograms: ({ from }) => histograms !== null && from <= histograms,
+    within: (span, { column, stepMs }) =>
+      rollupsWithin(context.connection, context.flavour, {
+        span,
+        // Days have no counts of versions before the sketches, and no steps within them.
+        days: hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days,
+        needed: [...filterColumns(filter), ...(column === null ? [] : [column])],
+        columns: ["hour", ...(column === null ? [] : [column]), ...rollupSums, ...rollupSketches],
+        choose: (rows) => chosen(rows, filter),
+      }),
+    hasHistograms,
     times: (column) => joined(context, column, ""),
     sketch: shortSketch,
     covered: (span) => coveredHours(context, span),
@@ -60,7 +86,8 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
     byHour: false,
     within(span) {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
-      return chosen(counted as unknown as Unchosen, filter, span);
+      const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
+      return chosen(inTime, filter);
     },
     hasHistograms: () => false,
     times: (column) => joined(context, column, " "),
@@ -87,10 +114,18 @@ function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "s
   return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
 }
 
-type Unchosen = SelectQueryBuilder<Tables, "usage_rollups", object>;
+function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFilter): readonly ScopeColumn[] {
+  const columns: ScopeColumn[] = [];
+  if (workspaceId !== null) columns.push("workspace_id");
+  if (groupId !== undefined) columns.push("group_id");
+  if (keyId !== undefined) columns.push("key_id");
+  if (model !== undefined) columns.push("model");
+  if (provider !== undefined) columns.push("provider");
+  return columns;
+}
 
-function chosen(rows: Unchosen, filter: UsageFilter, { from, to }: TimeSpan): Unchosen {
-  let query = rows.where("hour", ">=", from).where("hour", "<", to);
+function chosen(rows: Rollups, filter: UsageFilter): Rollups {
+  let query = rows;
   const { workspaceId, keyId } = filter;
   if (workspaceId !== null) {
     // The index of a key leads to fewer entries than that of its workspace.

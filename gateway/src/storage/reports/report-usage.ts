@@ -2,13 +2,22 @@ import type { UsageDimension } from "@sluice/contract/words";
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
+import { inSnapshot } from "../database/database.ts";
 import type { HistogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
+import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { addFigures, everyHistogramColumn, type FigureSums, figuresOf, noFigures } from "./report-figures.ts";
-import { type TimeSpan, timeSlices } from "./report-slices.ts";
+import {
+  addFigures,
+  everyHistogramColumn,
+  type FigureSums,
+  figuresOf,
+  figuresWithout,
+  noFigures,
+} from "./report-figures.ts";
+import { timeSlices } from "./report-slices.ts";
 import { type UsageRows, usageRows } from "./report-usage-rows.ts";
 
 /** Lines that are shown apart; the others together make one more. */
@@ -25,14 +34,26 @@ type Column = (typeof columnOf)[keyof typeof columnOf];
 
 /** Sums over a time, by its steps and by one dimension. A time is widened to whole hours, or to whole steps below. */
 export async function usageReading(
-  context: ReportContext,
+  { connection, ...context }: ReportContext,
   filter: UsageFilter,
   entriesMax: number = bounds.usageEntriesMax,
 ): Promise<UsageReading> {
+  // Which days are summed, their sums and those of hours are of one moment.
+  return await inSnapshot({ reading: connection }, async (snapshot) => {
+    // Tens of thousands of keys are summed side by side; with what a server allows by default they would go through its disk.
+    if (context.flavour.name === "postgres" && filter.by === "key") {
+      await sql`set local work_mem = ${sql.lit(`${bounds.reportWorkMemoryMb}MB`)}`.execute(snapshot);
+    }
+    return await readUsage({ ...context, connection: snapshot }, filter, entriesMax);
+  });
+}
+
+async function readUsage(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageReading> {
   const rows = await usageRows(context, filter, entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
   const apart = column === null ? [] : await dearest(context, rows, column);
-  const sums = await sumsByLine(context, rows, rows.span, { stepMs: rows.stepMs, column, apart });
+  const lines = { stepMs: rows.stepMs, column, apart };
+  const sums = await (mayTakeAway(rows, column) ? linesAndRest : sumsByLine)(context, rows, rows.span, lines);
   const once = { stepMs: null, column: null, apart: [] };
   const [previous = noFigures()] = (await sumsByLine(context, rows, rows.before, once)).map(({ totals }) => totals);
   const labels = await labelsOf(context, filter, apart);
@@ -44,6 +65,38 @@ export async function usageReading(
     previous: figuresOf(previous),
     lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
   };
+}
+
+/** Of keys there are too many to read each of them only to say what all but nine have used: that is what is left of the whole. */
+function mayTakeAway(rows: UsageRows, column: Column | null): boolean {
+  return column === "key_id" && rows.byHour && !rows.hasHistograms(rows.span);
+}
+
+async function linesAndRest(
+  context: ReportContext,
+  source: UsageRows,
+  span: TimeSpan,
+  lines: Apart,
+): Promise<readonly LineSums[]> {
+  if (lines.apart.length === 0) return [];
+  const { stepMs, apart } = lines;
+  const [all] = await sumsByLine(context, source, span, { stepMs, column: null, apart: [] });
+  const own = await sumsByLine(context, source, span, { ...lines, alone: true });
+  if (all === undefined) return own;
+  const totals = figuresWithout(
+    all.totals,
+    own.map((line) => line.totals),
+  );
+  if (totals.counts.attempts === 0) return own;
+  const steps = new Map<number, FigureSums>();
+  for (const [at, sums] of all.steps) {
+    const rest = figuresWithout(
+      sums,
+      own.flatMap((line) => line.steps.get(at) ?? []),
+    );
+    if (rest.counts.attempts > 0) steps.set(at, rest);
+  }
+  return [...own, { index: apart.length, totals, steps }];
 }
 
 interface LineSums {
@@ -62,12 +115,17 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
 async function dearest(context: ReportContext, source: UsageRows, column: Column): Promise<readonly string[]> {
   const sums = new Map<string, { nano: number; attempts: number }>();
   await timeSlices(await source.covered(source.span), source.firstSliceMs, context.deadline, async (slice) => {
-    const rows = await source
-      .within(slice)
+    const query = source
+      .within(slice, { column, stepMs: null })
       .select(`${column} as id`)
       .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
-      .groupBy(column)
-      .execute();
+      .groupBy(column);
+    // Where one statement reads all of it, the others need not be sent.
+    const whole = source.firstSliceMs === Number.POSITIVE_INFINITY;
+    const rows = await (whole
+      ? query.orderBy("nano", "desc").orderBy("attempts", "desc").limit(linesMax)
+      : query
+    ).execute();
     for (const { id, nano, attempts } of rows) {
       const sum = sums.get(id);
       if (sum === undefined) sums.set(id, { nano, attempts });
@@ -86,19 +144,21 @@ interface Apart {
   readonly stepMs: number | null;
   readonly column: Column | null;
   readonly apart: readonly string[];
+  /** Of those apart only. */
+  readonly alone?: boolean;
 }
 
 async function sumsByLine(
   context: ReportContext,
   source: UsageRows,
   span: TimeSpan,
-  { stepMs, column, apart }: Apart,
+  { stepMs, column, apart, alone = false }: Apart,
 ): Promise<readonly LineSums[]> {
   const lines = new Map<number, LineSums>();
   await timeSlices(await source.covered(span), source.firstSliceMs, context.deadline, async (slice) => {
     const histograms = source.hasHistograms(slice) ? everyHistogramColumn : [];
-    const rows = await source
-      .within(slice)
+    const given = source.within(slice, { column, stepMs });
+    const rows = await (alone && column !== null ? given.where(column, "in", apart) : given)
       .select((eb) => [
         // Without lines, hours are summed as they come and need not be sorted.
         stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),

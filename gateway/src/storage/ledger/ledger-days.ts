@@ -1,0 +1,165 @@
+import { sql } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { foldedSketch } from "../database/latency-sketch.ts";
+import type { Row } from "../database/schema.ts";
+import { histogramsUntil, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+
+export const dayMs = 24 * hourMs;
+
+export type ScopeColumn = Exclude<(typeof rollupScope)[number], "hour">;
+
+export interface DayGrain {
+  readonly name: string;
+  readonly scope: readonly ScopeColumn[];
+}
+
+/**
+ * What days (UTC) are summed by, those with the fewest rows first. All but one leave the key out, of which there are as many as there are
+ * callers; that one leaves out the rest. A day's sums by all columns would be nearly as many rows as its hours have.
+ */
+export const dayGrains: readonly DayGrain[] = [
+  { name: "provider", scope: ["provider"] },
+  { name: "model", scope: ["model"] },
+  { name: "group", scope: ["workspace_id", "group_id"] },
+  { name: "workspace-provider", scope: ["workspace_id", "provider"] },
+  { name: "workspace-model", scope: ["workspace_id", "model"] },
+  { name: "served", scope: ["workspace_id", "group_id", "model", "provider"] },
+  { name: "key", scope: ["workspace_id", "group_id", "key_id"] },
+];
+
+/** Also in a trigger of migration 032, so it stays as it is. */
+const touchLock = 5_310_043;
+/** Held while a day's rows are written, so that of two that sum it at once the later one has read what is newer. */
+const sumLock = 5_310_044;
+
+/**
+ * Sums one day of rollups anew by every grain: the next that is over, one that has changed since it was summed, or the newest of those
+ * before; so an installation that has hours only catches up from today backwards. Resolves to 0 when there is none.
+ *
+ * No lock is held for longer than one grain takes, and none that an insert or a fold waits for: whoever changes a rollup of the day
+ * meanwhile counts `touched` up, and the day's sums are not read until they are made again.
+ */
+export async function sumDay(database: Database, now: number): Promise<number> {
+  const day = await nextDay(database.kysely, now);
+  if (day === null) return 0;
+  const touched = await touchesOf(database, day);
+  for (const grain of dayGrains) await sumGrain(database, day, grain);
+  await database.kysely
+    .updateTable("summed_days")
+    .set({ summed: touched, summed_at: now })
+    .where("day", "=", day)
+    .execute();
+  return 1;
+}
+
+async function nextDay(connection: Connection, now: number): Promise<number | null> {
+  const over = dayOf(now - bounds.summedDayLagMs);
+  const { first, last } = await connection
+    .selectFrom("summed_days")
+    .select((eb) => [eb.fn.min<number | null>("day").as("first"), eb.fn.max<number | null>("day").as("last")])
+    .executeTakeFirstOrThrow();
+  if (last !== null) {
+    const next = await edgeHour(connection, "min", last + dayMs, over);
+    if (next !== null) return dayOf(next);
+  }
+  const changed = await connection
+    .selectFrom("summed_days")
+    .select("day")
+    .whereRef("summed", "!=", "touched")
+    .where((eb) => eb.or([eb("summed_at", "<=", now - bounds.summedAgainMs), eb("summed_at", ">", now)]))
+    .orderBy("day", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (changed !== undefined) return changed.day;
+  // Hours of the version before have counts that days have no columns for.
+  const since = (await histogramsUntil(connection)) ?? Number.MIN_SAFE_INTEGER;
+  const before = await edgeHour(connection, "max", since + 1, Math.min(first ?? over, over));
+  return before === null || dayOf(before) <= since ? null : dayOf(before);
+}
+
+async function edgeHour(connection: Connection, edge: "min" | "max", from: number, to: number): Promise<number | null> {
+  const { hour } = await connection
+    .selectFrom("usage_rollups")
+    .select((eb) => eb.fn[edge]<number | null>("hour").as("hour"))
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .executeTakeFirstOrThrow();
+  return hour;
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / dayMs) * dayMs;
+}
+
+/** How often the day was changed so far. From here on every change of it is counted. */
+async function touchesOf({ kysely, flavour }: Database, day: number): Promise<number> {
+  const counted = async (connection: Connection) =>
+    await connection.selectFrom("summed_days").select("touched").where("day", "=", day).executeTakeFirst();
+  const known = await counted(kysely);
+  if (known !== undefined) return known.touched;
+  return await kysely.transaction().execute(async (transaction) => {
+    if (flavour.name === "postgres") await takeLock(transaction, touchLock);
+    await transaction
+      .insertInto("summed_days")
+      .values({ day, touched: 0, summed: -1, summed_at: 0 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return (await counted(transaction))?.touched ?? 0;
+  });
+}
+
+async function takeLock(transaction: Connection, lock: number): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(lock)})`.execute(transaction);
+}
+
+async function sumGrain({ kysely, flavour }: Database, day: number, grain: DayGrain): Promise<void> {
+  const postgres = flavour.name === "postgres";
+  await kysely.transaction().execute(async (transaction) => {
+    if (postgres) await takeLock(transaction, sumLock);
+    await transaction.deleteFrom("usage_days").where("grain", "=", grain.name).where("hour", "=", day).execute();
+    // Of what is not folded yet the tail tells; it is read beside the days.
+    const rollups = postgres ? sql`only usage_rollups` : sql`usage_rollups`;
+    await sql`
+      insert into usage_days (${sql.raw(insertedColumns)})
+      select ${sql.lit(grain.name)}, ${sql.lit(day)}, ${sql.raw(daySums(grain, postgres))}
+      from ${rollups} where hour >= ${sql.lit(day)} and hour < ${sql.lit(day + dayMs)}
+      group by ${sql.raw(grain.scope.join(", "))}`.execute(transaction);
+    await shortenSketches(transaction, day, grain);
+  });
+}
+
+const scopeColumns = rollupScope.slice(1) as readonly ScopeColumn[];
+const insertedColumns = ["grain", "hour", ...scopeColumns, ...rollupSums, ...rollupSketches].join(", ");
+
+function daySums({ scope }: DayGrain, postgres: boolean): string {
+  const joined = postgres ? "string_agg" : "group_concat";
+  return [
+    ...scopeColumns.map((column) => (scope.includes(column) ? column : "''")),
+    ...rollupSums.map((sum) => `sum(${sum})`),
+    ...rollupSketches.map((sketch) => `coalesce(${joined}(${sketch}, ''), '')`),
+  ].join(", ");
+}
+
+/** From here on a day's sketch is written again with each span once. */
+const longSketch = 384;
+
+async function shortenSketches(transaction: Connection, day: number, { name, scope }: DayGrain): Promise<void> {
+  const rows = await transaction
+    .selectFrom("usage_days")
+    .select([...scopeColumns, ...rollupSketches])
+    .where("grain", "=", name)
+    .where("hour", "=", day)
+    .where((eb) => eb.or(rollupSketches.map((sketch) => eb(eb.fn<number>("length", [sketch]), ">", longSketch))))
+    .execute();
+  for (const row of rows) {
+    const folded = rollupSketches.map((sketch) => [sketch, foldedSketch(row[sketch])]);
+    let update = transaction
+      .updateTable("usage_days")
+      .set(Object.fromEntries(folded) as Partial<Row<"usage_days">>)
+      .where("grain", "=", name)
+      .where("hour", "=", day);
+    for (const column of scope) update = update.where(column, "=", row[column]);
+    await update.execute();
+  }
+}

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { UsageDimension } from "@sluice/contract";
+import fc from "fast-check";
+import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import type { UsageFilter } from "#ports/index.ts";
+import type { ReportGround } from "./report-ground.ts";
+import { day, expectFigures, hour, matching } from "./report-store-suite.ts";
+import { ledgerEntry, newYear, refusedEntry } from "./store-ground.ts";
+
+/** A moment long after every entry: each of their days is over. */
+const later = newYear + 400 * day;
+const days = 6;
+
+/** What every implementation guarantees of reports while days are summed, changed and summed again. */
+export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+  describe(`sums of days: ${name}`, () => {
+    let ground: ReportGround;
+    const kept = new Map<string, LedgerEntry>();
+    beforeAll(async () => {
+      ground = await open(0);
+    });
+    afterAll(() => ground[Symbol.asyncDispose]());
+
+    test("reports by days are those by entries, however inserts, folds and sums follow each other, in every zone and time", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 6 }), questionOf, async (steps, question) => {
+          for (const step of steps) await take(ground, kept, step);
+          await ask(ground, [...kept.values()], question);
+        }),
+        { numRuns: 40 },
+      );
+      await sumAll(ground);
+      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+      await fc.assert(
+        fc.asyncProperty(questionOf, (question) => ask(ground, [...kept.values()], question)),
+        { numRuns: 40 },
+      );
+      expect((await readySums(ground)).count).toBeGreaterThan(2);
+    });
+
+    test("refusals that retention removes leave the sums of their days", async () => {
+      await sumAll(ground);
+      await ground.ledgerStore.prune(newYear + 3 * day);
+      for (const [id, entry] of kept) if (entry.at < newYear + 3 * day && entry.provider === "") kept.delete(id);
+      const whole = { workspaceId: null, by: "none", stepMs: day, from: newYear, to: newYear + days * day } as const;
+      for (const summed of [false, true]) {
+        if (summed) await sumAll(ground);
+        expectFigures((await ground.reports.usage(whole)).totals, matching([...kept.values()], whole));
+      }
+      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    });
+
+    test("a day is summed once it is over, and again only when it has changed", async () => {
+      await sumAll(ground);
+      const today = newYear + 500 * day;
+      await ground.ledgerStore.insert([entryOf({ n: 9_001, at: today, model: 1, key: 1, refused: false })]);
+      await foldAll(ground);
+      const last = async () => (await readySums(ground)).last;
+      const before = await last();
+      expect(await ground.ledgerStore.sumDay(today + day)).toBe(0);
+      expect(await last()).toBe(before);
+      expect(await ground.ledgerStore.sumDay(today + day + 3 * hour)).toBe(1);
+      expect(await last()).toBe(today);
+      expect(await ground.ledgerStore.sumDay(today + 2 * day)).toBe(0);
+      await ground.ledgerStore.insert([entryOf({ n: 9_002, at: today + 1, model: 1, key: 1, refused: false })]);
+      await foldAll(ground);
+      expect(await last()).toBe(before);
+      expect(await ground.ledgerStore.sumDay(today + 3 * day)).toBe(1);
+      expect(await last()).toBe(today);
+    });
+
+    test("the check finds a sum of a day that is wrong, one that is missing and one too many", async () => {
+      await sumAll(ground);
+      const { kysely } = ground.database;
+      const rules = async () => new Set((await ground.ledgerStore.check()).faults.map(({ rule }) => rule));
+      expect(await rules()).toEqual(new Set());
+      const broken = new Set(["a day is the sum of its hours"]);
+      await kysely.updateTable("usage_days").set({ output: 31 }).where("grain", "=", "key").execute();
+      expect(await rules()).toEqual(broken);
+      await resumAll(ground);
+      expect(await rules()).toEqual(new Set());
+      await kysely.deleteFrom("usage_days").where("grain", "=", "group").execute();
+      expect(await rules()).toEqual(broken);
+      await resumAll(ground);
+      await kysely
+        .updateTable("usage_days")
+        .set((eb) => ({ hour: eb("hour", "+", 100 * day) }))
+        .where("grain", "=", "model")
+        .execute();
+      expect(await rules()).toEqual(broken);
+      await kysely.deleteFrom("usage_days").where("grain", "=", "model").execute();
+      await resumAll(ground);
+      await kysely.updateTable("usage_days").set({ call_ms_sketch: "" }).where("grain", "=", "model").execute();
+      expect(await rules()).toEqual(new Set(["a day's sketches are those of its hours"]));
+      await resumAll(ground);
+      expect(await rules()).toEqual(new Set());
+    });
+  });
+}
+
+interface Made {
+  readonly n: number;
+  readonly at: number;
+  readonly model: number;
+  readonly key: number;
+  readonly refused: boolean;
+}
+
+type Step = { readonly insert: readonly Made[] } | { readonly fold: number } | { readonly sum: number };
+
+const madeOf = fc.record({
+  n: fc.nat(5_000),
+  at: fc.integer({ min: newYear, max: newYear + days * day - 1 }),
+  model: fc.nat(11),
+  key: fc.nat(14),
+  refused: fc.boolean(),
+});
+const stepOf: fc.Arbitrary<Step> = fc.oneof(
+  fc.array(madeOf, { maxLength: 40 }).map((insert) => ({ insert })),
+  fc.integer({ min: 1, max: 30 }).map((fold) => ({ fold })),
+  fc.integer({ min: 1, max: days }).map((sum) => ({ sum })),
+);
+
+/** Zones of whole, half and quarter hours. */
+const zonesMs = [0, 5.5, -3.5, 5.75, 8, -8, 12.75].map((hours) => hours * hour);
+const quarter = hour / 4;
+const momentOf = fc
+  .tuple(fc.integer({ min: -8, max: days * 4 + 8 }), fc.constantFrom(...zonesMs), fc.constantFrom(0, quarter, 1))
+  .map(([sixth, zone, more]) => newYear + (sixth * day) / 4 + zone + more);
+const questionOf = fc.record({
+  from: momentOf,
+  to: momentOf,
+  by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
+  stepMs: fc.constantFrom(hour, day, day),
+  workspaceId: fc.constantFrom(null, null, "ws_0", "ws_1"),
+  model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined, freq: 4 }),
+  provider: fc.option(fc.constantFrom("p0", ""), { nil: undefined, freq: 4 }),
+  groupId: fc.option(fc.constantFrom("grp_0", "grp_2"), { nil: undefined, freq: 4 }),
+  keyId: fc.option(fc.constantFrom("key_0", "key_5"), { nil: undefined, freq: 4 }),
+});
+type Question = typeof questionOf extends fc.Arbitrary<infer Asked> ? Asked : never;
+
+function entryOf({ n, at, model, key, refused }: Made): LedgerEntry {
+  const place = { workspaceId: `ws_${key % 2}`, groupId: `grp_${key % 4}`, keyId: `key_${key}`, model: `m${model}` };
+  const own = { ...place, at };
+  // An attempt has one moment.
+  const name = `${n}_${at}`;
+  if (refused) return refusedEntry(name, own);
+  return ledgerEntry(name, {
+    ...own,
+    provider: `p${model % 3}`,
+    totalMs: 5 + n * 7,
+    firstTokenMs: n % 2 ? n : null,
+  });
+}
+
+async function take({ ledgerStore }: ReportGround, kept: Map<string, LedgerEntry>, step: Step): Promise<void> {
+  if ("fold" in step) return void (await ledgerStore.fold(step.fold));
+  if ("sum" in step) {
+    for (let n = 0; n < step.sum; n++) await ledgerStore.sumDay(later);
+    return;
+  }
+  const entries = step.insert.map(entryOf);
+  await ledgerStore.insert(entries);
+  for (const entry of entries) if (!kept.has(entry.attemptId)) kept.set(entry.attemptId, entry);
+}
+
+async function ask({ reports, database }: ReportGround, entries: readonly LedgerEntry[], asked: Question) {
+  const [from, to] = [Math.min(asked.from, asked.to), Math.max(asked.from, asked.to) + 1];
+  const given = Object.entries({ ...asked, from, to }).filter(([, value]) => value !== undefined);
+  const filter = Object.fromEntries(given) as unknown as UsageFilter;
+  const span = { from: Math.floor(from / hour) * hour, to: Math.ceil(to / hour) * hour };
+  const inTime = entries.filter(
+    (entry) =>
+      (filter.provider === undefined || entry.provider === filter.provider) &&
+      (filter.groupId === undefined || entry.groupId === filter.groupId) &&
+      (filter.keyId === undefined || entry.keyId === filter.keyId),
+  );
+  const answers = async () => ({
+    usage: await reports.usage(filter),
+    models: (await reports.modelUsage(filter.model ?? null, from, to)).toSorted((a, b) => (a.model < b.model ? -1 : 1)),
+    spends: (await reports.dailySpend(filter.workspaceId, from, filter.keyId)).toSorted((a, b) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+    ),
+    spent: await reports.spending(
+      (["workspace", "group", "key"] as const).map((kind) => ({
+        kind,
+        id: { workspace: "ws_0", group: "grp_2", key: "key_5" }[kind],
+        from: span.from,
+        to: span.to,
+      })),
+      later,
+    ),
+    count: (await reports.facts()).entries,
+  });
+  const byDays = await answers();
+  expectFigures(byDays.usage.totals, matching(inTime, { ...filter, ...span }));
+  const before = { from: span.from - (span.to - span.from), to: span.from };
+  expectFigures(byDays.usage.previous, matching(inTime, { ...filter, ...before }));
+  const lineSums = byDays.usage.lines.flatMap(({ points }) => points.map(({ figures }) => figures.cost_usd));
+  const cost = matching(inTime, { ...filter, ...span }).reduce((all, entry) => all + entry.costNanoUsd, 0);
+  expect(Math.round(lineSums.reduce((all, usd) => all + usd, 0) * 1e9)).toBe(Math.round(nanoToUsd(cost) * 1e9));
+  // And to the last digit of each percentile what hours alone say.
+  const touched = (by: number) =>
+    database.kysely
+      .updateTable("summed_days")
+      .set((eb) => ({ touched: eb("touched", "+", by) }))
+      .execute();
+  await touched(1_000_000);
+  const byHours = await answers();
+  await touched(-1_000_000);
+  expect(linesByName(byDays)).toEqual(linesByName(byHours));
+}
+
+/** Of lines that cost the same any may come first. */
+function linesByName<Answers extends { readonly usage: { readonly lines: readonly { readonly id: string }[] } }>(
+  answers: Answers,
+) {
+  return {
+    ...answers,
+    usage: { ...answers.usage, lines: answers.usage.lines.toSorted((a, b) => (a.id < b.id ? -1 : 1)) },
+  };
+}
+
+async function foldAll({ ledgerStore }: ReportGround): Promise<void> {
+  for (let rounds = 0; rounds < 1_000; rounds++) if ((await ledgerStore.fold()) === 0) return;
+  throw new Error("it never comes to an end");
+}
+
+let sums = 0;
+
+/** Each time a good while later, so that what has changed is due. */
+async function sumAll(ground: ReportGround): Promise<void> {
+  await foldAll(ground);
+  sums += 1;
+  for (let rounds = 0; rounds < 1_000; rounds++) {
+    if ((await ground.ledgerStore.sumDay(later + 1_000 * day + sums * hour)) === 0) return;
+  }
+  throw new Error("it never comes to an end");
+}
+
+async function resumAll(ground: ReportGround): Promise<void> {
+  await ground.database.kysely.updateTable("summed_days").set({ summed: -1 }).execute();
+  await sumAll(ground);
+}
+
+async function readySums({ database }: ReportGround) {
+  const { count, last } = await database.kysely
+    .selectFrom("summed_days")
+    .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.max<number | null>("day").as("last")])
+    .whereRef("summed", "=", "touched")
+    .executeTakeFirstOrThrow();
+  return { count, last };
+}

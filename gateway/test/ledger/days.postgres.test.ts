@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { type Kysely, sql } from "kysely";
+import { createSoleLeadership } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import { createLedgerStore, type Database } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
+import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+
+const day = 86_400_000;
+
+/** What a fold of any version does with an entry that comes late. */
+const lateChange = "update only usage_rollups set attempts = attempts + 1, requests = requests + 1";
+
+async function dayOf({ kysely }: Database) {
+  const { rows } = await sql<{ ready: number; attempts: number }>`
+    select (summed = touched) as ready,
+      (select sum(attempts) from usage_days where grain = 'provider' and hour = day)::bigint as attempts
+    from summed_days order by day desc limit 1`.execute(kysely);
+  return rows[0] ?? null;
+}
+
+/** Begins a transaction and resolves to how it is committed. */
+async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
+  const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
+  const { promise: end, resolve: ending } = Promise.withResolvers<void>();
+  const ended = kysely.transaction().execute(async (transaction) => {
+    await sql.raw(statement).execute(transaction);
+    hasBegun();
+    await end;
+  });
+  await Promise.race([begins, ended]);
+  return async () => {
+    ending();
+    await ended;
+  };
+}
+
+async function untilWaiting(url: string): Promise<void> {
+  await asOwner(url, async (client) => {
+    await until(async () => {
+      const { rows } = await client.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+  });
+}
+
+await onPostgres("sums of days", () => {
+  test("a change that is not committed when its day is first summed is in the sum", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const store = createLedgerStore(database);
+    await store.insert([ledgerEntry("one", { at: newYear })]);
+    await store.fold();
+    const commit = await begun(database.kysely as never, lateChange);
+    const summed = store.sumDay(newYear + 2 * day);
+    await untilWaiting(url);
+    await commit();
+    expect(await summed).toBe(1);
+    expect(await dayOf(database)).toEqual({ ready: 1, attempts: 2 });
+  });
+
+  test("a day that changes while it is summed again is not read by its sums, until they are made once more", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const store = createLedgerStore(database);
+    await store.insert([ledgerEntry("one", { at: newYear })]);
+    await store.fold();
+    expect(await store.sumDay(newYear + 2 * day)).toBe(1);
+    await database.kysely.updateTable("summed_days").set({ summed: -1 }).execute();
+    const commit = await begun(database.kysely as never, lateChange);
+    const summed = store.sumDay(newYear + 3 * day);
+    await untilWaiting(url);
+    await commit();
+    expect(await summed).toBe(1);
+    expect(await dayOf(database)).toEqual({ ready: 0, attempts: 1 });
+    expect(await store.sumDay(newYear + 4 * day)).toBe(1);
+    expect(await dayOf(database)).toEqual({ ready: 1, attempts: 2 });
+  });
+
+  test("two that sum the same days at once, while entries come, agree", async () => {
+    await using ground = await openPostgresGround();
+    const store = createLedgerStore(ground.database);
+    const insert = async (round: number) =>
+      await store.insert(
+        Array.from({ length: 60 }, (_, n) =>
+          ledgerEntry(`${round}_${n}`, { at: newYear + (n % 4) * day, keyId: `key_${n % 7}`, model: `m${n % 5}` }),
+        ),
+      );
+    await insert(0);
+    await store.fold();
+    const now = newYear + 30 * day;
+    const working = [1, 2, 3].map(async (worker) => {
+      for (let round = 0; round < 6; round++) {
+        if (worker === 1) await insert(round + 1);
+        await store.fold();
+        await store.sumDay(now + round * bounds.summedAgainMs);
+      }
+    });
+    await Promise.all(working);
+    for (let turn = 10; (await store.sumDay(now + turn * day)) > 0; turn++) expect(turn).toBeLessThan(100);
+    expect((await store.check()).faults).toEqual([]);
+    expect(await dayOf(ground.database)).toEqual({ ready: 1, attempts: 15 * 7 });
+  });
+
+  test("a gateway sums the days of an installation that has none, the newest first", async () => {
+    await using ground = await openPostgresGround();
+    const { database } = ground;
+    const ledgerStore = createLedgerStore(database);
+    await ledgerStore.insert([0, 1, 2].map((n) => ledgerEntry(`e${n}`, { at: newYear + n * day })));
+    const clock = new FakeClock(newYear + 2 * day + 5 * bounds.summedDayLagMs);
+    const leadership = createSoleLeadership({ owner: "proc_1", clock, observer: silentObserver });
+    const stop = keepLedger({ database, ledgerStore, clock, observer: silentObserver, leadership });
+    const summed: number[] = [];
+    await until(async () => {
+      clock.advance(bounds.foldIdleMs);
+      const ready = await database.kysely
+        .selectFrom("summed_days")
+        .select("day")
+        .whereRef("summed", "=", "touched")
+        .execute();
+      for (const row of ready) if (!summed.includes(row.day)) summed.push(row.day);
+      return summed.length >= 2;
+    });
+    await stop();
+    expect(summed.slice(0, 2)).toEqual([newYear + day, newYear]);
+  });
+});
