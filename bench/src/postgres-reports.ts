@@ -1,20 +1,23 @@
 import { parseArgs } from "node:util";
 import { sql } from "kysely";
 import { bounds } from "../../gateway/src/core/index.ts";
-import { createPostgresReportStore, openPostgres } from "../../gateway/src/storage/index.ts";
+import { createPostgresReportStore, migrate, openPostgres } from "../../gateway/src/storage/index.ts";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { answers } from "./console-answers.ts";
 import { figure } from "./figure.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
-import { fillers, fillPostgres } from "./postgres-rows.ts";
+import { filledAlready, fillers, fillPostgres } from "./postgres-rows.ts";
+import { folding, pruning, summing } from "./postgres-upkeep.ts";
 import { table } from "./table.ts";
 
 /**
  * How soon the console is answered on a PostgreSQL server with many entries, each of the questions that `console-reports.ts` asks of SQLite. It
  * starts a server of its own, fills it, and takes both away: ten million entries need 12 GB of disk and several minutes.
  *
- *     bun bench/src/postgres-reports.ts [--entries 10000000] [--keys 100000] [--times 20]
+ *     bun bench/src/postgres-reports.ts [--entries 10000000] [--keys 100000] [--times 20] [--database postgres://…]
+ *
+ * `--database`: one that an earlier run has filled. It is migrated, asked, and stays, without its oldest day.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -22,27 +25,36 @@ async function main(): Promise<void> {
       entries: { type: "string", default: "10000000" },
       keys: { type: "string", default: "100000" },
       times: { type: "string", default: "20" },
+      database: { type: "string" },
     },
   });
   const [entries, keys, times] = [values.entries, values.keys, values.times].map(Number) as [number, number, number];
   const startedAt = new Date();
-  const server = await startPostgres();
-  if (server.url === null) throw new Error(`there is no PostgreSQL server: ${server.why}`);
-  await tuned(server.url);
-  const database = await openPostgres({ url: server.url, poolSize: fillers, statementMs: 3_600_000 });
+  const server = values.database === undefined ? await startPostgres() : null;
+  const url = values.database ?? server?.url ?? null;
+  if (url === null) throw new Error(`there is no PostgreSQL server: ${server?.why}`);
+  await tuned(url);
+  const database = await openPostgres({ url, poolSize: fillers, statementMs: 3_600_000 });
   try {
-    const filled = await fillPostgres(database, { entries, keys, days: 30, now: Date.now() });
+    if (server === null) await migrate(database);
+    const filled = await (server === null
+      ? filledAlready(database)
+      : fillPostgres(database, { entries, keys, days: 30, now: Date.now() }));
+    const days = await summing(database, filled.now);
     const log = (level: string, message: string, about?: unknown) => console.error(level, message, about);
-    const asked = await openPostgres({ url: server.url, statementMs: bounds.reportMs });
+    const asked = await openPostgres({ url, statementMs: bounds.reportMs });
     const reports = createPostgresReportStore({ database: asked, observer: { log } });
     const size = (await reports.facts()).sizeBytes ?? 0;
     const figures = [
-      figure("Filling the ledger, an entry", [(filled.insertMs * 1_000) / entries], {
+      figure("Filling the ledger, an entry", filled.insertMs === 0 ? [] : [(filled.insertMs * 1_000) / entries], {
         unit: "µs",
         note: "by the server itself",
       }),
+      days,
       figure("The database on disk", [size / 2 ** 20], { unit: "MB" }),
-      ...(await answers(reports, { ...filled, directory: "", databasePath: "" }, times)),
+      ...(await answers(reports, { ...filled, directory: "", databasePath: "" }, times, { byP95: true })),
+      ...(await folding(database, filled.now)),
+      await pruning(database, filled.now),
     ];
     await reports.close();
     await asked.close();
@@ -50,7 +62,7 @@ async function main(): Promise<void> {
     await keepResult("postgres-reports", startedAt, { entries, keys, times, machine: describeMachine(), figures });
   } finally {
     await database.close();
-    await server.stop();
+    await server?.stop();
   }
 }
 

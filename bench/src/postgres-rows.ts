@@ -40,15 +40,25 @@ export async function fillPostgres(
   await sql.raw("insert into usage_rollups select * from usage_rollups_tail").execute(kysely);
   await sql.raw("truncate usage_rollups_tail").execute(kysely);
   console.error(`sums, ${said(startedAt)}`);
+  const insertMs = performance.now() - startedAt;
   await sql`vacuum (analyze) ledger_entries`.execute(kysely);
   await sql`vacuum (analyze) usage_rollups`.execute(kysely);
   await sql`vacuum (analyze) api_keys`.execute(kysely);
+  return { ...(await filledAlready(database)), insertMs, now: rows.now };
+}
+
+/** Of a database that an earlier run has filled. */
+export async function filledAlready({ kysely }: Database): Promise<Omit<Filled, "directory" | "databasePath">> {
+  const { now } = await kysely
+    .selectFrom("ledger_entries")
+    .select((eb) => eb.fn.max<number>("at").as("now"))
+    .executeTakeFirstOrThrow();
   const sample = await kysely
     .selectFrom("ledger_entries")
     .select(["request_id", "upstream_id"])
     .where("workspace_id", "=", workspaceId(0))
     .where("upstream_id", "is not", null)
-    .where("at", "<", rows.now - (rows.days * dayMs) / 2)
+    .where("at", "<", now - 10 * dayMs)
     .orderBy("at", "desc")
     .limit(1)
     .executeTakeFirstOrThrow();
@@ -58,8 +68,8 @@ export async function fillPostgres(
     key: keyId(workspaces * 40),
     sampleRequest: sample.request_id,
     sampleUpstream: sample.upstream_id ?? "",
-    insertMs: performance.now() - startedAt,
-    now: rows.now,
+    insertMs: 0,
+    now,
   };
 }
 
