@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -25,7 +25,20 @@ export class RedisServer {
     this.#folder = mkdtempSync(join(tmpdir(), "sluice-redis-"));
   }
 
-  /** `args`: further settings, as on its command line; `{port}` stands for the port. To be stopped. */
+  /** A sentinel that watches a server of 127.0.0.1 by this name, and has another one serve half a second after it has gone. */
+  static sentinel(name: string, port: number, quorum: number): Promise<RedisServer> {
+    const words = [
+      ["monitor", name, "127.0.0.1", String(port), String(quorum)],
+      ["down-after-milliseconds", name, "500"],
+      ["failover-timeout", name, "4000"],
+    ];
+    return RedisServer.start("--sentinel", ...words.map((line) => `sentinel ${line.join(" ")}`));
+  }
+
+  /**
+   * `args`: further settings, as on its command line; `{port}` stands for the port. After `--sentinel` they are lines of the file that
+   * it keeps. To be stopped.
+   */
   static async start(...args: string[]): Promise<RedisServer> {
     // Another program may take the port between its choice and its use.
     for (let turn = 0; turn < 5; turn++) {
@@ -44,15 +57,26 @@ export class RedisServer {
   async run(): Promise<boolean> {
     if (redisProgram === null) throw new Error(noRedis ?? "");
     const settings = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
-    const quiet = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "server.log"];
+    const log = ["--daemonize", "no", "--logfile", "server.log"];
     const further = this.#args.map((arg) => arg.replace("{port}", String(this.port)));
-    const child = spawn(redisProgram, [...settings, ...quiet, ...further], { stdio: "ignore" });
+    const words =
+      further[0] === "--sentinel"
+        ? [this.#sentinelFile(further.slice(1)), "--sentinel", ...settings, ...log]
+        : [...settings, "--save", "", "--appendonly", "no", ...log, ...further];
+    const child = spawn(redisProgram, words, { stdio: "ignore" });
     this.#process = child;
     let ended = false;
     child.on("close", () => (ended = true));
     child.on("error", () => (ended = true));
     await until(async () => ended || (await listens(this.port)));
     return !ended;
+  }
+
+  /** What it finds out it writes there itself. */
+  #sentinelFile(lines: readonly string[]): string {
+    const file = join(this.#folder, "sentinel.conf");
+    if (!existsSync(file)) writeFileSync(file, `${lines.join("\n")}\n`);
+    return file;
   }
 
   /** It stands still: it takes what it is sent, and answers when it goes on. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
@@ -153,6 +154,23 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const counter = await ground.counter();
     await ground.type("SCRIPT", "FLUSH");
     await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
+  test("whoever seeds says again and again that it still does, so that one who dies meanwhile holds up nobody for long", async () => {
+    const { promise: read, resolve } = Promise.withResolvers<void>();
+    const opening = ground.counter({ seed: () => read });
+    const leftMs = async (): Promise<number> => Number(await ground.type("PTTL", "{sluice}:seeding"));
+    await until(async () => (await leftMs()) > 0);
+    let least = Number.POSITIVE_INFINITY;
+    await until(async () => {
+      const left = await leftMs();
+      expect(left).toBeLessThanOrEqual(bounds.redisSeedLockMs);
+      least = Math.min(least, left);
+      return left > least;
+    });
+    resolve();
+    expect((await opening).isUp).toBe(true);
+    expect(await leftMs()).toBeLessThan(0);
   });
 
   test("a counter whose seeding fails is not used, and the next process may seed it at once", async () => {

@@ -7,62 +7,71 @@ import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
 import type { RedisGround } from "./redis-ground.ts";
 import { SlowNetwork } from "./slow-network.ts";
+import { type Call, WorldJudge } from "./world-judge.ts";
 import { WorldLedger } from "./world-ledger.ts";
-
-const limit = 60;
-
-/** One call as the world sees it. */
-interface Call {
-  readonly id: string;
-  readonly process: number;
-  readonly claims: readonly Claim[];
-  admittedMs: number;
-  /** What it used of the window at the end; null while it runs. */
-  tokens: number | null;
-  cost: number;
-  reserved: Reserved | null;
-  isDead: boolean;
-  /** Its process is dead, and its journal taken over. */
-  isAdopted: boolean;
-}
+import { type Troubles, troublesOf } from "./world-troubles.ts";
 
 /** Several processes on one Redis, with time, the network and death in the hands of a seed; and what must hold of all of them. */
 export class ShareWorld {
+  readonly judge: WorldJudge;
+  /** How much of each kind of limit there is now. */
+  readonly limits = { window: 60, gauge: 60, budget: 60 };
   readonly #chance: Chance;
+  /** Of what plain worlds know nothing of, so that theirs stays as it was. */
+  readonly #more: Chance;
+  readonly #ground: RedisGround;
   readonly #clock = new FakeClock();
   readonly #namespace: string;
   readonly #network: SlowNetwork;
   readonly #processes = new Map<number, RedisCounter>();
-  readonly #calls: Call[] = [];
+  /** Those that end in order: they live, and have no calls. */
+  readonly #leaving = new Set<number>();
   readonly #ranMs = new Map<string, number>();
   readonly #ledger: WorldLedger;
+  /** How far each process's time of day is off. */
+  readonly #wallMs = new Map<number, number>();
+  /** How far the server's clock was set back. */
+  #backMs = 0;
   /** Takes over journals of the dead. It is never cut off. */
   #heir: RedisCounter | null = null;
   /** Takings over that are still to come, or are being told. */
   #adoptions = 0;
   /** Who is cut off, and until when. */
-  readonly #backMs = new Map<number, number>();
+  readonly #awayMs = new Map<number, number>();
+  /** … and since when. */
+  readonly #cutOffMs = new Map<number, number>();
   readonly #outageMsMax: number;
   readonly #windowMs: number;
+  /** null: only what plain worlds have. */
+  readonly #troubles: Troubles | null;
+  #fault: unknown = null;
   #started = 0;
   refusals = 0;
   unasked = 0;
 
-  constructor(ground: RedisGround, seed: number) {
+  constructor(ground: RedisGround, seed: number, isPlain: boolean) {
+    this.#ground = ground;
     this.#namespace = `world-${seed}-${++worlds}`;
     this.#chance = seededChance(seed);
+    this.#more = seededChance(seed + 1e6);
+    this.#troubles = isPlain ? null : troublesOf(this.#more);
     // In every third world processes are cut off for longer than their lease. Then others get the places of what they still do,
     // as if they were dead; their windows and their money are exact all the same.
     this.#outageMsMax = seed % 3 === 0 ? 2 * bounds.redisLeaseMs : bounds.redisLeaseMs / 2;
     this.#windowMs = seed % 2 === 0 ? 60_000 : 6_000;
     this.#clock.advance(1_000_000);
     this.#ledger = new WorldLedger(this.#clock, this.#chance);
+    this.judge = new WorldJudge({
+      nowMs: () => this.#clock.monotonic(),
+      windowMs: this.#windowMs,
+      countsPlaces: this.#outageMsMax < bounds.redisLeaseMs,
+    });
     this.#network = new SlowNetwork({
       chance: this.#chance,
-      nowMs: () => this.#clock.monotonic(),
+      nowMs: () => this.#serverMs(),
       type: (...words) => ground.type(...words),
-      ran: (command) => {
-        for (const id of idsIn(command[6] ?? "")) {
+      ran: (command, answer) => {
+        for (const id of grantedIn(command[6] ?? "", answer)) {
           if (!this.#ranMs.has(id)) this.#ranMs.set(id, this.#clock.monotonic());
         }
       },
@@ -70,7 +79,13 @@ export class ShareWorld {
   }
 
   get admitted(): number {
-    return this.#calls.length;
+    return this.judge.calls.length;
+  }
+
+  /** In words: what befalls it. */
+  get story(): string {
+    const troubles = Object.entries(this.#troubles ?? {}).filter(([, rate]) => rate !== 0 && rate !== false);
+    return `${this.#windowMs} ms, ${troubles.map(([name]) => name).join(" ")}`;
   }
 
   async start(count: number): Promise<void> {
@@ -83,9 +98,11 @@ export class ShareWorld {
   /** A while of calls, with faults. */
   async storm(steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
-      await this.#act(this.#chance.unit());
-      this.#clock.advance(Math.floor(this.#chance.unit() * 60));
-      await this.#move(1 + Math.floor(this.#chance.unit() * 4));
+      if (this.#troubles === null) await this.#act(this.#chance.unit());
+      else await this.#actRoughly(this.#troubles);
+      this.#clock.advance(Math.floor(this.#chance.unit() * (this.#troubles === null ? 60 : 150)));
+      await this.#move(this.#troubles?.isQuick === true ? quickly : 1 + Math.floor(this.#chance.unit() * 4));
+      this.#weigh();
     }
   }
 
@@ -94,33 +111,57 @@ export class ShareWorld {
     const heir = this.#heir;
     if (heir === null) throw new Error("it has not started");
     this.#network.away.clear();
-    this.#backMs.clear();
+    this.#awayMs.clear();
+    this.#cutOffMs.clear();
     // What was asked for in the storm may be granted only now.
     for (let turn = 0; turn < 2; turn++) {
-      for (const call of this.#calls) if (call.tokens === null && !call.isDead) this.#end(call);
+      for (const call of this.judge.calls) if (call.tokens === null && !call.isDead) this.#end(call);
       await this.#pass(10_000);
     }
     await this.#pass(bounds.redisLeaseMs + 2 * this.#windowMs);
+    if (this.#troubles !== null) await this.#wantEveryPlace();
     const counters = [...this.#processes.values(), heir];
-    const atRest = (): boolean => this.#adoptions === 0 && counters.every(({ isUp, untold }) => isUp && untold === 0);
+    const atRest = (): boolean =>
+      this.#adoptions === 0 && this.#leaving.size === 0 && counters.every(({ isUp, untold }) => isUp && untold === 0);
     for (let step = 0; !atRest(); step++) {
       if (step > 5_000) throw new Error("some process does not come to rest");
       await this.#move(20);
-      this.#clock.advance(5);
+      this.#clock.advance(this.#troubles === null ? 5 : 50);
     }
+    this.judge.isSuspended = false;
+    this.#weigh();
   }
 
   /** One process asks until it is refused. Returns how much of each kind of limit is then taken by all. */
   async demand(): Promise<readonly number[]> {
     const taken: number[] = [];
-    for (const claim of claimsOf(1, this.#windowMs)) {
+    for (const claim of this.#claimsOf(1)) {
       const processes = [...this.#processes.keys()];
       const process = processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
       for (let answer = await this.#ask(process, claim); answer !== "limit"; ) answer = await this.#ask(process, claim);
-      const held = this.#calls.filter(({ claims, tokens }) => claims.includes(claim) && tokens === null).length;
+      const held = this.judge.calls.filter(({ claims, tokens }) => claims.includes(claim) && tokens === null).length;
       taken.push(claim.kind === "budget" ? held + this.#spent() : held);
     }
+    this.#weigh();
     return taken;
+  }
+
+  /** What `demand` must come to: a budget that was lowered below what is spent stays there. */
+  get due(): readonly number[] {
+    const { window, gauge, budget } = this.limits;
+    return [window, gauge, Math.max(budget, this.#spent())];
+  }
+
+  /** Places of the dead are free when their lease is over, whoever has their journal. */
+  async #wantEveryPlace(): Promise<void> {
+    const [process] = this.#processes.keys();
+    const claim = gaugeClaim("g", this.limits.gauge);
+    const from = this.judge.calls.length;
+    while ((await this.#ask(process ?? 0, claim)) !== "limit");
+    const taken = this.judge.calls.slice(from);
+    if (taken.length !== claim.limit) throw new Error(`${taken.length} places of ${claim.limit} were free`);
+    for (const call of taken) this.#end(call);
+    await this.#pass(1_000);
   }
 
   async #ask(process: number, claim: Claim): Promise<string> {
@@ -156,110 +197,191 @@ export class ShareWorld {
       url: "redis://127.0.0.1:1",
       owner: ownerOf(process),
       clock: {
-        now: () => this.#clock.now(),
+        now: () => this.#clock.now() + (this.#wallMs.get(process) ?? 0),
         monotonic: () => this.#clock.monotonic() + offsetMs,
         after: (ms, act) => this.#clock.after(ms, act),
       },
       ids: createIds(systemClock),
       observer: { log: () => undefined },
       namespace: this.#namespace,
-      nowMs: () => this.#clock.monotonic(),
+      nowMs: () => this.#serverMs(),
       shares: { callsPerLimitMin: 1, callsMin: 3, tellMsMin: 0 },
-      settled: () => this.#ledger.settled(process, () => process === heirProcess || this.#processes.has(process)),
+      settled: () => this.#ledger.settled(process, () => this.#lives(process)),
       openLink: async () => this.#network.link(process),
     });
     return await this.#until(counter);
   }
 
+  #lives(process: number): boolean {
+    return process === heirProcess || this.#processes.has(process) || this.#leaving.has(process);
+  }
+
+  #serverMs(): number {
+    return this.#clock.monotonic() - this.#backMs;
+  }
+
+  /** What plain worlds do, in the order in which they always did it. */
   async #act(what: number): Promise<void> {
-    const processes = [...this.#processes.keys()];
-    const process = processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
-    if (what < 0.62) {
-      const claims = claimsOf(1 + Math.floor(this.#chance.unit() * 3), this.#windowMs);
-      const from = Math.floor(this.#chance.unit() * 3);
-      void this.#call(process, this.#chance.unit() < 0.5 ? claims : claims.slice(from, from + 1)).catch(
-        () => undefined,
-      );
-    } else if (what < 0.93) {
-      const running = this.#calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
-      const call = running[Math.floor(this.#chance.unit() * running.length)];
-      if (call !== undefined) this.#end(call);
-    } else if (what < 0.955) this.#network.cut(process);
-    else if (what < 0.962) {
-      this.#network.cut(process);
-      this.#network.away.add(process);
-      this.#backMs.set(process, this.#clock.monotonic() + Math.floor(this.#chance.unit() * this.#outageMsMax));
-    } else if (what < 0.985) await this.#pass(Math.floor(this.#chance.unit() * 8_000));
-    else if (what < 0.992 && processes.length > 1) {
+    const process = this.#someProcess();
+    if (what < 0.62) this.#callSome(process);
+    else if (what < 0.93) this.#endSome();
+    else if (what < 0.955) this.#cut(process);
+    else if (what < 0.962) this.#cutOff(process);
+    else if (what < 0.985) await this.#pass(Math.floor(this.#chance.unit() * 8_000));
+    else if (what < 0.992 && this.#processes.size > 1) {
       this.#kill(process);
       await this.#startOne();
     }
   }
 
+  async #actRoughly(troubles: Troubles): Promise<void> {
+    const process = this.#someProcess();
+    const acts: readonly (readonly [rate: number, act: () => void | Promise<void>])[] = [
+      [troubles.cut, () => this.#cut(process)],
+      [troubles.outage, () => this.#cutOff(process)],
+      [troubles.pass, () => this.#pass(Math.floor(this.#more.unit() * 8_000))],
+      [troubles.death, () => this.#kill(process)],
+      [troubles.leaving, () => this.#leave(process)],
+      [troubles.edit, () => this.#edit()],
+      [troubles.topUp, () => this.#topUpSome()],
+      [troubles.emptying, () => this.#empty()],
+      [troubles.wallJump, () => void this.#wallMs.set(process, Math.floor((this.#more.unit() - 0.5) * 7_200_000))],
+      [troubles.setBack, () => this.#setBack()],
+    ];
+    for (const [rate, act] of acts) if (this.#more.unit() < rate) await act();
+    while (this.#processes.size < 3) await this.#startOne();
+    if (this.#more.unit() < 0.66) this.#callSome(this.#someProcess());
+    // Callers come and go in waves, so that limits are met, and left again.
+    const isEbb = Math.floor(this.#clock.monotonic() / 3_000) % 2 === 0;
+    if (this.#more.unit() < (isEbb ? 0.9 : 0.3)) this.#endSome();
+  }
+
+  #someProcess(): number {
+    const processes = [...this.#processes.keys()];
+    return processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
+  }
+
+  #callSome(process: number): void {
+    const claims = this.#claimsOf(1 + Math.floor(this.#chance.unit() * 3));
+    const from = Math.floor(this.#chance.unit() * 3);
+    void this.#call(process, this.#chance.unit() < 0.5 ? claims : claims.slice(from, from + 1)).catch((thrown) => {
+      this.#fault ??= thrown;
+    });
+  }
+
+  #endSome(): void {
+    const running = this.judge.calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
+    const call = running[Math.floor(this.#chance.unit() * running.length)];
+    if (call !== undefined) this.#end(call);
+  }
+
   async #call(process: number, claims: readonly Claim[]): Promise<Reserved | Refused> {
-    const id = `req_${this.#calls.length}_${Math.floor(this.#chance.unit() * 1e9)}`;
+    const id = `req_${this.judge.calls.length}_${Math.floor(this.#chance.unit() * 1e9)}`;
     const counter = this.#processes.get(process);
     if (counter === undefined) throw new Error("no such process");
+    this.judge.asked(id, claims, process);
     const answer = counter.reserve(claims, id, true);
-    if (!(answer instanceof Promise)) this.unasked++;
+    if (!(answer instanceof Promise)) {
+      this.unasked++;
+      const sinceMs = this.#cutOffMs.get(process) ?? Number.POSITIVE_INFINITY;
+      if (this.#clock.monotonic() - sinceMs > bounds.redisLeaseMs)
+        throw new Error("it served from a share after its lease");
+    }
     const settled = await answer;
     if (!settled.granted) {
       this.refusals++;
+      this.judge.refused(id, settled);
       if (settled.reason === "unknown") void this.#read(process);
       return settled;
     }
     const admittedMs = answer instanceof Promise ? (this.#ranMs.get(id) ?? Number.NaN) : this.#clock.monotonic();
     const isDead = this.#processes.get(process) !== counter;
-    const call: Call = {
-      id,
-      process,
-      claims,
-      admittedMs,
-      tokens: null,
-      cost: 0,
-      reserved: settled,
-      isDead,
-      isAdopted: false,
-    };
-    this.#calls.push(call);
-    this.#check(admittedMs);
+    const fresh = { more: 0, tokens: null, cost: 0, endedMs: null, isTold: false, isAdopted: false };
+    const deadMs = isDead ? admittedMs : null;
+    this.judge.admitted({ ...fresh, id, process, claims, admittedMs, reserved: settled, isDead, deadMs });
     return settled;
   }
 
   #end(call: Call): void {
     const counter = this.#processes.get(call.process);
-    if (counter === undefined || call.reserved === null) return;
+    if (counter === undefined) return;
     const part = this.#chance.unit();
     const budget = call.claims.find(({ kind }) => kind === "budget");
     if (budget !== undefined) {
-      call.cost = Math.floor(budget.amount * part);
+      call.cost = Math.floor((budget.amount + call.more) * part);
       this.#ledger.note(call.process, { attemptId: call.id, amount: call.cost });
       void Promise.resolve(counter.spend("b", 0, { attemptId: call.id, amount: call.cost }));
     }
     call.tokens = Math.ceil((call.claims.find(({ kind }) => kind === "window")?.amount ?? 0) * part);
-    void Promise.resolve(
-      counter.settle(
-        call.reserved.ticket,
-        call.claims.map(() => call.tokens ?? 0),
-      ),
+    call.endedMs = this.#clock.monotonic();
+    const told = counter.settle(
+      call.reserved.ticket,
+      call.claims.map(() => call.tokens ?? 0),
     );
+    if (told === undefined) call.isTold = true;
+    else void told.then(() => (call.isTold = true));
+  }
+
+  /** A call that runs asks for more of its budget. */
+  #topUpSome(): void {
+    const running = this.judge.calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
+    const call = running[Math.floor(this.#more.unit() * running.length)];
+    const budget = call?.claims.find(({ kind }) => kind === "budget");
+    const counter = call === undefined ? undefined : this.#processes.get(call.process);
+    if (call === undefined || budget === undefined || counter === undefined) return;
+    const amount = 1 + Math.floor(this.#more.unit() * 4);
+    const id = `more_${Math.floor(this.#more.unit() * 1e9)}`;
+    this.judge.asked(id, [{ ...budget, amount }], call.process);
+    void Promise.resolve(counter.topUp(call.reserved.ticket, amount, amount)).then((more) => {
+      // A call that has ended meanwhile has nothing of it.
+      if (call.tokens === null && !call.isAdopted) call.more += more;
+      this.judge.rise();
+      // What it got too late is given back.
+      this.#clock.after(100, () => this.judge.lost(id));
+    });
+  }
+
+  #cut(process: number): void {
+    this.#network.cut(process);
+    this.#doubt(0);
+  }
+
+  #cutOff(process: number): void {
+    this.#network.cut(process);
+    this.#network.away.add(process);
+    if (!this.#cutOffMs.has(process)) this.#cutOffMs.set(process, this.#clock.monotonic());
+    this.#awayMs.set(process, this.#clock.monotonic() + Math.floor(this.#chance.unit() * this.#outageMsMax));
   }
 
   /** Its calls die with it. */
   #kill(process: number): void {
     this.#network.cut(process);
     this.#network.away.delete(process);
+    this.#awayMs.delete(process);
     this.#processes.get(process)?.close();
     this.#processes.delete(process);
-    for (const call of this.#calls) if (call.process === process) call.isDead = true;
+    const nowMs = this.#clock.monotonic();
+    for (const call of this.judge.calls) {
+      if (call.process !== process) continue;
+      call.isDead = true;
+      call.deadMs ??= nowMs;
+    }
+    // What it had leased lapses with its lease; of a window it counts until then.
+    this.#doubt(bounds.redisLeaseMs);
+    this.judge.unfair(nowMs + bounds.redisLeaseMs + this.#windowMs * 1.1, ["window"]);
+    this.#bequeath(process);
+  }
+
+  #bequeath(process: number): void {
     this.#adoptions++;
     // Sometimes before its lease is over, sometimes after that.
-    this.#clock.after(Math.floor(this.#chance.unit() * 1.5 * bounds.redisLeaseMs), () => void this.#adopt(process));
+    const leases = this.#troubles === null ? 1.5 : 4;
+    this.#clock.after(Math.floor(this.#chance.unit() * leases * bounds.redisLeaseMs), () => void this.#adopt(process));
   }
 
   /** What was open is closed with what it may have cost, all of it is stored, and the counter is told so. */
   async #adopt(process: number): Promise<void> {
-    for (const call of this.#calls) {
+    for (const call of this.judge.calls) {
       if (call.process !== process) continue;
       const budget = call.tokens === null ? call.claims.find(({ kind }) => kind === "budget") : undefined;
       if (budget !== undefined) {
@@ -272,43 +394,81 @@ export class ShareWorld {
     await this.#heir?.reread([{ key: "b", periodStart: 0 }]);
     await this.#heir?.shared?.adopted(ownerOf(process));
     this.#adoptions--;
+    this.#doubt(0);
   }
 
-  /** Of no limit was more admitted than it allows, at this moment. */
-  #check(atMs: number): void {
-    const sums = { window: 0, gauge: 0, budget: 0 };
-    for (const { claims, admittedMs, tokens, cost, isDead, isAdopted } of this.#calls) {
-      const runs = tokens === null && !isDead;
-      const holds = tokens === null && !isAdopted;
-      for (const { kind, amount } of claims) {
-        if (kind === "window" && admittedMs > atMs - this.#windowMs) sums.window += Math.min(amount, tokens ?? amount);
-        if (kind === "gauge" && runs) sums.gauge += amount;
-        // Money stays held until it is known what became of it.
-        if (kind === "budget") sums.budget += holds ? amount : cost;
-      }
-    }
-    for (const [kind, sum] of Object.entries(sums)) {
-      if (kind === "gauge" && this.#outageMsMax > bounds.redisLeaseMs) continue;
-      if (sum > limit) throw new Error(`${sum} of ${limit} were admitted by a ${kind}`);
-    }
+  /** A process ends in order: its calls have ended, and what it had leased is somebody else's at once. */
+  #leave(process: number): void {
+    const counter = this.#processes.get(process);
+    if (counter === undefined || this.#network.away.has(process) || this.judge.isAsking(process)) return;
+    for (const call of this.judge.calls) if (call.process === process && call.tokens === null) this.#end(call);
+    this.#processes.delete(process);
+    this.#leaving.add(process);
+    void counter.leave(new AbortController().signal).then(() => {
+      this.#leaving.delete(process);
+      // What it could not tell any more is told by whoever finds its journal.
+      if (counter.untold > 0) this.#bequeath(process);
+    });
+  }
+
+  /** Somebody edits a limit. */
+  #edit(): void {
+    const kind = (["window", "gauge", "budget"] as const)[Math.floor(this.#more.unit() * 3)] ?? "gauge";
+    if (kind === "budget")
+      this.limits.budget = Math.max(20, this.limits.budget + Math.floor(this.#more.unit() * 90 - 20));
+    else this.limits[kind] = 20 + Math.floor(this.#more.unit() * 60);
+  }
+
+  /** Redis loses all. What had ended is seeded from the ledger; until it is calm again it counts what it is told, in any order. */
+  async #empty(): Promise<void> {
+    await this.#ground.type("FLUSHALL");
+    this.judge.isSuspended = true;
+  }
+
+  #setBack(): void {
+    this.#backMs += Math.floor(this.#more.unit() * 10_000);
+    this.judge.unfair(this.#clock.monotonic() + this.#windowMs * 1.1, ["window"]);
+  }
+
+  /** Until somewhat after `ms` from now somebody may not be there to be asked for what he has idle. */
+  #doubt(ms: number): void {
+    this.judge.unfair(this.#clock.monotonic() + ms + bounds.shareDeafMs + 1_000);
+  }
+
+  /** What is slow, or is away, cannot be asked within a bound. */
+  #weigh(): void {
+    if (this.#fault !== null) throw this.#fault;
+    const isWhole = this.#network.away.size === 0 && [...this.#processes.values()].every(({ isUp }) => isUp);
+    if (!isWhole || this.#troubles?.isQuick !== true) this.#doubt(0);
+    if (this.#adoptions > 0) this.judge.unfair(this.#clock.monotonic() + 1_000, ["budget"]);
   }
 
   #spent(): number {
-    return this.#calls.reduce((sum, { cost }) => sum + cost, 0);
+    return this.judge.calls.reduce((sum, { cost }) => sum + cost, 0);
+  }
+
+  #claimsOf(amount: number): readonly Claim[] {
+    const { window, gauge, budget } = this.limits;
+    return [
+      { ...windowClaim("w", window, amount), windowMs: this.#windowMs },
+      gaugeClaim("g", gauge),
+      budgetClaim("b", budget, amount),
+    ];
   }
 
   async #pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 500) {
       this.#clock.advance(Math.min(left, 500));
-      await this.#move(12);
+      await this.#move(this.#troubles === null ? 12 : quickly);
     }
   }
 
   /** So many messages, and what they set going. */
   async #move(count: number): Promise<void> {
-    for (const [process, backMs] of this.#backMs) {
+    for (const [process, backMs] of this.#awayMs) {
       if (this.#clock.monotonic() < backMs) continue;
-      this.#backMs.delete(process);
+      this.#awayMs.delete(process);
+      this.#cutOffMs.delete(process);
       this.#network.away.delete(process);
     }
     for (let moved = 0; moved < count; moved++) {
@@ -323,7 +483,11 @@ export class ShareWorld {
     const watched = work.finally(() => (isDone = true));
     watched.catch(() => undefined);
     for (let step = 0; !isDone; step++) {
-      if (step > 20_000) throw new Error("it does not come to an end");
+      if (step > 20_000)
+        throw new Error(
+          "it does not come to an end" +
+            JSON.stringify([...this.#processes].map(([n, c]) => [n, c.isUp, c.untold, c.problem])),
+        );
       await this.#move(3);
       if (!isDone) this.#clock.advance(1);
     }
@@ -333,6 +497,9 @@ export class ShareWorld {
 
 let worlds = 0;
 
+/** All that is on its way, and more than that there is none. */
+const quickly = 500;
+
 /** The number of the process that starts first. */
 const heirProcess = 1;
 
@@ -341,14 +508,12 @@ const ownerOf = (process: number): string => `proc_${process}`;
 /** A microtask's row, and the real server's answers. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const claimsOf = (amount: number, windowMs: number): readonly Claim[] => [
-  { ...windowClaim("w", limit, amount), windowMs },
-  gaugeClaim("g", limit),
-  budgetClaim("b", limit, amount),
-];
-
-/** A message is a list of operations, whose third word may be the id of a reservation; other scripts have it in this place. */
-function idsIn(word: string): readonly string[] {
-  if (!word.startsWith("[")) return [word];
-  return (JSON.parse(word) as readonly (readonly string[])[]).map((operation) => operation[2] ?? "");
+/** A message is a list of operations, whose third word may be the id of a reservation, and is answered by a list of answers. */
+function grantedIn(word: string, answer: unknown): readonly string[] {
+  const [answers] = Array.isArray(answer) ? answer : [];
+  if (!word.startsWith("[") || typeof answers !== "string") return [];
+  const told: readonly (readonly unknown[])[] = JSON.parse(answers);
+  return (JSON.parse(word) as readonly (readonly string[])[]).flatMap(([, , id = ""], index) =>
+    told[index]?.[0] === 1 ? [id] : [],
+  );
 }

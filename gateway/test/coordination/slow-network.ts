@@ -32,8 +32,8 @@ export interface NetworkParts {
   readonly nowMs: () => number;
   /** Does a command on the real server. */
   readonly type: (...words: string[]) => Promise<unknown>;
-  /** Told when a script was run, by its arguments. */
-  readonly ran: (command: readonly string[]) => void;
+  /** Told when a script was run: its arguments, and what it answered. */
+  readonly ran: (command: readonly string[], answer: unknown) => void;
 }
 
 /**
@@ -112,7 +112,7 @@ export class SlowNetwork {
     );
     try {
       const answer = await this.#parts.type(...timed);
-      this.#parts.ran(command);
+      this.#parts.ran(command, answer);
       return answer;
     } catch (thrown) {
       return thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -8,7 +8,7 @@ import { costsPrelude } from "./lua-costs.ts";
  * hash tag, so that all keys of a script lie in one slot of a cluster. ARGV[1] is the epoch that the caller believes in: with
  * another one nothing is done and the answer is -1. ARGV[2] is a time in milliseconds for tests; left empty it is the server's.
  *
- * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, and a field for each part), `g:` a
+ * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, `v` how often the clock was set back, and a field for each part), `g:` a
  * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
  * `<start>:s`, `:h`, `:k`, `:m` spent, held, known, and from when on costs may not be in the reading), `t:` costs that a
  * budget was told lately, `i:` those that a reading held, `d:` when those were settled that were told later, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
@@ -33,8 +33,8 @@ local function str(n) return string.format('%.0f', n) end
 local function openWindow(key, windowMs)
   local w = {kind = 'w', k = base .. 'w:' .. key, part = windowMs / parts, windowMs = windowMs, add = {}, drop = {}, held = {}}
   local now = math.floor(ms / w.part)
-  local f = redis.call('HMGET', w.k, 'n', 'o', 's', 'h')
-  w.h = tonumber(f[4] or 0) or 0
+  local f = redis.call('HMGET', w.k, 'n', 'o', 's', 'h', 'v')
+  w.h, w.v = tonumber(f[4] or 0) or 0, f[5] or ''
   if not f[1] then
     w.n, w.o, w.s = now, now, 0
     return w
@@ -43,7 +43,8 @@ local function openWindow(key, windowMs)
   if now < w.n - 1 then
     -- The server's clock was set back. All that is counted counts as of now, which frees nothing early.
     redis.call('DEL', w.k)
-    redis.call('HSET', w.k, 'n', str(now), 'o', str(now), 's', str(w.s), 'h', str(w.h), str(now), str(w.s))
+    w.v = str((tonumber(w.v) or 0) + 1)
+    redis.call('HSET', w.k, 'n', str(now), 'o', str(now), 's', str(w.s), 'h', str(w.h), 'v', w.v, str(now), str(w.s))
     redis.call('PEXPIRE', w.k, str(w.h > 0 and keepMs or windowMs * 3))
     w.n, w.o = now, now
     return w
@@ -80,6 +81,10 @@ local function windowAdd(w, p, amount)
   if p < w.o then w.o = p end
   w.changed = true
 end
+-- Puts right what was counted in a part. v: how often the clock had been set back then. What was moved since leaves with the others.
+local function windowCorrect(w, p, v, amount)
+  if amount > 0 or (v or '') == w.v then windowAdd(w, p, amount) end
+end
 local function windowFree(w, amount)
   if w.s == 0 then return 0 end
   local left, last = 0, w.o
@@ -98,7 +103,7 @@ end
 local function writeWindow(w)
   if not w.changed then return end
   if #w.drop > 0 then redis.call('HDEL', w.k, unpack(w.drop)) end
-  if w.s == 0 and w.h == 0 then
+  if w.s == 0 and w.h == 0 and w.v == '' then
     redis.call('DEL', w.k)
     return
   end
@@ -254,7 +259,7 @@ local function endShare(id, r, endMs)
   local c = r.claims[1]
   if c.kind == 'W' then
     local w = open('w', c.key, c.windowMs)
-    r.lapsed = math.min(math.floor(endMs / w.part), w.n)
+    r.lapsed, r.v = math.min(math.floor(endMs / w.part), w.n), w.v
     w.h, w.changed = math.max(0, w.h - c.amount), true
     windowAdd(w, r.lapsed, c.amount)
     write()
@@ -277,7 +282,7 @@ local function endOne(id, actuals, endMs, reread)
     local it = open(c.kind, c.key, c.windowMs)
     if c.kind == 'w' then
       local actual = tonumber(actuals[i] or '')
-      if actual then windowAdd(it, math.floor(r.at / it.part), actual - c.amount) end
+      if actual then windowCorrect(it, math.floor(r.at / it.part), c.v, actual - c.amount) end
     elseif c.kind == 'g' then
       if not r.money then
         it.used = math.max(0, it.used - c.amount)
@@ -377,10 +382,7 @@ local function bury(most)
   end
   return count
 end
-${costsPrelude}local function holdLock()
-  if string.sub(KEYS[1], -8) == ':seeding' then redis.call('PEXPIRE', KEYS[1], '${bounds.redisSeedMs}') end
-end
-local function isAlive(owner)
+${costsPrelude}local function isAlive(owner)
   local untilMs = redis.call('ZSCORE', base .. 'owners', owner)
   return untilMs ~= false and tonumber(untilMs) >= ms
 end

@@ -9,7 +9,7 @@ import { isLasting, reasonOf } from "./redis-failure.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { runScript } from "./run-script.ts";
-import { afterRunningFor } from "./running-time.ts";
+import { afterRunningFor, every } from "./running-time.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {
@@ -42,6 +42,8 @@ export class Membership {
   #link: RedisLink | null = null;
   #epoch = "";
   #epochs = 0;
+  /** How this process called the epoch that it was about to begin the last time. */
+  #begun = "";
   #policy = "noeviction";
   #state: "joining" | "up" | "down" = "joining";
   #problem: string | null = null;
@@ -220,11 +222,13 @@ export class Membership {
     await this.#connect();
     for (;;) {
       const name = this.#options.ids.next("ep_");
+      const begun = this.#begun;
+      this.#begun = name;
       const askedMs = this.#clock.monotonic();
       const [found, current, version, policy, serverMs] = await this.#exec(
         "enter",
         [epoch, lock],
-        [name, String(bounds.redisSeedMs)],
+        [name, String(bounds.redisSeedLockMs), begun],
       );
       if (Number.parseInt(String(version), 10) < redisVersionMin) {
         throw new RedisUnusable(`it is version ${version}, and ${redisVersionMin} or later is needed.`);
@@ -309,6 +313,10 @@ export class Membership {
         throw thrown;
       }
     };
+    const holdMs = bounds.redisSeedLockMs;
+    const stopHolding = every(this.#clock, holdMs / 4, bounds.redisSeedMs, () => {
+      this.#exec("holdLock", locks, [epoch, String(holdMs)]).catch(() => undefined);
+    });
     try {
       await this.#options.seed?.({
         seed: (key, amount, at, windowMs) => tell("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs)),
@@ -317,6 +325,8 @@ export class Membership {
     } catch (thrown) {
       await this.#exec("abandon", locks, [epoch]).catch(() => undefined);
       throw failure ?? new SeedingFailed(`what the ledger knows cannot be read: ${reasonOf(thrown)}`);
+    } finally {
+      stopHolding();
     }
     await this.#exec("publish", locks, [epoch, String(this.#drained.serverMs)]);
   }
@@ -334,7 +344,7 @@ export class Membership {
     try {
       const { epoch, lock } = this.#keys;
       const askedMs = this.#clock.monotonic();
-      const [found, current, , , serverMs] = await this.#exec("enter", [epoch, lock], ["", ""]);
+      const [found, current, , , serverMs] = await this.#exec("enter", [epoch, lock], ["", "", ""]);
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       if (found === "ready" && current === this.#epoch) {
         const renewedMs = this.#clock.monotonic();

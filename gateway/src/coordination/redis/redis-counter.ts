@@ -15,6 +15,7 @@ import type {
   Spending,
 } from "#ports/index.ts";
 import { LatestHolds } from "./latest-holds.ts";
+import { LiveReservations } from "./live-reservations.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
@@ -76,8 +77,7 @@ class CounterInRedis implements RedisCounter {
   readonly #observer: Pick<Observer, "log">;
   readonly #membership: Membership;
   readonly #outbox: Outbox;
-  /** Reservations of this process that have not ended, by id. */
-  readonly #live = new Map<string, SharedReservation>();
+  readonly #live = new LiveReservations();
   /** null: nothing is leased. */
   readonly #shares: ShareBook | null;
   readonly #latest: LatestHolds;
@@ -111,6 +111,7 @@ class CounterInRedis implements RedisCounter {
       latest: this.#latest,
       lag: this.#lag,
       reserve: (asked) => this.#reserve(asked),
+      tellCosts: async () => this.#shares?.flush(),
     });
   }
 
@@ -307,10 +308,14 @@ class CounterInRedis implements RedisCounter {
     ]);
   }
 
-  /** What cannot be told now is told when the counter is there again; then it is true, as if it were counted. */
+  /**
+   * What cannot be told now is told when the counter is there again; then it is true, as if it were counted. A reservation that no
+   * share carries is ended at once, so its cost must not wait for the next message of a share.
+   */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
     const args = [key, String(periodStart), cost.attemptId, String(cost.amount)];
     this.#told.note(args, this.#clock.monotonic());
+    if (this.#live.holdMoneyOf(key, periodStart)) return this.#spend(args);
     return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(args);
   }
 
@@ -372,7 +377,7 @@ class CounterInRedis implements RedisCounter {
 
   #keep(reservation: SharedReservation): SharedReservation {
     if (reservation.lasts) this.#latest.note(reservation);
-    else this.#live.set(reservation.id, reservation);
+    else this.#live.add(reservation);
     return reservation;
   }
 

@@ -17,3 +17,18 @@ export function afterRunningFor(clock: Clock, ms: number, act: () => void): () =
   slice();
   return () => stop();
 }
+
+/** Acts again and again, until it is stopped or `forMs` have passed. */
+export function every(clock: Clock, ms: number, forMs: number, act: () => void): () => void {
+  const endMs = clock.monotonic() + forMs;
+  let stop = (): void => {};
+  const later = (): void => {
+    stop = clock.after(ms, () => {
+      if (clock.monotonic() > endMs) return;
+      act();
+      later();
+    });
+  };
+  later();
+  return () => stop();
+}

@@ -1,3 +1,4 @@
+import { abandon, enter, holdLock, publish } from "./epoch-scripts.ts";
 import { prelude } from "./lua-prelude.ts";
 import { lease, recall } from "./shares/share-scripts.ts";
 
@@ -26,6 +27,7 @@ local function take(moneyMax)
     if c.kind == 'w' then
       if not (it.s + it.h + amount <= c.limit) then return i, 'limit' end
       windowAdd(it, it.n, amount)
+      c.v = it.v
       states[i] = {str(it.s + it.h), str(windowFree(it, 1)), '0'}
     elseif c.kind == 'g' then
       if not (it.used + amount <= c.limit) then return i, 'limit' end
@@ -83,7 +85,7 @@ end
 write()
 local kept = {}
 for i, c in ipairs(claims) do
-  kept[i] = {kind = c.kind, key = c.key, amount = c.taken, limit = c.limit, windowMs = c.windowMs, start = c.start}
+  kept[i] = {kind = c.kind, key = c.key, amount = c.taken, limit = c.limit, windowMs = c.windowMs, start = c.start, v = c.v}
 end
 keep(id, {owner = owner, held = held, at = ms, claims = kept})
 local answer = {1, held == inf and 'inf' or str(held)}
@@ -94,7 +96,6 @@ return answer
 /** ARGV: owner (of what lasts: none), then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
 const restore = script(`
 local owner, i, missing = ARGV[3], 4, 0
-holdLock()
 while i <= #ARGV do
   local id, at, count = ARGV[i], ms - tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
@@ -106,7 +107,9 @@ while i <= #ARGV do
       local c = {kind = ARGV[i], key = ARGV[i + 1], limit = tonumber(ARGV[i + 2]), amount = tonumber(ARGV[i + 3]),
         windowMs = tonumber(ARGV[i + 5]), start = ARGV[i + 6]}
       local it = open(c.kind, c.key, c.windowMs)
-      if c.kind == 'w' then windowAdd(it, math.floor(at / it.part), c.amount)
+      if c.kind == 'w' then
+        windowAdd(it, math.floor(at / it.part), c.amount)
+        c.v = it.v
       elseif c.kind == 'g' then it.used, it.add = it.used + c.amount, it.add + c.amount
       else
         local p = periodOf(it, c.start) or addPeriod(it, c.start, false)
@@ -289,7 +292,6 @@ return ids
 
 /** ARGV: key, amount, age in milliseconds, window in milliseconds. */
 const seed = script(`
-holdLock()
 local w = open('w', ARGV[3], tonumber(ARGV[6]))
 windowAdd(w, math.floor((ms - tonumber(ARGV[5])) / w.part), tonumber(ARGV[4]))
 write()
@@ -313,44 +315,6 @@ lapse(1000)
 bury(1000)
 return {alive and 1 or -2}
 `);
-
-/**
- * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds that its seeding may take; left empty, none is begun.
- * An epoch ends with its server's run: what a restart or a failover may have lost is not guessed. Answers {"ready", epoch,
- * version, policy, milliseconds of its clock}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
- */
-const enter = `
-local info = redis.call('INFO', 'server')
-local run = string.match(info, 'run_id:(%w+)') or ''
-local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(info, 'redis_version:([%d.]+)') or ''
-local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
-local time = redis.call('TIME')
-local now = tostring(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
-local epoch = redis.call('GET', KEYS[1])
-if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy, now} end
-if ARGV[2] == '' then return {'wait', '', version, policy, now} end
-local next = string.sub(run, 1, 12) .. '-' .. ARGV[1]
-if redis.call('SET', KEYS[2], next, 'NX', 'PX', ARGV[2]) then return {'seed', next, version, policy, now} end
-return {'wait', '', version, policy, now}
-`;
-
-/** KEYS: epoch, lock. ARGV: the new epoch, milliseconds. Answers {1}, or {0} when its seeding took too long and another one seeds. */
-const publish = `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
-redis.call('SET', KEYS[1], ARGV[1])
--- What others settled lately may be told anew a moment from now: readings until then tell apart what the last minute brought.
-local base = string.match(KEYS[1], '^{.-}') .. ':' .. ARGV[1] .. ':'
-redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 60000) * 1000), 'begin')
-redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
-redis.call('DEL', KEYS[2])
-return {1}
-`;
-
-/** KEYS: epoch, lock. ARGV: the new epoch, whose seeding failed: somebody else may seed at once. */
-const abandon = `
-if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
-return {1}
-`;
 
 /** What is asked and told all the time: each is one operation of a message, and they are answered in their order. */
 const operations = { reserve, settle, topUp, peek, begin, known, spend, reread, lease, recall } as const;
@@ -391,6 +355,7 @@ export const scripts = Object.freeze({
   lasting,
   enter,
   publish,
+  holdLock,
   abandon,
 });
 

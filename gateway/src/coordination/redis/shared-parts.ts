@@ -9,6 +9,8 @@ export interface SharedPartsOptions {
   readonly outbox: Outbox;
   readonly latest: LatestHolds;
   readonly lag: ReadingLag;
+  /** Tells what was spent and is not told yet. */
+  tellCosts(): Promise<void>;
   reserve(asked: {
     readonly id: string;
     readonly claims: readonly Claim[];
@@ -17,11 +19,13 @@ export interface SharedPartsOptions {
 }
 
 /** What outlives the processes: see the port. */
-export function sharedParts({ membership, outbox, latest, lag, reserve }: SharedPartsOptions): SharedParts {
+export function sharedParts({ membership, outbox, latest, lag, tellCosts, reserve }: SharedPartsOptions): SharedParts {
   return {
     hold: (id, claims) => reserve({ id, claims, lasts: true }),
     endHold: async (id) => {
       latest.ended(id);
+      // What it has cost counts before it is freed.
+      await tellCosts();
       const [done] = await outbox.tell("settle", [id], membership.isUp);
       return done === 1;
     },

@@ -44,8 +44,12 @@ export const limitsBounds = {
   redisMoneyMs: 1_800_000,
   /** How long a process remembers what it has set aside there for a task, which may not be stored yet. */
   redisLastingMs: 60_000,
-  /** How long one process may take to tell an empty one what the ledger knows; how often the others look meanwhile. */
+  /**
+   * How long one process may take to tell an empty one what the ledger knows; how soon its lock is another's when it is not heard of;
+   * and how often the others look meanwhile.
+   */
   redisSeedMs: 30_000,
+  redisSeedLockMs: 4_000,
   redisSeedLookMs: 100,
   /** Reservations that are told anew in one step. */
   redisRestoreMax: 100,

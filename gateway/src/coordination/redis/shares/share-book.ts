@@ -96,6 +96,7 @@ export class ShareBook {
       const amount = actual[index] ?? Number.NaN;
       taking.share.settle(taking, Number.isFinite(amount) && amount >= 0 ? Math.round(amount) : taking.amount, atMs);
       this.#talk.attend(taking.share);
+      if (taking.share.isScarce(atMs)) this.#talk.soon();
     }
   }
 

@@ -36,19 +36,19 @@ while i <= #ARGV do
   local p = kind == 'b' and (periodOf(it, start) or (active > 0 and addPeriod(it, start, false))) or nil
   local done = r.seq == seq
   local before = 0
-  if r.lapsed then windowAdd(it, r.lapsed, -r.claims[1].amount)
+  if r.lapsed then windowCorrect(it, r.lapsed, r.v, -r.claims[1].amount)
   elseif packed then before = r.claims[1].amount end
   local after = before
   if not done then
     local marks = {}
     for n = i, i + 2 * uses - 1, 2 do
-      local amount, corrected = tonumber(ARGV[n + 1]), string.match(ARGV[n], '^@(.+)$')
-      if corrected then windowAdd(it, tonumber(corrected), amount)
+      local amount, corrected, v = tonumber(ARGV[n + 1]), string.match(ARGV[n], '^@(%d+):?(%d*)$')
+      if corrected then windowCorrect(it, tonumber(corrected), v, amount)
       else
         local part = math.min(math.floor((ms - tonumber(ARGV[n])) / it.part), it.n)
         windowAdd(it, part, amount)
         after = after - amount
-        marks[#marks + 1] = str(part)
+        marks[#marks + 1] = it.v == '' and str(part) or str(part) .. ':' .. it.v
       end
     end
     r.marks = table.concat(marks, ',')

@@ -99,6 +99,14 @@ export class Share {
     return !this.isDirty && this.idle <= 0 && this.active === 0 && this.#there === 0;
   }
 
+  /**
+   * Whether what comes back is to be told at once, since somebody may be refused for want of it: while a recall lasts nobody is
+   * asked again, and who holds nothing that is idle is never asked.
+   */
+  isScarce(atMs: number): boolean {
+    return (atMs < this.#pausedUntilMs || this.idle <= 0) && this.isDirty;
+  }
+
   /** A call asks for this much, be it served from here or not. */
   note(amount: number, atMs: number): void {
     this.#flow = this.#fadedFlow(atMs) + amount;
@@ -214,7 +222,7 @@ export class Share {
     this.#isSure = true;
     this.idle += amount - letter.rest;
     const marks = String(answer[from + 5]);
-    this.#uses?.told(letter.parts, marks === "" ? [] : marks.split(",").map(Number), atMs);
+    this.#uses?.told(letter.parts, marks === "" ? [] : marks.split(","), atMs);
     this.see(Number(answer[from + 1]), Number(answer[from + 2]), Number(answer[from + 3]), atMs);
     if (answer[from + 4] === "1" && atMs >= this.#pausedUntilMs) this.recalled(atMs);
     else if (atMs < this.#pausedUntilMs) this.giveBack();

@@ -6,7 +6,7 @@ export class UsedPart {
   /** Of calls that still run. */
   live: number;
   /** Where it was counted; null while that is not known. */
-  mark: number | null = null;
+  mark: string | null = null;
   sent = false;
   correction = 0;
   /** It has left the window: nothing of it counts any more. */
@@ -92,7 +92,7 @@ export class Uses {
     return { parts, corrections };
   }
 
-  told(parts: readonly UsedPart[], marks: readonly number[], atMs: number): void {
+  told(parts: readonly UsedPart[], marks: readonly string[], atMs: number): void {
     for (const [index, part] of parts.entries()) {
       part.mark = marks[index] ?? null;
       part.untold = 0;

@@ -1,0 +1,48 @@
+/**
+ * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds until its lock is renewed (left empty, none
+ * is begun), and the name that this process gave before: a lock that it holds under that, without having heard so, is its own.
+ * An epoch ends with its server's run: what a restart or a failover may have lost is not guessed. Answers {"ready", epoch,
+ * version, policy, milliseconds of its clock}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
+ */
+export const enter = `
+local info = redis.call('INFO', 'server')
+local run = string.match(info, 'run_id:(%w+)') or ''
+local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(info, 'redis_version:([%d.]+)') or ''
+local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
+local time = redis.call('TIME')
+local now = tostring(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+local epoch = redis.call('GET', KEYS[1])
+if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy, now} end
+if ARGV[2] == '' then return {'wait', '', version, policy, now} end
+local next = string.sub(run, 1, 12) .. '-' .. ARGV[1]
+local held = redis.call('GET', KEYS[2])
+if not held or (ARGV[3] ~= '' and held == string.sub(run, 1, 12) .. '-' .. ARGV[3]) then
+  redis.call('SET', KEYS[2], next, 'PX', ARGV[2])
+  return {'seed', next, version, policy, now}
+end
+return {'wait', '', version, policy, now}
+`;
+
+/** KEYS: epoch, lock. ARGV: the new epoch, milliseconds. Answers {1}, or {0} when its seeding took too long and another one seeds. */
+export const publish = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
+redis.call('SET', KEYS[1], ARGV[1])
+-- What others settled lately may be told anew a moment from now: readings until then tell apart what the last minute brought.
+local base = string.match(KEYS[1], '^{.-}') .. ':' .. ARGV[1] .. ':'
+redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 60000) * 1000), 'begin')
+redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
+redis.call('DEL', KEYS[2])
+return {1}
+`;
+
+/** KEYS: epoch, lock. ARGV: the new epoch, milliseconds. Whoever seeds still does. */
+export const holdLock = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+return {1}
+`;
+
+/** KEYS: epoch, lock. ARGV: the new epoch, whose seeding failed: somebody else may seed at once. */
+export const abandon = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+return {1}
+`;

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { createClient } from "@redis/client";
+import type { RedisCounter } from "#coordination/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
+import { gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { granted, RedisGround } from "./redis-ground.ts";
+
+describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  test("sentinels make a replica the master: every process finds it, one of them seeds it, and what runs keeps its place", async () => {
+    const ground = await RedisGround.open();
+    const servers: RedisServer[] = [];
+    try {
+      const replica = await RedisServer.start("--replicaof", `127.0.0.1 ${ground.server.port}`);
+      servers.push(replica);
+      for (let count = 0; count < 3; count++) servers.push(await RedisServer.sentinel("limits", ground.server.port, 2));
+      const [first, ...others] = servers.slice(1).map(({ port }) => `127.0.0.1:${port}`);
+      await until(async () => (await sentinelsKnown(servers[1]?.port ?? 0)) >= 2 && (await isInStep(replica.port)));
+      const url = `redis://${first}?master_name=limits&${others.map((address) => `addr=${address}`).join("&")}`;
+      await survives(ground, url, async () => await ground.server.end());
+    } finally {
+      for (const server of servers.reverse()) await server.stop();
+      await ground.close();
+    }
+  });
+});
+
+/** Three processes hold places of eight; then what befalls the server, and a window that the ledger knows some of. */
+async function survives(ground: RedisGround, url: string, befalls: () => Promise<void>): Promise<void> {
+  let seeded = 0;
+  const seed = async (counter: Pick<RedisCounter, "seed">): Promise<void> => {
+    seeded++;
+    await counter.seed("w", 7, systemClock.now(), 60_000);
+  };
+  const counters: RedisCounter[] = [];
+  for (let count = 0; count < 3; count++) counters.push(await ground.counter({ seed }, url));
+  const places = gaugeClaim("g", 4);
+  for (const counter of counters) await granted(counter, [places]);
+  await befalls();
+  await until(() => counters.every(({ isUp, epochs }) => isUp && epochs === 1));
+  expect(seeded).toBe(2);
+  const [one, two] = counters as [RedisCounter, RedisCounter];
+  expect(await one.peek(windowClaim("w", 10))).toMatchObject({ used: 7 });
+  await granted(two, [places]);
+  expect(await one.reserve([places])).toMatchObject({ granted: false, reason: "limit" });
+}
+
+async function sentinelsKnown(port: number): Promise<number> {
+  const told = await ask(port, ["SENTINEL", "SENTINELS", "limits"]);
+  return Array.isArray(told) ? told.length : 0;
+}
+
+async function isInStep(port: number): Promise<boolean> {
+  return String(await ask(port, ["INFO", "replication"])).includes("master_link_status:up");
+}
+
+/** What one server answers. */
+async function ask(port: number, words: readonly string[]): Promise<unknown> {
+  const client = createClient({ url: `redis://127.0.0.1:${port}` });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await client.sendCommand([...words]);
+  } finally {
+    client.destroy();
+  }
+}
