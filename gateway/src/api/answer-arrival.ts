@@ -1,6 +1,7 @@
 import { asFailure, Failure } from "#core/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { adminRoute } from "./admin-route.ts";
+import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
@@ -10,6 +11,8 @@ export type ListenerRole = "all" | "calls" | "console";
 
 /** One request as it came in, not yet looked into. */
 export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
+  /** The request where it is the runtime's; null: only calls come this way. */
+  readonly whole: Request | null;
   /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
   readonly done: () => void;
   readonly role: ListenerRole;
@@ -18,14 +21,14 @@ export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"
 }
 
 /** Finds who answers a request and reports how it ended. Never rejects: a failure is told in the caller's dialect. */
-export async function answerArrival(dependencies: ApiDependencies, arrival: Arrival): Promise<Response> {
+export async function answerArrival(dependencies: ApiDependencies, arrival: Arrival): Promise<Answer> {
   const { request, path, startedMs } = arrival;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
   const seen: Seen = { key: null, model: null, error: null };
-  let response: Response;
+  let response: Answer;
   let streaming = false;
   const report = (): void => {
     arrival.done();
@@ -47,13 +50,13 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
     }
     if (route === null) {
-      if (!dataPlane.test(path)) {
+      if (arrival.whole !== null && !dataPlane.test(path)) {
         response = withRequestId(
-          await dependencies.admin(request, { ip: address, patient: arrival.patient }),
+          await dependencies.admin(arrival.whole, { ip: address, patient: arrival.patient }),
           requestId,
         );
         report();
-        return dependencies.leaving() ? lastOfConnection(response) : response;
+        return response;
       }
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
@@ -86,12 +89,6 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     response = failed(dependencies, thrown, failure, requestId, dialectOf(route, path, request.headers));
   }
   if (!streaming) report();
-  return dependencies.leaving() ? lastOfConnection(response) : response;
-}
-
-/** The runtime closes the connection behind such an answer. */
-function lastOfConnection(response: Response): Response {
-  response.headers.set("connection", "close");
   return response;
 }
 
@@ -113,12 +110,12 @@ function failed(
  * RFC 6455, 4.1: a GET that would change to the protocol "websocket". A proxy that knows nothing of WebSockets takes the
  * wish away, which holds from hop to hop, and leaves the key, which does not.
  */
-export function asksForSocket({ method, headers }: Request): boolean {
+export function asksForSocket({ method, headers }: CallRequest): boolean {
   if (method !== "GET") return false;
   return headers.get("upgrade")?.toLowerCase() === "websocket" || headers.has("sec-websocket-key");
 }
 
-const dataPlane = /^\/v1(beta)?(\/|$)/;
+export const dataPlane = /^\/v1(beta)?(\/|$)/;
 
 /** Health is asked for at both ports; the warm-up of a connection goes to the address that callers use. */
 function isServed(role: ListenerRole, path: string, hasRoute: boolean): boolean {

@@ -1,6 +1,7 @@
 import type { Principal } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
+import { asResponse } from "./call-request.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { targetOf } from "./target.ts";
 
@@ -27,8 +28,10 @@ export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) =>
     const startedMs = dependencies.clock.monotonic();
     const principal = withTags(call);
     const own: ApiDependencies = { ...dependencies, authenticator: { authenticate: () => principal } };
+    const request = innerRequest(call);
     return answerArrival(own, {
-      request: innerRequest(call),
+      request,
+      whole: request,
       ...targetOf(call.target),
       startedMs,
       address: () => call.ip,
@@ -38,7 +41,7 @@ export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) =>
       done: () => {},
       role: "all",
       flaw: null,
-    });
+    }).then(asResponse);
   };
 }
 

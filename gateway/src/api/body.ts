@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
+import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { encodingOf, unpack } from "./unpack.ts";
 
@@ -67,7 +68,7 @@ export async function readBytes(
 }
 
 /** Whether to read it may cost much: by what its head says. */
-export function mayBeLarge({ headers }: Request): boolean {
+export function mayBeLarge({ headers }: CallRequest): boolean {
   const declared = headers.get("content-length");
   const encoding = headers.get("content-encoding");
   const packed = encoding !== null && encoding !== "" && encoding !== "identity";
@@ -76,13 +77,13 @@ export function mayBeLarge({ headers }: Request): boolean {
 
 /** What is known ahead to be small comes in one piece; the rest is counted as it comes, so that every bound holds. */
 class Arrival {
-  readonly #request: Request;
+  readonly #request: CallRequest;
   readonly #declared: number | null;
   readonly #place: BodyPlace;
   readonly #rules: BodyRules;
   #stop = (): void => {};
 
-  constructor(request: Request, declared: number | null, place: BodyPlace, rules: BodyRules) {
+  constructor(request: CallRequest, declared: number | null, place: BodyPlace, rules: BodyRules) {
     this.#request = request;
     this.#declared = declared;
     this.#place = place;

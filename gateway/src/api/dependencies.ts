@@ -7,6 +7,7 @@ import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { BodyRoom } from "./body-room.ts";
+import type { Answer, CallRequest } from "./call-request.ts";
 import type { OpenSession } from "./socket/socket-link.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
@@ -88,7 +89,7 @@ export interface Seen {
 
 /** One request on its way through the API. `path` is as the router read it; nothing else may parse the URL again. */
 export interface Exchange {
-  readonly request: Request;
+  readonly request: CallRequest;
   readonly requestId: string;
   readonly path: string;
   readonly query: string;
@@ -105,4 +106,4 @@ export interface Exchange {
   readonly patient: () => void;
 }
 
-export type Endpoint = (dependencies: ApiDependencies, exchange: Exchange) => Response | Promise<Response>;
+export type Endpoint = (dependencies: ApiDependencies, exchange: Exchange) => Answer | Promise<Answer>;

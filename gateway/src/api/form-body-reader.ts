@@ -9,6 +9,7 @@ import {
   type RequestFacts,
 } from "#protocols/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
+import type { CallRequest } from "./call-request.ts";
 import { spoolBody } from "./spool-body.ts";
 
 export interface ReadForm {
@@ -34,7 +35,7 @@ export interface FormReading {
  * it. Throws Failure 400, 408, 413, 415 or 503, with nothing kept.
  */
 export async function readFormBody(
-  request: Request,
+  request: CallRequest,
   type: MultipartType,
   spool: Spool,
   { deadlines, fields }: FormReading,

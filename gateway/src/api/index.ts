@@ -3,9 +3,10 @@
  * It decides nothing about upstreams: a call is authenticated, read, and handed to the relay.
  */
 
+export type { ApiServer } from "./api-server.ts";
 export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
 export type { ApiDependencies } from "./dependencies.ts";
 export { endpointsOf } from "./endpoints/models.ts";
-export { type ApiServer, serveApi } from "./server.ts";
+export { serveApi } from "./server.ts";

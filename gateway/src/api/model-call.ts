@@ -1,5 +1,6 @@
 import { type BodyBytes, type BodyMarks, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type EndpointProtocol, serves } from "#relay/index.ts";
@@ -7,6 +8,7 @@ import { withAssets } from "./assets-in-body.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge, readJsonPieces } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
+import type { Answer } from "./call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "./dependencies.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import { captureOf } from "./request-capture.ts";
@@ -119,7 +121,7 @@ export interface ReadCall {
 }
 
 /** A call that is authenticated and read, on its way through the relay and back to its caller. */
-export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Response> {
+export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Answer> {
   const { requestId } = exchange;
   const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
@@ -139,7 +141,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   }
   if (result.body instanceof ReadableStream) end.heard = exchange.streams();
   const body = capture === null ? result.body : capture.delivered(result);
-  return new Response(body, { status: result.status, headers: result.headers });
+  return new ServerAnswer(result.status, result.headers, body);
 }
 
 function callOf(

@@ -1,3 +1,5 @@
+import { bounds } from "#core/index.ts";
+
 /**
  * Whether a request's target means one thing to everybody. Proxies decide by the path who may come through, and each
  * resolves, decodes and joins it in its own way; so whatever two readers could take for two paths is refused.
@@ -6,7 +8,27 @@
  * path as its router matched them, percent-decoded and otherwise as they were sent. Those are what is looked at.
  */
 
-/** What is wrong with a target, in words; null: nothing. `parts` as sent, each percent-decoded; `path` with its encoding. */
+export const emptyPart = `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
+
+/** What is wrong with a path, in words; null: nothing. As it was sent, without its query. */
+export function flawOfPath(path: string): string | null {
+  const parts = path.slice(1).split("/");
+  // One slash at the end is no part of its own.
+  if (parts.length > 1 && parts.at(-1) === "") parts.pop();
+  if (parts.length > bounds.pathPartsMax || parts.includes("")) return emptyPart;
+  return flawOf(Object.fromEntries(parts.map((part, index) => [index, decodedPart(part)])), path);
+}
+
+function decodedPart(part: string): string {
+  if (!part.includes("%")) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "\ufffd";
+  }
+}
+
+/** The same. `parts` as sent, each percent-decoded; `path` with its encoding. */
 export function flawOf(parts: Readonly<Record<string, string>>, path: string): string | null {
   if (!path.startsWith("/")) return "It is no path.";
   if (path.includes("%")) {

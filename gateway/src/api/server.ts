@@ -1,29 +1,21 @@
 import { bounds } from "#core/index.ts";
+import { InnerDoor } from "#http-server/index.ts";
 import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
+import type { ApiServer } from "./api-server.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
+import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
-import { flawOf } from "./plain-target.ts";
+import { serveOwn } from "./own-server.ts";
+import { emptyPart, flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
 import { targetOf } from "./target.ts";
 
-export interface ApiServer {
-  readonly port: number;
-  /** WebSockets that are open. */
-  readonly sockets: () => number;
-  /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
-  leave(): void;
-  /** Only the WebSockets end so. */
-  leaveSockets(): void;
-  /** Requests being answered, streams included. */
-  readonly pending: () => number;
-  /** Closes the port; `now` also ends what is still open. */
-  stop(now: boolean): Promise<void>;
-}
-
 export interface ApiServerOptions {
   readonly hostname: string;
+  /** Who speaks HTTP/1.1 with callers: `own`, a server of our own before the runtime's, or `runtime`, the runtime's alone (the default). */
+  readonly http?: "own" | "runtime";
   readonly port: number;
   /** What is served here; everything by default. */
   readonly role?: ListenerRole;
@@ -35,34 +27,63 @@ export interface ApiServerOptions {
   readonly shared?: boolean;
 }
 
+interface RuntimeServer extends ApiServer {
+  /** Requests on WebSockets that are answered, or wait for it. */
+  readonly socketsPending: () => number;
+}
+
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
 export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
-  const bodies = new BodyDeadlines(dependencies.clock);
-  const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer });
-  const role = options.role ?? "all";
-  const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
-  const sessions = new SocketSessions();
-  const server = Bun.serve<SocketData>({
-    hostname: options.hostname,
-    port: options.port,
-    idleTimeout: idleSeconds,
+  const entrance: Entrance = {
+    bodies: new BodyDeadlines(dependencies.clock),
+    callers: new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer }),
+    sessions: new SocketSessions(),
+    idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
+    role: options.role ?? "all",
+    door: options.http === "own" ? new InnerDoor() : null,
+    flaw: null,
+  };
+  const inner = serveRuntime(dependencies, options, entrance);
+  if (entrance.door === null) return inner;
+  try {
+    return serveOwn(dependencies, { ...options, ...entrance, door: entrance.door }, inner);
+  } catch (thrown) {
+    void inner.stop(true);
+    throw thrown;
+  }
+}
+
+/** The runtime's server: at the port, or behind our own. */
+function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, entrance: Entrance): RuntimeServer {
+  const { sessions, door, idleSeconds } = entrance;
+  const inner = {
     // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
-    development: false,
-    // The runtime shares the port by default outside development; two gateways would then split the calls between them.
-    reusePort: options.shared === true,
-    routes: shapesOf((request, server, flaw) =>
-      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, role, flaw }),
-    ),
+    development: false as const,
+    routes: shapesOf((request, server, flaw) => answer(dependencies, request, server, { ...entrance, flaw })),
     // What no shape fits: an empty part, or more parts than any path of ours.
-    fetch: (request, server) =>
-      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, role, flaw: emptyPart }),
+    fetch: (request: Request, server: BunServer) =>
+      answer(dependencies, request, server, { ...entrance, flaw: emptyPart }),
     websocket: socketHandlers(sessions),
     error: () => new Response("internal error\n", { status: 500 }),
-  });
+  };
+  // It holds at sockets without a port too, of which the runtime's types do not know it.
+  const patience: object = { idleTimeout: idleSeconds };
+  const server =
+    door === null
+      ? Bun.serve<SocketData>({
+          ...inner,
+          ...patience,
+          hostname: options.hostname,
+          port: options.port,
+          // The runtime shares the port by default outside development; two gateways would then split the calls between them.
+          reusePort: options.shared === true,
+        })
+      : Bun.serve<SocketData>({ ...inner, ...patience, unix: door.path });
   return {
     port: server.port ?? options.port,
     pending: () => server.pendingRequests + sessions.pending,
+    socketsPending: () => sessions.pending,
     sockets: () => sessions.size,
     leave() {
       sessions.leave();
@@ -86,11 +107,11 @@ interface Entrance {
   readonly callers: CallerAddress;
   readonly sessions: SocketSessions;
   readonly idleSeconds: number;
+  /** Through which our own server comes to the runtime's; null: callers come to it themselves. */
+  readonly door: InnerDoor | null;
   /** What is wrong with the target as it was sent; null: nothing. */
   readonly flaw: string | null;
 }
-
-const emptyPart = `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
 
 type Handler = (request: Bun.BunRequest, server: BunServer) => Promise<Response | undefined>;
 
@@ -115,6 +136,11 @@ function shapesOf(
   return shapes;
 }
 
+/** Empty when the connection is gone already. */
+function peerOf(server: BunServer, request: Request): string {
+  return server.requestIP(request)?.address ?? "";
+}
+
 function answer(
   dependencies: ApiDependencies,
   request: Request,
@@ -122,17 +148,20 @@ function answer(
   entrance: Entrance,
 ): Promise<Response | undefined> {
   const startedMs = dependencies.clock.monotonic();
+  const peer = entrance.door === null ? peerOf(server, request) : entrance.door.admit(request.headers);
+  if (peer === null) return Promise.resolve(new Response("not for you\n", { status: 403 }));
   const { path, query } = targetOf(request.url);
   let lifted = false;
   let switched = false;
   let address: string | null = null;
   const answered = answerArrival(dependencies, {
     request,
+    whole: request,
     path,
     query,
     startedMs,
     address: () => {
-      address ??= entrance.callers.of(server.requestIP(request)?.address ?? "", request.headers);
+      address ??= entrance.callers.of(peer, request.headers);
       return address;
     },
     role: entrance.role,
@@ -148,7 +177,13 @@ function answer(
       if (lifted && !switched) server.timeout(request, entrance.idleSeconds);
     },
   });
-  return asksForSocket(request) ? answered.then((response) => (switched ? undefined : response)) : answered;
+  return answered.then((made) => {
+    if (switched) return undefined;
+    const response = asResponse(made);
+    // The runtime closes the connection behind such an answer.
+    if (entrance.door === null && dependencies.leaving()) response.headers.set("connection", "close");
+    return response;
+  });
 
   function opening(): SocketOpening {
     return {
@@ -161,6 +196,7 @@ function answer(
       call: (inner) =>
         answerArrival(dependencies, {
           request: inner,
+          whole: inner,
           path,
           query: "",
           startedMs: dependencies.clock.monotonic(),
@@ -170,7 +206,7 @@ function answer(
           done: () => {},
           role: entrance.role,
           flaw: null,
-        }),
+        }).then(asResponse),
     };
   }
 }
@@ -201,7 +237,10 @@ function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketDa
       if (typeof message === "string") data.session?.onText(message);
       else data.session?.onBinary();
     },
-    drain: ({ data }) => data.session?.onRoom(),
+    // It is told of each part that has left: more is sent once most of it has, or it would add up to the limit.
+    drain(socket) {
+      if (socket.getBufferedAmount() <= bounds.socketUnsentBytesMax / 4) socket.data.session?.onRoom();
+    },
     close({ data }) {
       const { session } = data;
       if (session === null) return;

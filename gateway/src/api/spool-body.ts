@@ -2,6 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import { type BodyRules, modelBody, tooLarge } from "./body-rules.ts";
+import type { CallRequest } from "./call-request.ts";
 
 export interface SpoolReading {
   readonly deadlines: BodyDeadlines;
@@ -17,7 +18,7 @@ export interface SpoolReading {
  * A body in the spool, written as it arrives; its caller is read no faster than the spool takes it. Throws Failure 408, 413 or
  * 503, with nothing kept.
  */
-export async function spoolBody(request: Request, spool: Spool, reading: SpoolReading): Promise<Spooled> {
+export async function spoolBody(request: CallRequest, spool: Spool, reading: SpoolReading): Promise<Spooled> {
   const { rules = modelBody } = reading;
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
@@ -63,6 +64,7 @@ async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
     const piece = await pieces?.read();
     return piece === undefined || piece.done ? null : piece.value;
   } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
 }

@@ -28,6 +28,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logFormat: null,
     accessLog: "all",
     http: "own",
+    httpServer: "runtime",
     otlpEndpoint: null,
     mail: null,
     bucket: null,

@@ -34,6 +34,8 @@ export interface Environment {
   readonly accessLog: "all" | "errors" | "off";
   /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
   readonly http: "own" | "runtime";
+  /** The same towards callers. */
+  readonly httpServer: "own" | "runtime";
   readonly otlpEndpoint: string | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
@@ -109,6 +111,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
+    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
     mail: readMail(reader),
@@ -164,6 +167,7 @@ const knownNames = [
   "SLUICE_LOG_FORMAT",
   "SLUICE_ACCESS_LOG",
   "SLUICE_HTTP",
+  "SLUICE_HTTP_SERVER",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",

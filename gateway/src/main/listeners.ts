@@ -45,9 +45,9 @@ export async function openListenersInTurn(
 
 /** Throws CannotStart when one cannot be opened; none is then. */
 function openListeners(apiDependencies: ApiDependencies, options: ListenersOptions): Listeners {
-  const { host, port, admin, trustedProxies } = options.environment;
+  const { host, port, admin, trustedProxies, httpServer } = options.environment;
   const { idleSeconds, shared } = options;
-  const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+  const common = { trustedProxies, http: httpServer, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
   const open = (own: { hostname: string; port: number; role?: "calls" | "console" }, variables: string): ApiServer => {
     if (shared === undefined) return openPort(apiDependencies, { ...common, ...own }, variables);
     // Whoever shares a port is not told that a stranger has it too.

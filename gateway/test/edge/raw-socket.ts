@@ -7,13 +7,22 @@ export interface RawSocket {
   text(): string;
   /** Resolves once what came contains `part`. */
   until(part: string): Promise<string>;
+  /** The same of what came behind its first `from` characters. */
+  untilBehind(from: number, part: string): Promise<string>;
   /** Resolves when the other side has closed. */
   readonly closed: Promise<string>;
   end(): void;
+  /** Sends no more, and goes on reading. */
+  finish(): void;
+  /** Nothing is read any more, or it is again. */
+  pause(): void;
+  resume(): void;
+  /** At once, with a reset. */
+  reset(): void;
 }
 
 export function openSocket(port: number): RawSocket {
-  const socket: Socket = connect(port, "127.0.0.1");
+  const socket: Socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   const closed = Promise.withResolvers<string>();
   const waiting = new Set<() => void>();
   let text = "";
@@ -25,26 +34,34 @@ export function openSocket(port: number): RawSocket {
     look();
   });
   socket.on("error", () => {});
+  // A runtime that half-closes by itself would hide who closed.
+  socket.on("end", () => void socket.end());
   socket.on("close", () => {
     closed.resolve(text);
     look();
   });
+  const untilBehind = (from: number, part: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const one = (): void => {
+        if (text.includes(part, from)) resolve(text);
+        else if (socket.closed) reject(new Error(`closed before ${JSON.stringify(part)} came: ${text.slice(-2_000)}`));
+        else return;
+        waiting.delete(one);
+      };
+      waiting.add(one);
+      one();
+    });
   return {
     write: (bytes) => void socket.write(bytes, "latin1"),
     text: () => text,
-    until: (part) =>
-      new Promise((resolve, reject) => {
-        const one = (): void => {
-          if (text.includes(part)) resolve(text);
-          else if (socket.closed) reject(new Error(`closed before ${JSON.stringify(part)} came: ${text}`));
-          else return;
-          waiting.delete(one);
-        };
-        waiting.add(one);
-        one();
-      }),
+    until: (part) => untilBehind(0, part),
+    untilBehind,
     closed: closed.promise,
     end: () => void socket.destroy(),
+    finish: () => void socket.end(),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    reset: () => void socket.resetAndDestroy(),
   };
 }
 

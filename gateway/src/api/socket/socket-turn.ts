@@ -2,6 +2,7 @@ import { Failure } from "#core/index.ts";
 import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../admitted.ts";
+import type { CallRequest } from "../call-request.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import { responsesProtocol } from "../endpoint-protocols.ts";
 import { modelNotFound } from "../endpoints/models.ts";
@@ -68,7 +69,7 @@ async function warm(
 }
 
 /** With what its caller sent when the socket was opened, but for what concerns the socket. */
-function innerRequest({ url, headers: sent }: Request, body: Uint8Array, signal: AbortSignal): Request {
+function innerRequest({ url, headers: sent }: CallRequest, body: Uint8Array, signal: AbortSignal): Request {
   const headers = new Headers(sent);
   for (const name of [...headers.keys()]) if (ofTheSocket.test(name)) headers.delete(name);
   const beta = headers

@@ -79,6 +79,18 @@ export const requestsBounds = {
   proxyLooksMax: 10_000,
   /** A connection on which no call is under way, or whose caller neither reads nor writes. */
   idleConnectionMs: 60_000,
+  /** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
+  callerHeadBytesMax: 16 * 1024,
+  callerFieldsMax: 100,
+  /** What waits of requests that are sent before the one ahead of them was answered; then the connection is not read. */
+  pipelinedBytesMax: 64 * 1024,
+  /** A connection that is about to close: how long, and how much, its caller may go on sending. */
+  lingerMs: 5_000,
+  lingerBytesMax: 8 * 1024 * 1024,
+  /** Beyond the time of a body, for its refusal to be said. */
+  bodyLateMs: 10_000,
+  /** How often time-outs of callers' connections are looked at. */
+  wheelTurnMs: 1_000,
   /** A caller that has not read for this long is taken to be gone. */
   stalledReaderMs: 120_000,
   /** WebSockets that are open at once, and those of one key; what one frame may hold, and the name of a lane. */

@@ -1,0 +1,13 @@
+export interface ApiServer {
+  readonly port: number;
+  /** WebSockets that are open. */
+  readonly sockets: () => number;
+  /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
+  leave(): void;
+  /** Only the WebSockets end so. */
+  leaveSockets(): void;
+  /** Requests being answered, streams included. */
+  readonly pending: () => number;
+  /** Closes the port; `now` also ends what is still open. */
+  stop(now: boolean): Promise<void>;
+}

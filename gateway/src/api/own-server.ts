@@ -1,0 +1,116 @@
+import { Failure } from "#core/index.ts";
+import {
+  type CallerRequest,
+  HttpServer,
+  type InnerDoor,
+  type RefusedReason,
+  ServerAnswer,
+} from "#http-server/index.ts";
+import { fieldOf, type RequestHead } from "#http1/index.ts";
+import { openaiChat } from "#protocols/index.ts";
+import { answerArrival, dataPlane, type ListenerRole } from "./answer-arrival.ts";
+import type { ApiServer } from "./api-server.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
+import type { Answer } from "./call-request.ts";
+import type { CallerAddress } from "./caller-address.ts";
+import type { ApiDependencies } from "./dependencies.ts";
+import { flawOfPath } from "./plain-target.ts";
+import { exactPaths } from "./routes.ts";
+import { targetOf } from "./target.ts";
+
+export interface OwnServerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly shared?: boolean;
+  readonly idleSeconds: number;
+  readonly role: ListenerRole;
+  readonly bodies: BodyDeadlines;
+  readonly callers: CallerAddress;
+  readonly door: InnerDoor;
+}
+
+/** The runtime's server behind it. */
+interface InnerServer extends ApiServer {
+  readonly socketsPending: () => number;
+}
+
+/** Our own server at the port: calls are answered here, and all else by the runtime's server behind it. */
+export function serveOwn(dependencies: ApiDependencies, options: OwnServerOptions, inner: InnerServer): ApiServer {
+  const { hostname, port, role, bodies, callers } = options;
+  const answer = (request: CallerRequest, target: string, peer: string): Promise<Answer> => {
+    const { path, query } = targetOf(target);
+    let address: string | null = null;
+    return answerArrival(dependencies, {
+      request,
+      whole: null,
+      path,
+      query,
+      startedMs: dependencies.clock.monotonic(),
+      address: () => {
+        address ??= callers.of(peer, request.headers);
+        return address;
+      },
+      role,
+      flaw: flawOf(target, path),
+      bodies,
+      patient: () => {},
+      done: () => {},
+    });
+  };
+  const server = new HttpServer({
+    hostname,
+    port,
+    shared: options.shared === true,
+    clock: dependencies.clock,
+    idleMs: options.idleSeconds * 1_000,
+    isCall,
+    answer,
+    refuse: (reason, message) => refusal(dependencies, reason, message),
+    inner: options.door,
+    leaving: dependencies.leaving,
+  });
+  const { sockets, leaveSockets } = inner;
+  return {
+    port: server.port,
+    sockets,
+    leaveSockets,
+    pending: () => server.pending + inner.socketsPending(),
+    leave() {
+      leaveSockets();
+      server.leave();
+    },
+    async stop(now) {
+      server.stop(now);
+      await inner.stop(now);
+    },
+  };
+}
+
+/** A call of the data plane, but for those that would become WebSockets. */
+function isCall({ method, target, fields }: RequestHead): boolean {
+  if (!target.startsWith("/v1") || !dataPlane.test(targetOf(target).path)) return false;
+  return method !== "GET" || (fieldOf(fields, "upgrade") === null && fieldOf(fields, "sec-websocket-key") === null);
+}
+
+const plainPaths: ReadonlySet<string> = new Set(exactPaths);
+
+function flawOf(target: string, path: string): string | null {
+  if (target.includes("#")) return "There is a # in it.";
+  return plainPaths.has(path) ? null : flawOfPath(path);
+}
+
+function refusal(dependencies: ApiDependencies, reason: RefusedReason, message: string): ServerAnswer {
+  const requestId = dependencies.ids.next("req_");
+  const headers = { "content-type": "application/json", "x-request-id": requestId };
+  const text = openaiChat.renderError(new Failure("invalid_request", message), requestId);
+  return new ServerAnswer(statuses[reason], headers, Buffer.from(text));
+}
+
+const statuses = {
+  syntax: 400,
+  framing: 400,
+  head_too_large: 431,
+  version: 505,
+  late: 408,
+  expectation: 417,
+} as const satisfies Record<RefusedReason, number>;

@@ -1,0 +1,200 @@
+import { Failure } from "#core/index.ts";
+import { fieldOf, type RequestHead } from "#http1/index.ts";
+import { ServerAnswer } from "./answer.ts";
+import { expectsContinue, fieldLine } from "./answer-head.ts";
+import { CallerRequest } from "./caller-request.ts";
+import type { ServerExchange } from "./exchange.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+interface Pieces {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+/** Answers a call; rejects never. */
+export type AnswerCall = (request: CallerRequest, target: string, address: string) => Promise<ServerAnswer | Response>;
+
+/** A call that is answered in this process. */
+export class CallExchange implements ServerExchange {
+  readonly #connection: ServerConnection;
+  readonly #head: RequestHead;
+  readonly #answer: AnswerCall;
+  readonly #request: CallerRequest;
+  /** The caller waits for our word before it sends its body. */
+  #expecting: boolean;
+  #gone = false;
+  #pieces: Pieces | null = null;
+  #roomy: (() => void) | null = null;
+
+  constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall) {
+    this.#connection = connection;
+    this.#head = head;
+    this.#answer = answer;
+    const { method, target, fields, framing } = head;
+    this.#expecting = head.minor === 1 && expectsContinue(fieldOf(fields, "expect")) === true;
+    this.#request = new CallerRequest({
+      method,
+      url: `http://${fieldOf(fields, "host") ?? ""}${target}`,
+      fields,
+      hasBody: framing.kind !== "none",
+      flow: {
+        wanted: () => this.#wanted(),
+        pause: () => connection.pause(),
+        resume: () => connection.resume(),
+      },
+    });
+  }
+
+  start(): void {
+    this.#run().catch(() => this.#connection.answerBroken());
+  }
+
+  onBody(piece: Uint8Array): void {
+    this.#expecting = false;
+    this.#request.push(piece);
+  }
+
+  onBodyEnd(): void {
+    this.#request.finish();
+  }
+
+  onMalformed(thrown: unknown): void {
+    this.#request.breakOff(new Failure("invalid_request", "The body is not framed as HTTP.", { cause: thrown }));
+  }
+
+  onCallerDone(): void {
+    // An answer that is whole is still written; of a stream nobody waits for the rest.
+    if (this.#pieces === null) this.#request.abort();
+    else this.#connection.cut();
+  }
+
+  onGone(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#request.abort();
+    void this.#pieces?.cancel().catch(() => {});
+    this.#wake();
+  }
+
+  onRoom(): void {
+    this.#wake();
+  }
+
+  onRaw(): void {}
+
+  async #run(): Promise<void> {
+    const { target } = this.#head;
+    const answer = await this.#answer(this.#request, target, this.#connection.address);
+    if (this.#gone) {
+      if (answer.body instanceof ReadableStream) void answer.body.cancel().catch(() => {});
+      return;
+    }
+    this.#settleBody();
+    if (answer instanceof ServerAnswer) this.#send(answer);
+    else await this.#sendResponse(answer);
+  }
+
+  #send({ status, headers, body }: ServerAnswer): void {
+    let lines = "";
+    for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+    if (body === null || body instanceof Uint8Array) this.#connection.answerWhole(status, lines, body ?? nothing);
+    else void this.#stream(status, lines, null, body.getReader(), []);
+  }
+
+  /** What was held in memory comes at once, and its length is told; nobody waits for the rest of a stream. */
+  async #sendResponse({ status, headers, body }: Response): Promise<void> {
+    let lines = "";
+    for (const [name, value] of headers) lines += fieldLine(name, value);
+    const declared = declaredLength(headers.get("content-length"));
+    if (body === null) {
+      if (declared === null || this.#head.method !== "HEAD") this.#connection.answerWhole(status, lines, nothing);
+      else if (!this.#connection.answerBegin(status, lines, declared)) this.#connection.answerEnd();
+      return;
+    }
+    const pieces = body.getReader();
+    this.#pieces = pieces;
+    if (declared !== null) return await this.#stream(status, lines, declared, pieces, []);
+    try {
+      const first = await pieces.read();
+      if (first.done) return this.#connection.answerWhole(status, lines, nothing);
+      const second = pieces.read();
+      const ended = await Promise.race([
+        second.then(({ done }) => done),
+        new Promise<false>((resolve) => setImmediate(resolve, false)),
+      ]);
+      if (ended) this.#connection.answerWhole(status, lines, first.value);
+      else await this.#stream(status, lines, null, pieces, [first.value], second);
+    } catch {
+      this.#connection.answerBroken();
+    }
+  }
+
+  /** `told`: what was read already, and the reading that is under way. */
+  async #stream(
+    status: number,
+    lines: string,
+    length: number | null,
+    pieces: Pieces,
+    told: readonly Uint8Array[],
+    reading?: ReturnType<Pieces["read"]>,
+  ): Promise<void> {
+    this.#pieces = pieces;
+    const connection = this.#connection;
+    if (!connection.answerBegin(status, lines, length)) {
+      this.#pieces = null;
+      void pieces.cancel().catch(() => {});
+      return connection.answerEnd();
+    }
+    let left = length ?? Number.POSITIVE_INFINITY;
+    for (const piece of told) connection.answerPiece(piece);
+    try {
+      for (let next = reading ?? pieces.read(); ; next = pieces.read()) {
+        const piece = await next;
+        if (this.#gone) return;
+        if (piece.done) break;
+        left -= piece.value.length;
+        if (left < 0) throw new Error("an answer is longer than it said");
+        connection.answerPiece(piece.value);
+        if (connection.full) await this.#room();
+      }
+      this.#pieces = null;
+      if (length !== null && left > 0) connection.answerBroken();
+      else connection.answerEnd();
+    } catch {
+      connection.answerBroken();
+    }
+  }
+
+  /** An answer is there: what is left of the body is of no use. */
+  #settleBody(): void {
+    this.#request.drop();
+    if (this.#expecting && !this.#connection.bodyOver) this.#connection.leave();
+  }
+
+  #wanted(): void {
+    if (!this.#expecting) return;
+    this.#expecting = false;
+    this.#connection.continue();
+  }
+
+  async #room(): Promise<void> {
+    this.#connection.flush();
+    if (!this.#connection.full || this.#gone) return;
+    await new Promise<void>((resolve) => {
+      this.#roomy = resolve;
+    });
+  }
+
+  #wake(): void {
+    const roomy = this.#roomy;
+    this.#roomy = null;
+    roomy?.();
+  }
+}
+
+const nothing = new Uint8Array(0);
+
+function declaredLength(header: string | null): number | null {
+  return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : null;
+}

@@ -1,0 +1,161 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { Fields } from "#http1/index.ts";
+
+/** How the connection is told what becomes of a body. */
+export interface BodyFlow {
+  /** Somebody reads: whoever waits to be told so may send it. */
+  wanted(): void;
+  pause(): void;
+  resume(): void;
+}
+
+interface Parts {
+  readonly method: string;
+  readonly url: string;
+  readonly fields: Fields;
+  readonly hasBody: boolean;
+  readonly flow: BodyFlow;
+}
+
+/**
+ * A request as endpoints use it: what they need of the runtime's Request, made only when it is asked for. Beyond
+ * `unreadBytesMax` that nobody has read of its body the connection waits.
+ */
+export class CallerRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly #fields: Fields;
+  readonly #flow: BodyFlow;
+  readonly #hasBody: boolean;
+  #headers: Headers | null = null;
+  #controller: AbortController | null = null;
+  #gone = false;
+  #pieces: Uint8Array[] = [];
+  #held = 0;
+  #whole = false;
+  #broken: unknown = null;
+  #dropped = false;
+  #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
+  #waiting: (() => void) | null = null;
+
+  constructor({ method, url, fields, hasBody, flow }: Parts) {
+    this.method = method;
+    this.url = url;
+    this.#fields = fields;
+    this.#hasBody = hasBody;
+    this.#flow = flow;
+    this.#whole = !hasBody;
+  }
+
+  get headers(): Headers {
+    this.#headers ??= headersOf(this.#fields);
+    return this.#headers;
+  }
+
+  /** Aborted when the caller has gone. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#gone) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (!this.#hasBody) return null;
+    this.#stream ??= new ReadableStream<Uint8Array<ArrayBuffer>>(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.drop() },
+      { highWaterMark: 0 },
+    );
+    return this.#stream;
+  }
+
+  /** All of the body, for one whose size is known to be small. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.#whole && this.#pieces.length <= 1) {
+      const piece = this.#take() ?? new Uint8Array(0);
+      return Promise.resolve(piece);
+    }
+    return this.#collect();
+  }
+
+  push(piece: Uint8Array): void {
+    if (this.#dropped) return;
+    this.#pieces.push(piece);
+    this.#held += piece.length;
+    if (this.#held > bounds.unreadBytesMax) this.#flow.pause();
+    this.#wake();
+  }
+
+  finish(): void {
+    this.#whole = true;
+    this.#wake();
+  }
+
+  /** What is to come of the body will not. `thrown`: told to whoever reads it. */
+  breakOff(thrown: unknown): void {
+    if (this.#whole) return;
+    this.#broken ??= thrown;
+    this.#wake();
+  }
+
+  abort(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.breakOff(new Failure("client_closed", "The caller went away while sending its body."));
+    this.#controller?.abort();
+  }
+
+  /** Nobody reads the body, or what is left of it. */
+  drop(): void {
+    this.#dropped = true;
+    this.#pieces = [];
+    this.#held = 0;
+    this.#wake();
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> {
+    const piece = await this.#next();
+    if (piece === null) controller.close();
+    else controller.enqueue(piece);
+  }
+
+  async #collect(): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces: Uint8Array[] = [];
+    for (let piece = await this.#next(); piece !== null; piece = await this.#next()) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  async #next(): Promise<Uint8Array<ArrayBuffer> | null> {
+    for (;;) {
+      const piece = this.#take();
+      if (piece !== null) return piece;
+      if (this.#whole || this.#dropped) return null;
+      if (this.#broken !== null) throw this.#broken;
+      this.#flow.wanted();
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+  }
+
+  #take(): Uint8Array<ArrayBuffer> | null {
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return null;
+    this.#held -= piece.length;
+    if (this.#held <= bounds.unreadBytesMax / 2) this.#flow.resume();
+    return piece as Uint8Array<ArrayBuffer>;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.();
+  }
+}
+
+function headersOf(fields: Fields): Headers {
+  const headers = new Headers();
+  for (let index = 0; index < fields.length; index += 2) headers.append(fields[index] ?? "", fields[index + 1] ?? "");
+  return headers;
+}

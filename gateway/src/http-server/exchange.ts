@@ -1,0 +1,18 @@
+/** One request and its answer, as the connection knows them. */
+export interface ServerExchange {
+  /** The head has been read, and what came of the body with it was told. */
+  start(): void;
+  onBody(piece: Uint8Array): void;
+  /** The request has come to its end. */
+  onBodyEnd(): void;
+  /** The request is not what its head said. Its answer still reaches the caller. */
+  onMalformed(thrown: unknown): void;
+  /** The caller sends no more: it has gone, though what is written may still reach it. */
+  onCallerDone(): void;
+  /** The caller cannot be reached any more. */
+  onGone(): void;
+  /** What was written has left: there is room for more. */
+  onRoom(): void;
+  /** Bytes of a connection that speaks another protocol now. */
+  onRaw(bytes: Uint8Array): void;
+}

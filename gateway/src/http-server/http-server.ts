@@ -1,0 +1,178 @@
+import { bounds } from "#core/index.ts";
+import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { ServerAnswer } from "./answer.ts";
+import { expectsContinue, fieldLine } from "./answer-head.ts";
+import { type AnswerCall, CallExchange } from "./call-exchange.ts";
+import type { ServerExchange } from "./exchange.ts";
+import type { InnerDoor } from "./inner-door.ts";
+import { type ConnectionHost, ServerConnection } from "./server-connection.ts";
+import { TunnelExchange } from "./tunnel-exchange.ts";
+
+/** Why a request is refused before it is a call of anybody. */
+export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation";
+
+export interface HttpServerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** Other processes may have the port open too. */
+  readonly shared: boolean;
+  readonly clock: Clock;
+  /** How long a connection may be silent between requests, and how long a head may take. */
+  readonly idleMs: number;
+  /** Whether a request is answered here; all others go to the inner server. */
+  readonly isCall: (head: RequestHead) => boolean;
+  readonly answer: AnswerCall;
+  /** The answer to what is no request. Its body is whole. */
+  readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
+  readonly inner: InnerDoor;
+  /** True: every answer is the last of its connection. */
+  readonly leaving: () => boolean;
+}
+
+/** A port, and the connections to it. */
+export class HttpServer implements ConnectionHost {
+  readonly idleMs: number;
+  readonly #options: HttpServerOptions;
+  readonly #connections = new Set<ServerConnection>();
+  readonly #listener: Bun.TCPSocketListener<ServerConnection>;
+  readonly #turnMs: number;
+  /** Turns of the wheel: what time-outs are counted in, so that no request reads a clock for them. */
+  #turn = 0;
+  #stopWheel: (() => void) | null = null;
+  readonly #unflushed = new Set<ServerConnection>();
+  #flushing = false;
+  #left = false;
+  #dateText = "";
+  #dateTurn = -1;
+
+  /** Throws what the system says when the port cannot be had. */
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.idleMs = options.idleMs;
+    this.#turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);
+    // The runtime's types know `reusePort` of other sockets only.
+    const address: { hostname: string; port: number } & { reusePort: boolean } = {
+      hostname: options.hostname,
+      port: options.port,
+      reusePort: options.shared,
+    };
+    this.#listener = Bun.listen<ServerConnection>({
+      ...address,
+      // Who sends no more may still read.
+      allowHalfOpen: true,
+      socket: {
+        open: (socket) => {
+          socket.setNoDelay(true);
+          const connection = new ServerConnection(this, socket);
+          socket.data = connection;
+          this.#connections.add(connection);
+          this.#rollOn();
+        },
+        data: (socket, bytes) => socket.data.take(bytes),
+        drain: (socket) => socket.data.drained(),
+        end: (socket) => socket.data.callerEnded(),
+        close: (socket) => socket.data?.closed(),
+        error: (socket) => socket.data?.cut(),
+      },
+    });
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** Requests that are being answered, streams and those that were passed on included; not what became a WebSocket. */
+  get pending(): number {
+    let pending = 0;
+    for (const { busy } of this.#connections) if (busy) pending++;
+    return pending;
+  }
+
+  /** The port is closed, and connections on which nothing is under way; the others with their answer. */
+  leave(): void {
+    this.#left = true;
+    this.#listener.stop(false);
+    for (const connection of [...this.#connections]) connection.leave();
+  }
+
+  stop(now: boolean): void {
+    this.leave();
+    if (now) for (const connection of [...this.#connections]) connection.cut();
+    this.#stopWheel?.();
+    this.#stopWheel = null;
+    if (!now) this.#rollOn();
+  }
+
+  open(connection: ServerConnection, head: RequestHead): ServerExchange {
+    const { fields } = head;
+    const { isCall, answer, inner } = this.#options;
+    if (expectsContinue(fieldOf(fields, "expect")) === null) {
+      return new CallExchange(connection, head, async () =>
+        this.#options.refuse("expectation", "The expectation cannot be met; 100-continue can."),
+      );
+    }
+    if (!isCall(head)) return new TunnelExchange(connection, head, inner);
+    return new CallExchange(connection, head, answer);
+  }
+
+  refuse(connection: ServerConnection, { reason, message }: MalformedMessage): void {
+    this.#answerRefusal(connection, this.#options.refuse(reason, message));
+  }
+
+  refuseLate(connection: ServerConnection): void {
+    this.#answerRefusal(connection, this.#options.refuse("late", "The head of the request did not arrive in time."));
+  }
+
+  after(ms: number): number {
+    return this.#turn + Math.ceil(ms / this.#turnMs) + 1;
+  }
+
+  date(): string {
+    if (this.#dateTurn !== this.#turn) {
+      this.#dateTurn = this.#turn;
+      this.#dateText = new Date(this.#options.clock.now()).toUTCString();
+    }
+    return this.#dateText;
+  }
+
+  leaving(): boolean {
+    return this.#left || this.#options.leaving();
+  }
+
+  flushSoon(connection: ServerConnection): void {
+    this.#unflushed.add(connection);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      const all = [...this.#unflushed];
+      this.#unflushed.clear();
+      for (const one of all) one.flush();
+    });
+  }
+
+  forget(connection: ServerConnection): void {
+    this.#connections.delete(connection);
+    this.#unflushed.delete(connection);
+  }
+
+  #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
+    let lines = "";
+    for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+    connection.answerWhole(status, lines, body instanceof Uint8Array ? body : new Uint8Array(0));
+  }
+
+  /** It turns for as long as there are connections. */
+  #rollOn(): void {
+    if (this.#stopWheel !== null || this.#connections.size === 0) return;
+    // It may have stood still for long.
+    this.#dateTurn = -1;
+    this.#stopWheel = this.#options.clock.after(this.#turnMs, () => {
+      this.#stopWheel = null;
+      this.#turn++;
+      for (const connection of this.#connections) connection.tick(this.#turn);
+      this.#rollOn();
+    });
+  }
+}

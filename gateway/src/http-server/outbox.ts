@@ -1,0 +1,115 @@
+const nothing = new Uint8Array(0);
+const chunksEnd = "0\r\n\r\n";
+const copiedBytesMax = 16 * 1024;
+
+/** The bytes of a socket; says how many were taken, less than 0 when it is closed. */
+export type WriteBytes = (bytes: Uint8Array) => number;
+
+/**
+ * What is to be written to a caller. Pieces of a stream are collected until `flush`, which makes one chunk of them; whatever
+ * the socket does not take waits, and nothing is added meanwhile by those who look at `full`.
+ */
+export class Outbox {
+  readonly #write: WriteBytes;
+  #head = "";
+  #pieces: Uint8Array[] = [];
+  #collected = 0;
+  #chunked = false;
+  #end = false;
+  #unsent: Uint8Array = nothing;
+
+  constructor(write: WriteBytes) {
+    this.#write = write;
+  }
+
+  /** Something waits for the socket, or much waits for `flush`. */
+  get full(): boolean {
+    return this.#unsent.length > 0 || this.#collected > collectedBytesMax;
+  }
+
+  /** Nothing waits for the socket. */
+  get sent(): boolean {
+    return this.#unsent.length === 0;
+  }
+
+  /** A head and a body that is whole. */
+  whole(head: string, body: Uint8Array): void {
+    if (body.length > copiedBytesMax) {
+      this.raw(Buffer.from(head, "latin1"));
+      this.raw(body);
+      return;
+    }
+    const bytes = Buffer.allocUnsafe(head.length + body.length);
+    bytes.write(head, 0, "latin1");
+    bytes.set(body, head.length);
+    this.raw(bytes);
+  }
+
+  /** The head of an answer whose pieces follow. */
+  begin(head: string, chunked: boolean): void {
+    this.#head = head;
+    this.#chunked = chunked;
+    this.#end = false;
+  }
+
+  piece(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#pieces.push(bytes);
+    this.#collected += bytes.length;
+  }
+
+  /** The answer is whole; it leaves with the next `flush`. */
+  finish(): void {
+    this.#end = this.#chunked;
+  }
+
+  /** Writes what was collected, in one go. */
+  flush(): void {
+    const length = this.#collected;
+    if (this.#head === "" && length === 0 && !this.#end) return;
+    const before = this.#chunked && length > 0 ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
+    const after = (this.#chunked && length > 0 ? "\r\n" : "") + (this.#end ? chunksEnd : "");
+    const pieces = this.#pieces;
+    this.#head = "";
+    this.#end = false;
+    this.#pieces = [];
+    this.#collected = 0;
+    const bytes = Buffer.allocUnsafe(before.length + length + after.length);
+    let at = bytes.write(before, 0, "latin1");
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    bytes.write(after, at, "latin1");
+    this.raw(bytes);
+  }
+
+  /** As it is. */
+  raw(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (this.#unsent.length > 0) {
+      this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      return;
+    }
+    const taken = Math.max(0, this.#write(bytes));
+    if (taken < bytes.length) this.#unsent = bytes.subarray(taken);
+  }
+
+  /** The socket takes more. True: it took something. */
+  drain(): boolean {
+    if (this.#unsent.length === 0) return false;
+    const taken = Math.max(0, this.#write(this.#unsent));
+    this.#unsent = taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken);
+    return taken > 0;
+  }
+
+  clear(): void {
+    this.#head = "";
+    this.#end = false;
+    this.#pieces = [];
+    this.#collected = 0;
+    this.#unsent = nothing;
+  }
+}
+
+const collectedBytesMax = 256 * 1024;

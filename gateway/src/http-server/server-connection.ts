@@ -1,0 +1,397 @@
+import type { Socket } from "bun";
+import { bounds } from "#core/index.ts";
+import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
+import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
+import type { ServerExchange } from "./exchange.ts";
+import { Outbox } from "./outbox.ts";
+
+/** What a connection needs of its server. */
+export interface ConnectionHost {
+  open(connection: ServerConnection, head: RequestHead): ServerExchange;
+  /** A request that cannot be read. */
+  refuse(connection: ServerConnection, problem: MalformedMessage): void;
+  /** The time of a head that had begun is over. */
+  refuseLate(connection: ServerConnection): void;
+  /** The deadline that lies so far ahead, in turns of the wheel. */
+  after(ms: number): number;
+  readonly idleMs: number;
+  /** HTTP's date of now. */
+  date(): string;
+  /** True: no connection is used again. */
+  leaving(): boolean;
+  flushSoon(connection: ServerConnection): void;
+  forget(connection: ServerConnection): void;
+}
+
+type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
+
+const never = Number.POSITIVE_INFINITY;
+const limits = { headBytesMax: bounds.callerHeadBytesMax, fieldsMax: bounds.callerFieldsMax };
+
+/** A caller's connection: reads its requests, and answers one after the other. Never throws. */
+export class ServerConnection {
+  readonly address: string;
+  readonly #host: ConnectionHost;
+  readonly #socket: Socket<ServerConnection>;
+  readonly #reader: RequestReader;
+  readonly #outbox: Outbox;
+  #phase: Phase = "idle";
+  #exchange: ServerExchange | null = null;
+  #head: RequestHead | null = null;
+  /** It was made while bytes are being read, and begins once they are. */
+  #fresh = false;
+  /** The whole request that is answered has come. */
+  #bodyOver = true;
+  #answered = false;
+  /** Nothing is answered behind this one. */
+  #last = false;
+  /** What came behind the request that is answered. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #paused = false;
+  #callerDone = false;
+  #lingered = 0;
+  #dueAt: number;
+  #sendDueAt = never;
+
+  constructor(host: ConnectionHost, socket: Socket<ServerConnection>) {
+    this.#host = host;
+    this.#socket = socket;
+    this.address = socket.remoteAddress;
+    this.#outbox = new Outbox((bytes) => socket.write(bytes));
+    this.#reader = new RequestReader(limits, {
+      onHead: (head) => this.#onHead(head),
+      onBody: (piece) => this.#exchange?.onBody(piece),
+      onEnd: () => {
+        this.#bodyOver = true;
+        if (this.#phase === "answering") this.#dueAt = never;
+        this.#exchange?.onBodyEnd();
+      },
+    });
+    this.#dueAt = host.after(host.idleMs);
+  }
+
+  /** Waits for a request of which nothing has come. */
+  get idle(): boolean {
+    return this.#phase === "idle";
+  }
+
+  /** A request is being answered. */
+  get busy(): boolean {
+    return this.#phase === "answering";
+  }
+
+  get full(): boolean {
+    return this.#outbox.full;
+  }
+
+  /** The whole request has come. */
+  get bodyOver(): boolean {
+    return this.#bodyOver;
+  }
+
+  take(bytes: Buffer): void {
+    switch (this.#phase) {
+      case "over":
+        return;
+      case "lingering":
+        this.#lingered += bytes.length;
+        if (this.#lingered > bounds.lingerBytesMax) this.cut();
+        return;
+      case "raw":
+        this.#exchange?.onRaw(bytes);
+        return;
+      default:
+        if (this.#exchange !== null && this.#bodyOver) this.#hold(bytes);
+        else this.#read(bytes);
+    }
+  }
+
+  /** The caller sends no more. */
+  callerEnded(): void {
+    if (this.#phase === "over") return;
+    this.#callerDone = true;
+    if (this.#exchange !== null) this.#exchange.onCallerDone();
+    else if (this.#outbox.sent) this.#end();
+  }
+
+  closed(): void {
+    if (this.#phase === "over") return;
+    this.#phase = "over";
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#outbox.clear();
+    this.#held = [];
+    this.#host.forget(this);
+    exchange?.onGone();
+  }
+
+  drained(): void {
+    if (this.#phase === "over") return;
+    if (this.#outbox.drain()) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
+    if (!this.#outbox.sent) return;
+    this.#sendDueAt = never;
+    if (this.#answered) this.#next();
+    else if (this.#phase === "lingering") this.#shutDown();
+    else this.#exchange?.onRoom();
+  }
+
+  /** The wheel has turned. */
+  tick(now: number): void {
+    if (this.#sendDueAt <= now) this.cut();
+    else if (this.#dueAt <= now) this.#late();
+  }
+
+  /** Nothing more is begun on it; an idle one is closed. */
+  leave(): void {
+    if (this.#phase === "idle") this.#end();
+    else this.#last = true;
+  }
+
+  /** At once. */
+  cut(): void {
+    this.#socket.terminate();
+    this.closed();
+  }
+
+  /** HTTP's "go on". */
+  continue(): void {
+    this.#outbox.raw(continueBytes);
+    this.#wait();
+  }
+
+  pause(): void {
+    if (this.#paused || this.#phase === "over") return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#phase === "over" || this.#heldBytes > bounds.pipelinedBytesMax) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** Any answer whose body is whole. `lines`: of the head. */
+  answerWhole(status: number, lines: string, body: Uint8Array): void {
+    if (this.#phase === "over") return;
+    const bodyless = isBodyless(status);
+    const unsent = bodyless || this.#head?.method === "HEAD";
+    const framing = bodyless && body.length === 0 ? "none" : body.length;
+    this.#outbox.whole(this.#headText(status, lines, framing), unsent ? nothing : body);
+    this.answerEnd();
+  }
+
+  /** The head of an answer whose pieces follow. `length`: null when it is not known. False: it has no body to be sent. */
+  answerBegin(status: number, lines: string, length: number | null): boolean {
+    if (this.#phase === "over") return false;
+    const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
+    if (framing === "close") this.#last = true;
+    const bodyless = framing === "none" || this.#head?.method === "HEAD";
+    this.#outbox.begin(this.#headText(status, lines, framing), framing === "chunked" && !bodyless);
+    this.#host.flushSoon(this);
+    return !bodyless;
+  }
+
+  answerPiece(piece: Uint8Array): void {
+    if (this.#phase === "over") return;
+    this.#outbox.piece(piece);
+    this.#host.flushSoon(this);
+  }
+
+  /** All of it was given. */
+  answerEnd(): void {
+    if (this.#phase === "over") return;
+    this.#outbox.finish();
+    this.flush();
+    this.#answered = true;
+    if (this.#outbox.sent) this.#next();
+  }
+
+  /** It breaks off: what was given still leaves, and its caller sees that it was not all. */
+  answerBroken(): void {
+    if (this.#phase === "over") return;
+    this.#last = true;
+    this.flush();
+    this.#finish();
+  }
+
+  flush(): void {
+    if (this.#phase === "over") return;
+    this.#outbox.flush();
+    this.#wait();
+  }
+
+  /** Another protocol is spoken from here on; what came behind the request belongs to it. */
+  becomeRaw(): void {
+    this.#phase = "raw";
+    this.#dueAt = never;
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    for (const bytes of held) this.#exchange?.onRaw(bytes);
+    this.resume();
+  }
+
+  raw(bytes: Uint8Array): void {
+    if (this.#phase === "over") return;
+    this.#outbox.raw(bytes);
+    this.#wait();
+  }
+
+  /** What was written leaves, then it is closed. */
+  close(): void {
+    if (this.#phase !== "over") this.#finish();
+  }
+
+  #onHead(head: RequestHead): void {
+    this.#phase = "answering";
+    this.#head = head;
+    this.#bodyOver = false;
+    this.#answered = false;
+    this.#last = !head.persistent;
+    this.#fresh = true;
+    this.#exchange = this.#host.open(this, head);
+  }
+
+  #read(bytes: Buffer): void {
+    let at = 0;
+    while (at < bytes.length) {
+      const rest = at === 0 ? bytes : bytes.subarray(at);
+      if (this.#exchange !== null && this.#bodyOver) {
+        this.#hold(rest);
+        return;
+      }
+      if (this.#phase === "over" || this.#phase === "lingering") return;
+      try {
+        at += this.#reader.push(rest);
+      } catch (thrown) {
+        this.#unreadable(thrown);
+        return;
+      }
+      this.#begin();
+      if (this.#phase === "discarding" && this.#bodyOver) this.#ready();
+    }
+    if (this.#phase !== "idle" || this.#reader.untouched) return;
+    this.#phase = "head";
+    this.#dueAt = this.#host.after(this.#host.idleMs);
+  }
+
+  #begin(): void {
+    if (!this.#fresh) return;
+    this.#fresh = false;
+    this.#dueAt = this.#bodyOver ? never : this.#host.after(bounds.requestBodyTotalMs + bounds.bodyLateMs);
+    this.#exchange?.start();
+  }
+
+  #unreadable(thrown: unknown): void {
+    const problem =
+      thrown instanceof MalformedMessage ? thrown : new MalformedMessage("syntax", "The request cannot be read.");
+    this.#last = true;
+    if (this.#exchange === null) {
+      this.#phase = "answering";
+      this.#head = null;
+      this.#host.refuse(this, problem);
+      return;
+    }
+    this.#exchange.onMalformed(problem);
+    this.#begin();
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > bounds.pipelinedBytesMax) this.pause();
+  }
+
+  #headText(status: number, lines: string, framing: AnswerFraming): string {
+    // What is left of a short body is read and dropped; of another one nobody knows when it ends.
+    if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
+    if ((this.#callerDone && this.#heldBytes === 0) || this.#host.leaving()) this.#last = true;
+    const { minor = 1 } = this.#head ?? {};
+    return answerHead({ status, lines, framing, last: this.#last, minor, date: this.#host.date() });
+  }
+
+  #restIsShort(): boolean {
+    const framing = this.#head?.framing;
+    if (framing === undefined || this.#callerDone) return false;
+    return framing.kind === "length" && framing.bytes <= bounds.bodyAtOnceBytesMax;
+  }
+
+  /** An answer has left whole. */
+  #next(): void {
+    this.#answered = false;
+    this.#exchange = null;
+    if (this.#last) {
+      this.#finish();
+      return;
+    }
+    this.#dueAt = this.#host.after(this.#host.idleMs);
+    if (this.#bodyOver) this.#ready();
+    else {
+      this.#phase = "discarding";
+      this.resume();
+    }
+  }
+
+  /** For the next request. */
+  #ready(): void {
+    this.#phase = "idle";
+    this.#head = null;
+    this.#reader.begin();
+    if (this.#heldBytes === 0) {
+      this.resume();
+      if (this.#callerDone) this.#end();
+      return;
+    }
+    const held = this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.resume();
+    if (held !== undefined) this.#read(held);
+    if (this.#callerDone && this.#exchange === null) this.#end();
+    else if (this.#callerDone) this.#exchange?.onCallerDone();
+  }
+
+  #finish(): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#phase = "lingering";
+    this.#dueAt = this.#host.after(bounds.lingerMs);
+    this.resume();
+    if (this.#outbox.sent) this.#shutDown();
+    exchange?.onGone();
+  }
+
+  /** Closed before all was read, a caller that still sends might lose what was written (RFC 9112, 9.6). */
+  #shutDown(): void {
+    if (this.#callerDone) this.#end();
+    else this.#socket.shutdown();
+  }
+
+  #end(): void {
+    this.#socket.end();
+    this.closed();
+  }
+
+  #late(): void {
+    if (this.#phase === "idle") this.#end();
+    else if (this.#phase === "head") {
+      this.#last = true;
+      this.#phase = "answering";
+      this.#dueAt = never;
+      this.#host.refuseLate(this);
+    } else this.cut();
+  }
+
+  /** For the socket to take what was written. */
+  #wait(): void {
+    if (this.#outbox.sent) this.#sendDueAt = never;
+    else if (this.#sendDueAt === never) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
+  }
+}
+
+const nothing = new Uint8Array(0);
+const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
+import { openSocket } from "../edge/raw-socket.ts";
+import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+const auth = `authorization: Bearer ${aliceKey}\r\n`;
+const boundKey = "sk-bound-0123456789abcdefghij";
+
+function post(path: string, body: string, headers = ""): string {
+  const length = headers.includes("transfer-encoding") ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
+  return `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${auth}${length}${headers}\r\n${body}`;
+}
+const get = (path: string, headers = auth): string => `GET ${path} HTTP/1.1\r\nhost: a\r\n${headers}\r\n`;
+const unknown = (name: string): string => JSON.stringify({ ...hello, model: name });
+const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+
+/** What both servers must hold, by the wire alone. */
+describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
+  const own = httpServer === "own";
+  let gateway: StartedGateway;
+  let port: number;
+  beforeAll(async () => {
+    gateway = await startGateway({
+      environment: { httpServer },
+      keys: [
+        { name: "alice", secret: aliceKey },
+        { name: "bound", secret: boundKey, allowed_ips: ["203.0.113.7"] },
+      ],
+    });
+    port = gateway.gateway.server.port;
+  });
+  afterAll(() => gateway?.stop());
+
+  test("one connection carries calls, streams, refusals, health and the console in turn", async () => {
+    const socket = openSocket(port);
+    const asked: readonly (readonly [string, string])[] = [
+      [get("/v1/models"), '"gpt-test"'],
+      [post("/v1/chat/completions", JSON.stringify(hello)), '"usage"'],
+      [get("/healthz", ""), "ok\n"],
+      [post("/v1/chat/completions", JSON.stringify({ ...hello, stream: true })), "[DONE]"],
+      [post("/v1/chat/completions", unknown("nobody")), "nobody"],
+      [get("/api/status", ""), "{"],
+      [get("/v1/models", "authorization: Bearer sk-wrong-0123456789abcdef\r\n"), "invalid_api_key"],
+      [get("/v1/models"), '"gpt-test"'],
+    ];
+    for (const [request, answered] of asked) {
+      const from = socket.text().length;
+      socket.write(request);
+      await socket.untilBehind(from, answered);
+    }
+    await until(() => statuses(socket.text()).length === asked.length);
+    expect(statuses(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
+    socket.end();
+  });
+
+  test("a body in chunks is the same as one with a length", async () => {
+    const body = unknown("chunky");
+    const chunks = [...body].map((letter) => `1\r\n${letter}\r\n`).join("");
+    const socket = openSocket(port);
+    socket.write(post("/v1/chat/completions", `${chunks}0\r\n\r\n`, "transfer-encoding: chunked\r\n"));
+    expect(await socket.until("chunky")).toStartWith("HTTP/1.1 404 ");
+    socket.end();
+  });
+
+  test("whoever waits to be told to go on is told, and answered", async () => {
+    const body = unknown("patient");
+    const [head = ""] = post("/v1/chat/completions", body, "expect: 100-continue\r\n").split("\r\n\r\n");
+    const socket = openSocket(port);
+    socket.write(`${head}\r\n\r\n`);
+    await socket.until("HTTP/1.1 100 ");
+    socket.write(body);
+    expect(statuses(await socket.until("patient"))).toEqual([100, 404]);
+    socket.end();
+  });
+
+  test("HTTP/1.0 gets no chunks; its connection stays only where it asks for that", async () => {
+    const stream = post("/v1/chat/completions", JSON.stringify({ ...hello, stream: true })).replace(
+      "1.1\r\n",
+      "1.0\r\n",
+    );
+    const socket = openSocket(port);
+    socket.write(stream);
+    const text = await socket.closed;
+    expect(text).toContain("[DONE]");
+    if (own) expect(text.toLowerCase()).not.toContain("transfer-encoding");
+  });
+
+  test("an answer to HEAD has no body", async () => {
+    const socket = openSocket(port);
+    socket.write(`HEAD /healthz HTTP/1.1\r\nhost: a\r\n\r\n${get("/v1/models/gpt-test")}`);
+    const text = await socket.until('"gpt-test"');
+    expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*?\r\n\r\nHTTP\/1\.1 200 /);
+    socket.end();
+  });
+
+  test("a caller who sends all of a large body is told why it was refused unread", async () => {
+    const socket = openSocket(port);
+    const head = post("/v1/chat/completions", "", "").replace(`Bearer ${aliceKey}`, "Bearer sk-wrong-0123456789abcdef");
+    socket.write(head.replace("content-length: 0", "content-length: 3000000"));
+    for (let sent = 0; sent < 3_000_000; sent += 100_000) socket.write("a".repeat(100_000));
+    expect(await socket.until("invalid_api_key")).toStartWith("HTTP/1.1 401 ");
+    socket.end();
+  });
+
+  test("nobody says by a header from where it comes", async () => {
+    for (const path of ["/v1/models", "/v1/responses"]) {
+      const forged = "x-sluice-peer: 0123456789abcdef 203.0.113.7\r\n";
+      const upgrade =
+        path === "/v1/models"
+          ? ""
+          : `upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${"A".repeat(22)}==\r\n`;
+      const socket = openSocket(port);
+      socket.write(get(path, `authorization: Bearer ${boundKey}\r\n${forged}${upgrade}`));
+      expect(await socket.until("ip_not_allowed")).toStartWith("HTTP/1.1 403 ");
+      socket.end();
+    }
+  });
+
+  test("a WebSocket is opened, speaks, and ends", async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, {
+      headers: { authorization: `Bearer ${aliceKey}` },
+    } as never);
+    const said = await new Promise<string>((resolve, reject) => {
+      socket.onopen = () => socket.send("no JSON");
+      socket.onmessage = ({ data }) => resolve(String(data));
+      socket.onerror = reject;
+    });
+    expect(JSON.parse(said)).toMatchObject({ type: "error" });
+    const closed = new Promise((resolve) => {
+      socket.onclose = resolve;
+    });
+    socket.close();
+    await closed;
+    await until(() => gateway.gateway.server.sockets() === 0);
+  });
+
+  test.each([
+    ["closes", "end"],
+    ["resets", "reset"],
+  ] as const)("a caller who %s its connection ends its call, its stream, and nothing stays", async (_how, leave) => {
+    for (const stream of [true, false]) {
+      const before = (await gateway.entries()).length;
+      const socket = openSocket(port);
+      const script = stream ? { tokens: 60_000, event_ms: 20 } : { latency_ms: 60_000 };
+      const { truth } = gateway.simulator.simulator;
+      const asked = truth.list().data.length;
+      socket.write(
+        post(
+          "/v1/chat/completions",
+          JSON.stringify({ ...hello, stream }),
+          `x-sim-script: ${JSON.stringify(script)}\r\n`,
+        ),
+      );
+      await until(() => truth.list().data.length > asked);
+      if (stream) await socket.until("data: ");
+      socket[leave]();
+      await until(() => (truth.list().data.at(-1)?.aborted_at ?? null) !== null);
+      await until(() => gateway.gateway.server.pending() === 0);
+      await until(async () => (await gateway.entries()).length > before);
+      expect((await gateway.entries())[0]).toMatchObject({ outcome: "cancelled", errorCode: "client_closed" });
+    }
+  });
+
+  test("when the gateway leaves, idle connections close and the answer under way is the last", async () => {
+    const other = await startGateway({ environment: { httpServer } });
+    const [idle, busy] = [openSocket(other.gateway.server.port), openSocket(other.gateway.server.port)];
+    idle.write(get("/v1/models"));
+    await idle.until('"gpt-test"');
+    busy.write(
+      post("/v1/chat/completions", JSON.stringify(hello), `x-sim-script: ${JSON.stringify({ latency_ms: 300 })}\r\n`),
+    );
+    await until(() => other.simulator.simulator.truth.list().data.length > 0);
+    const stopped = other.stop();
+    await idle.closed;
+    expect((await busy.closed).toLowerCase()).toContain("connection: close");
+    expect(statuses(busy.text())).toEqual([200]);
+    await stopped;
+  });
+
+  // What the runtime's server does not do.
+  if (!own) return;
+
+  test("a large answer reaches a caller who reads late, whole and in order", async () => {
+    for (const stream of [true, false]) {
+      const socket = openSocket(port);
+      const script = `x-sim-script: ${JSON.stringify({ tokens: 60_000 })}\r\n`;
+      socket.write(post("/v1/chat/completions", JSON.stringify({ ...hello, stream }), script));
+      await socket.until("\r\n\r\n");
+      socket.pause();
+      // The next call's answer lies behind all of it.
+      socket.write(get("/v1/models"));
+      await until(() => gateway.simulator.simulator.truth.list().data.at(-1)?.terminal_sent !== undefined);
+      socket.resume();
+      const text = await socket.until('"object":"list"');
+      expect(statuses(text)).toEqual([200, 200]);
+      expect(text.split(stream ? "[DONE]" : '"usage"').length).toBe(2);
+      socket.end();
+    }
+  });
+
+  test("requests that are sent together are answered in their order", async () => {
+    const names = Array.from({ length: 50 }, (_, at) => `many-${at}`);
+    const socket = openSocket(port);
+    socket.write(names.map((name) => post("/v1/chat/completions", unknown(name))).join("") + get("/healthz", ""));
+    const text = await socket.until("ok\n");
+    expect(
+      [...text.matchAll(/many-\d+/g)].map(([name]) => name).filter((name, at, all) => all.indexOf(name) === at),
+    ).toEqual(names);
+    socket.end();
+  });
+
+  test("who has sent all of a question, and says so, is still answered", async () => {
+    for (const path of ["/v1/models", "/healthz"]) {
+      const socket = openSocket(port);
+      socket.write(get(path));
+      socket.finish();
+      expect(await socket.closed).toStartWith("HTTP/1.1 200 ");
+    }
+  });
+
+  test("a refusal before the body is said without asking for it", async () => {
+    const [head = ""] = post("/v1/chat/completions", "x", "expect: 100-continue\r\n").split("\r\n\r\n");
+    const socket = openSocket(port);
+    socket.write(`${head.replace(aliceKey, "sk-wrong-0123456789abcdef")}\r\n\r\n`);
+    expect(statuses(await socket.closed)).toEqual([401]);
+  });
+
+  test("another expectation is refused", async () => {
+    const socket = openSocket(port);
+    socket.write(get("/v1/models", `${auth}expect: the-impossible\r\nconnection: close\r\n`));
+    expect(statuses(await socket.closed)).toEqual([417]);
+  });
+});

@@ -1,0 +1,68 @@
+import { type CallerRequest, HttpServer, type HttpServerOptions, InnerDoor, ServerAnswer } from "#http-server/index.ts";
+import { systemClock } from "#system/index.ts";
+import { openSocket } from "../edge/raw-socket.ts";
+
+/** What the server understood of a request. */
+export interface Heard {
+  readonly start: string;
+  readonly body: string;
+}
+
+export interface EchoServer {
+  readonly port: number;
+  readonly server: HttpServer;
+  /** All requests whose bodies came whole, in order. */
+  readonly heard: Heard[];
+  /** The Host of each of them. */
+  readonly hosts: (string | null)[];
+  /** Sends bytes on one connection and ends it; what came back until the other side closed. */
+  exchange(...pieces: string[]): Promise<string>;
+  stop(): void;
+}
+
+/** Our server, with nothing behind it: every request is answered with what was understood of it. */
+export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer {
+  const heard: Heard[] = [];
+  const hosts: (string | null)[] = [];
+  const server = new HttpServer({
+    hostname: "127.0.0.1",
+    port: 0,
+    shared: false,
+    clock: systemClock,
+    idleMs: 60_000,
+    isCall: () => true,
+    answer: (request, target) => {
+      const host = request.headers.get("host");
+      return echo(request, target, (told) => {
+        heard.push(told);
+        hosts.push(host);
+      });
+    },
+    refuse: (reason) => new ServerAnswer(reason === "head_too_large" ? 431 : 400, { "x-reason": reason }, null),
+    inner: new InnerDoor(),
+    leaving: () => false,
+    ...options,
+  });
+  return {
+    port: server.port,
+    server,
+    heard,
+    hosts,
+    async exchange(...pieces) {
+      const socket = openSocket(server.port);
+      for (const piece of pieces) socket.write(piece);
+      socket.finish();
+      return await socket.closed;
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+async function echo(request: CallerRequest, target: string, hear: (told: Heard) => void): Promise<ServerAnswer> {
+  const bytes = await request.bytes().catch(() => null);
+  if (bytes === null) return new ServerAnswer(400, {}, null);
+  const body = Buffer.from(bytes).toString("latin1");
+  const told = { start: `${request.method} ${target}`, body };
+  hear(told);
+  return new ServerAnswer(200, { "content-type": "application/json" }, Buffer.from(JSON.stringify(told)));
+}

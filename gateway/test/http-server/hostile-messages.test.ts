@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openSocket } from "../edge/raw-socket.ts";
+import { goodRequests, refusedRequests } from "../http1/vectors.ts";
+import { type EchoServer, startEcho } from "./echo-server.ts";
+
+let echo: EchoServer;
+beforeAll(() => {
+  echo = startEcho();
+});
+afterAll(() => echo?.stop());
+
+const smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
+const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+
+describe("a message that cannot be read in one way is refused, and what follows it is not read", () => {
+  test.each(refusedRequests.map(([what, text]) => [what, text] as const))("%s", async (what, text) => {
+    echo.heard.length = 0;
+    const answered = await echo.exchange(text + smuggled);
+    // A head without an end swallows what follows it, and is not answered when its sender leaves.
+    const last = statuses(answered).at(-1);
+    if (what !== "a head without an end") expect(last).toBeGreaterThanOrEqual(400);
+    expect(echo.heard.filter(({ start }) => start.includes("smuggled"))).toEqual([]);
+    expect(answered).not.toContain("smuggled");
+  });
+});
+
+test("good messages are answered one after the other, all of them in one piece", async () => {
+  const plain = goodRequests.filter(([, text]) => !/connection: close|HTTP\/1\.0|100-continue|upgrade/i.test(text));
+  const answered = await echo.exchange(plain.map(([, text]) => text).join("") + smuggled);
+  const starts = [...answered.matchAll(/"start":"([^"]+)"/g)].map((match) => match[1]);
+  expect(starts).toEqual([...plain.map(([, , start]) => start.replace(/ 1\.[01]$/, "")), "GET /smuggled"]);
+});
+
+const post = `POST /v1/x?y HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello`;
+const chunks =
+  "POST /v1/z HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\na: b\r\n\r\n";
+
+test("a request is the same wherever it is cut", async () => {
+  const text = post + chunks;
+  const socket = openSocket(echo.port);
+  for (let cut = 1; cut < text.length; cut++) {
+    echo.heard.length = 0;
+    const seen = socket.text().length;
+    socket.write(text.slice(0, cut));
+    // Once what came of the first half is there, the second cannot come together with it.
+    await new Promise(setImmediate);
+    socket.write(text.slice(cut));
+    await socket.untilBehind(seen, '"start":"POST /v1/z","body":"hello"}');
+    expect(echo.heard).toEqual([
+      { start: "POST /v1/x?y", body: "hello" },
+      { start: "POST /v1/z", body: "hello" },
+    ]);
+  }
+  socket.end();
+});
+
+test("a request that ends before it is whole is never taken for a whole one", async () => {
+  for (const text of [post, chunks]) {
+    for (let cut = 0; cut < text.length; cut++) {
+      echo.heard.length = 0;
+      const answered = await echo.exchange(text.slice(0, cut));
+      expect({ cut, heard: echo.heard, ok: answered.includes(" 200 ") }).toEqual({ cut, heard: [], ok: false });
+    }
+  }
+});
