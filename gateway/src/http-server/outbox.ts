@@ -34,6 +34,7 @@ export class Outbox {
 
   /** A head and a body that is whole. */
   whole(head: string, body: Uint8Array): void {
+    this.#chunked = false;
     if (body.length > copiedBytesMax) {
       this.raw(Buffer.from(head, "latin1"));
       this.raw(body);

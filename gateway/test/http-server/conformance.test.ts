@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ResponseReader } from "#http1/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
@@ -13,6 +14,23 @@ function post(path: string, body: string, headers = ""): string {
 const get = (path: string, headers = auth): string => `GET ${path} HTTP/1.1\r\nhost: a\r\n${headers}\r\n`;
 const unknown = (name: string): string => JSON.stringify({ ...hello, model: name });
 const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+
+/** The same by a reader that counts every byte: what stands between two answers would be the next one's. */
+function answersIn(text: string): number[] {
+  const found: number[] = [];
+  const sink = {
+    onHead: ({ status }: { status: number }) => void found.push(status),
+    onBody: () => {},
+    onEnd: () => {},
+  };
+  const reader = new ResponseReader({ headBytesMax: 16_384, fieldsMax: 100 }, sink);
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length; ) {
+    reader.begin("GET");
+    at += reader.push(bytes.subarray(at));
+  }
+  return found;
+}
 
 /** What both servers must hold, by the wire alone. */
 describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
@@ -50,6 +68,7 @@ describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
     }
     await until(() => statuses(socket.text()).length === asked.length);
     expect(statuses(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
+    expect(answersIn(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
     socket.end();
   });
 
