@@ -54,8 +54,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     SLUICE_DRAIN_GRACE_MS: "0",
     // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
     ...runtimeEnvironment,
-    // All of these tests run over the one or the other server.
-    ...(process.env["TEST_HTTP_SERVER"] === undefined ? {} : { SLUICE_HTTP_SERVER: process.env["TEST_HTTP_SERVER"] }),
     ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),
     ...options.env,
   };

@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import {
   type CallerRequest,
   HttpServer,
-  type InnerDoor,
+  type InnerSocket,
   type RefusedReason,
   ServerAnswer,
 } from "#http-server/index.ts";
@@ -26,7 +26,7 @@ export interface OwnServerOptions {
   readonly role: ListenerRole;
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
-  readonly door: InnerDoor;
+  readonly innerSocket: InnerSocket;
 }
 
 /** The runtime's server behind it. */
@@ -66,7 +66,7 @@ export function serveOwn(dependencies: ApiDependencies, options: OwnServerOption
     isCall,
     answer,
     refuse: (reason, message) => refusal(dependencies, reason, message),
-    inner: options.door,
+    inner: options.innerSocket,
     leaving: dependencies.leaving,
   });
   const { sockets, leaveSockets } = inner;

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { InnerDoor } from "#http-server/index.ts";
+import { InnerSocket } from "#http-server/index.ts";
 import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
 import type { ApiServer } from "./api-server.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
@@ -40,13 +40,13 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     sessions: new SocketSessions(),
     idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
     role: options.role ?? "all",
-    door: options.http === "own" ? new InnerDoor() : null,
+    innerSocket: options.http === "own" ? new InnerSocket() : null,
     flaw: null,
   };
   const inner = serveRuntime(dependencies, options, entrance);
-  if (entrance.door === null) return inner;
+  if (entrance.innerSocket === null) return inner;
   try {
-    return serveOwn(dependencies, { ...options, ...entrance, door: entrance.door }, inner);
+    return serveOwn(dependencies, { ...options, ...entrance, innerSocket: entrance.innerSocket }, inner);
   } catch (thrown) {
     void inner.stop(true);
     throw thrown;
@@ -55,7 +55,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
 
 /** The runtime's server: at the port, or behind our own. */
 function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, entrance: Entrance): RuntimeServer {
-  const { sessions, door, idleSeconds } = entrance;
+  const { sessions, innerSocket, idleSeconds } = entrance;
   const inner = {
     // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
@@ -70,7 +70,7 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
   // It holds at sockets without a port too, of which the runtime's types do not know it.
   const patience: object = { idleTimeout: idleSeconds };
   const server =
-    door === null
+    innerSocket === null
       ? Bun.serve<SocketData>({
           ...inner,
           ...patience,
@@ -79,7 +79,7 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
           // The runtime shares the port by default outside development; two gateways would then split the calls between them.
           reusePort: options.shared === true,
         })
-      : Bun.serve<SocketData>({ ...inner, ...patience, unix: door.path });
+      : Bun.serve<SocketData>({ ...inner, ...patience, unix: innerSocket.path });
   return {
     port: server.port ?? options.port,
     pending: () => server.pendingRequests + sessions.pending,
@@ -108,7 +108,7 @@ interface Entrance {
   readonly sessions: SocketSessions;
   readonly idleSeconds: number;
   /** Through which our own server comes to the runtime's; null: callers come to it themselves. */
-  readonly door: InnerDoor | null;
+  readonly innerSocket: InnerSocket | null;
   /** What is wrong with the target as it was sent; null: nothing. */
   readonly flaw: string | null;
 }
@@ -148,7 +148,7 @@ function answer(
   entrance: Entrance,
 ): Promise<Response | undefined> {
   const startedMs = dependencies.clock.monotonic();
-  const peer = entrance.door === null ? peerOf(server, request) : entrance.door.admit(request.headers);
+  const peer = entrance.innerSocket === null ? peerOf(server, request) : entrance.innerSocket.admit(request.headers);
   if (peer === null) return Promise.resolve(new Response("not for you\n", { status: 403 }));
   const { path, query } = targetOf(request.url);
   let lifted = false;
@@ -181,7 +181,7 @@ function answer(
     if (switched) return undefined;
     const response = asResponse(made);
     // The runtime closes the connection behind such an answer.
-    if (entrance.door === null && dependencies.leaving()) response.headers.set("connection", "close");
+    if (entrance.innerSocket === null && dependencies.leaving()) response.headers.set("connection", "close");
     return response;
   });
 

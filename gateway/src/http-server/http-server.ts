@@ -5,7 +5,7 @@ import type { ServerAnswer } from "./answer.ts";
 import { expectsContinue, fieldLine } from "./answer-head.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { ServerExchange } from "./exchange.ts";
-import type { InnerDoor } from "./inner-door.ts";
+import type { InnerSocket } from "./inner-socket.ts";
 import { type ConnectionHost, ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 
@@ -25,7 +25,7 @@ export interface HttpServerOptions {
   readonly answer: AnswerCall;
   /** The answer to what is no request. Its body is whole. */
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
-  readonly inner: InnerDoor;
+  readonly inner: InnerSocket;
   /** True: every answer is the last of its connection. */
   readonly leaving: () => boolean;
 }

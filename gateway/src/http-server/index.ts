@@ -13,4 +13,4 @@
 export { ServerAnswer } from "./answer.ts";
 export type { CallerRequest } from "./caller-request.ts";
 export { HttpServer, type HttpServerOptions, type RefusedReason } from "./http-server.ts";
-export { InnerDoor } from "./inner-door.ts";
+export { InnerSocket } from "./inner-socket.ts";

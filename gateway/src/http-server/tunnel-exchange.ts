@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { type Fields, fieldOf, type RequestHead, ResponseReader } from "#http1/index.ts";
 import { expectsContinue, fieldLines } from "./answer-head.ts";
 import type { ServerExchange } from "./exchange.ts";
-import { InnerDoor } from "./inner-door.ts";
+import { InnerSocket } from "./inner-socket.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
 const limits = { headBytesMax: bounds.upstreamHeadBytesMax, fieldsMax: bounds.upstreamFieldsMax };
@@ -17,7 +17,7 @@ const nothing = Buffer.alloc(0);
 export class TunnelExchange implements ServerExchange {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
-  readonly #door: InnerDoor;
+  readonly #innerSocket: InnerSocket;
   readonly #upgrade: boolean;
   readonly #reader: ResponseReader;
   #inner: Socket | null = null;
@@ -28,10 +28,10 @@ export class TunnelExchange implements ServerExchange {
   #begun = false;
   #over = false;
 
-  constructor(connection: ServerConnection, head: RequestHead, door: InnerDoor) {
+  constructor(connection: ServerConnection, head: RequestHead, innerSocket: InnerSocket) {
     this.#connection = connection;
     this.#head = head;
-    this.#door = door;
+    this.#innerSocket = innerSocket;
     this.#upgrade = head.method === "GET" && fieldOf(head.fields, "upgrade") !== null;
     this.#reader = new ResponseReader(limits, {
       onHead: ({ status, fields, framing }) => {
@@ -57,7 +57,7 @@ export class TunnelExchange implements ServerExchange {
       if (!this.#connection.bodyOver) this.#connection.continue();
     }
     Bun.connect({
-      unix: this.#door.path,
+      unix: this.#innerSocket.path,
       socket: {
         open: (socket) => {
           this.#inner = socket;
@@ -188,7 +188,7 @@ export class TunnelExchange implements ServerExchange {
   /** With what concerns the two connections as we mean it. */
   #requestHead(): string {
     const { method, target, fields, framing } = this.#head;
-    let text = `${method} ${target} HTTP/1.1\r\n${InnerDoor.headerName}: ${this.#door.tell(this.#connection.address)}\r\n`;
+    let text = `${method} ${target} HTTP/1.1\r\n${InnerSocket.headerName}: ${this.#innerSocket.tell(this.#connection.address)}\r\n`;
     for (let index = 0; index < fields.length; index += 2) {
       const name = fields[index] ?? "";
       if (ours.has(name) || (!this.#upgrade && ofUpgrades.has(name))) continue;
@@ -202,7 +202,7 @@ export class TunnelExchange implements ServerExchange {
 }
 
 const ours: ReadonlySet<string> = new Set([
-  InnerDoor.headerName,
+  InnerSocket.headerName,
   "expect",
   "keep-alive",
   "proxy-connection",

@@ -1,4 +1,10 @@
-import { type CallerRequest, HttpServer, type HttpServerOptions, InnerDoor, ServerAnswer } from "#http-server/index.ts";
+import {
+  type CallerRequest,
+  HttpServer,
+  type HttpServerOptions,
+  InnerSocket,
+  ServerAnswer,
+} from "#http-server/index.ts";
 import { systemClock } from "#system/index.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 
@@ -39,7 +45,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
       });
     },
     refuse: (reason) => new ServerAnswer(reason === "head_too_large" ? 431 : 400, { "x-reason": reason }, null),
-    inner: new InnerDoor(),
+    inner: new InnerSocket(),
     leaving: () => false,
     ...options,
   });

@@ -8,7 +8,7 @@ const headerName = "x-sluice-peer";
  * Where the inner server listens, and how it knows who is asking. On Linux the socket has a name and no file; its name can
  * be seen by others on the machine, so whoever comes without the secret is refused.
  */
-export class InnerDoor {
+export class InnerSocket {
   static readonly headerName = headerName;
   /** For `unix` of the runtime's sockets. */
   readonly path: string;
