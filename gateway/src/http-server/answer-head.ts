@@ -1,3 +1,4 @@
+import { bounds } from "#core/index.ts";
 import { type Fields, fieldProblem, type RequestHead } from "#http1/index.ts";
 
 /** How the end of an answer is told: by its length, by chunks, by the end of the connection; or it has no body. */
@@ -28,9 +29,19 @@ function told(framing: AnswerFraming): string {
 
 /** Empty for what the connection says by itself, and for what HTTP cannot carry. */
 export function fieldLine(name: string, value: string): string {
+  const last = lastLines.get(name);
+  if (last !== undefined && last.value === value) return last.line;
   if (ours.has(name) || fieldProblem(name, value) !== null) return "";
-  return `${name}: ${value}\r\n`;
+  const line = `${name}: ${value}\r\n`;
+  if (last !== undefined) {
+    last.value = value;
+    last.line = line;
+  } else if (lastLines.size < bounds.headerNamesMax) lastLines.set(name, { value, line });
+  return line;
 }
+
+/** Most answers say the same as the one before them. */
+const lastLines = new Map<string, { value: string; line: string }>();
 
 /** Of an answer that another server has made. */
 export function fieldLines(fields: Fields): string {

@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { ServerAnswer } from "./answer.ts";
 import { expectsContinue, fieldLine } from "./answer-head.ts";
-import { CallerRequest } from "./caller-request.ts";
+import { type BodyFlow, CallerRequest } from "./caller-request.ts";
 import type { ServerExchange } from "./exchange.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
@@ -16,7 +16,7 @@ interface Pieces {
 export type AnswerCall = (request: CallerRequest, target: string, address: string) => Promise<ServerAnswer | Response>;
 
 /** A call that is answered in this process. */
-export class CallExchange implements ServerExchange {
+export class CallExchange implements ServerExchange, BodyFlow {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
   readonly #answer: AnswerCall;
@@ -31,19 +31,8 @@ export class CallExchange implements ServerExchange {
     this.#connection = connection;
     this.#head = head;
     this.#answer = answer;
-    const { method, target, fields, framing } = head;
-    this.#expecting = head.minor === 1 && expectsContinue(fieldOf(fields, "expect")) === true;
-    this.#request = new CallerRequest({
-      method,
-      url: `http://${fieldOf(fields, "host") ?? ""}${target}`,
-      fields,
-      hasBody: framing.kind !== "none",
-      flow: {
-        wanted: () => this.#wanted(),
-        pause: () => connection.pause(),
-        resume: () => connection.resume(),
-      },
-    });
+    this.#expecting = head.minor === 1 && expectsContinue(fieldOf(head.fields, "expect")) === true;
+    this.#request = new CallerRequest(head, this);
   }
 
   start(): void {
@@ -82,6 +71,20 @@ export class CallExchange implements ServerExchange {
   }
 
   onRaw(): void {}
+
+  wanted(): void {
+    if (!this.#expecting) return;
+    this.#expecting = false;
+    this.#connection.continue();
+  }
+
+  pause(): void {
+    this.#connection.pause();
+  }
+
+  resume(): void {
+    this.#connection.resume();
+  }
 
   async #run(): Promise<void> {
     const { target } = this.#head;
@@ -170,12 +173,6 @@ export class CallExchange implements ServerExchange {
   #settleBody(): void {
     this.#request.drop();
     if (this.#expecting && !this.#connection.bodyOver) this.#connection.leave();
-  }
-
-  #wanted(): void {
-    if (!this.#expecting) return;
-    this.#expecting = false;
-    this.#connection.continue();
   }
 
   async #room(): Promise<void> {

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { Fields } from "#http1/index.ts";
+import { fieldOf, type RequestHead } from "#http1/index.ts";
 
 /** How the connection is told what becomes of a body. */
 export interface BodyFlow {
@@ -9,24 +9,13 @@ export interface BodyFlow {
   resume(): void;
 }
 
-interface Parts {
-  readonly method: string;
-  readonly url: string;
-  readonly fields: Fields;
-  readonly hasBody: boolean;
-  readonly flow: BodyFlow;
-}
-
 /**
  * A request as endpoints use it: what they need of the runtime's Request, made only when it is asked for. Beyond
  * `unreadBytesMax` that nobody has read of its body the connection waits.
  */
 export class CallerRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly #fields: Fields;
+  readonly #head: RequestHead;
   readonly #flow: BodyFlow;
-  readonly #hasBody: boolean;
   #headers: Headers | null = null;
   #controller: AbortController | null = null;
   #gone = false;
@@ -38,17 +27,22 @@ export class CallerRequest {
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
   #waiting: (() => void) | null = null;
 
-  constructor({ method, url, fields, hasBody, flow }: Parts) {
-    this.method = method;
-    this.url = url;
-    this.#fields = fields;
-    this.#hasBody = hasBody;
+  constructor(head: RequestHead, flow: BodyFlow) {
+    this.#head = head;
     this.#flow = flow;
-    this.#whole = !hasBody;
+    this.#whole = head.framing.kind === "none";
+  }
+
+  get method(): string {
+    return this.#head.method;
+  }
+
+  get url(): string {
+    return `http://${fieldOf(this.#head.fields, "host") ?? ""}${this.#head.target}`;
   }
 
   get headers(): Headers {
-    this.#headers ??= headersOf(this.#fields);
+    this.#headers ??= headersOf(this.#head);
     return this.#headers;
   }
 
@@ -62,7 +56,7 @@ export class CallerRequest {
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
-    if (!this.#hasBody) return null;
+    if (this.#head.framing.kind === "none") return null;
     this.#stream ??= new ReadableStream<Uint8Array<ArrayBuffer>>(
       { pull: (controller) => this.#pull(controller), cancel: () => this.drop() },
       { highWaterMark: 0 },
@@ -154,7 +148,7 @@ export class CallerRequest {
   }
 }
 
-function headersOf(fields: Fields): Headers {
+function headersOf({ fields }: RequestHead): Headers {
   const headers = new Headers();
   for (let index = 0; index < fields.length; index += 2) headers.append(fields[index] ?? "", fields[index + 1] ?? "");
   return headers;

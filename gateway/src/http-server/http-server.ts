@@ -82,6 +82,18 @@ export class HttpServer implements ConnectionHost {
     return this.#listener.port;
   }
 
+  /** Connections that are open. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Those on which nothing of a request has come. */
+  get idle(): number {
+    let idle = 0;
+    for (const connection of this.#connections) if (connection.idle) idle++;
+    return idle;
+  }
+
   /** Requests that are being answered, streams and those that were passed on included; not what became a WebSocket. */
   get pending(): number {
     let pending = 0;
