@@ -34,6 +34,7 @@ import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
+export { listProcesses } from "./main/process-list.ts";
 export type { ServeOptions } from "./main/serve-options.ts";
 export { serveWorkers } from "./main/serve-workers.ts";
 export { webhookSecretOf } from "./main/webhook-secret.ts";

@@ -59,6 +59,24 @@ export const systemSchema = z.object({
 });
 export type SystemFacts = z.infer<typeof systemSchema>;
 
+export const gatewayProcessSchema = z.object({
+  id: z.string().describe("`proc_…`, as in its log."),
+  host: z.string().describe("The name of its machine, container or pod."),
+  version: z.string(),
+  started_at: at,
+  seen_at: at.describe("When it last told the database that it is there."),
+  alive: z.boolean().describe("false: it was not heard of for twenty seconds. One that ended in order is not listed."),
+  answers: z.boolean().describe("This answer comes from it."),
+  leader: z.boolean().describe("It does work that one process does for all."),
+  leads: z
+    .array(z.string())
+    .describe("Which: `ledger`, `config file` … Work that is done now and then is listed only while it is done."),
+  journal_lag: count
+    .nullable()
+    .describe("Ended calls that were in its journal and not in the ledger when it was seen. null: it did not say."),
+});
+export type GatewayProcess = z.infer<typeof gatewayProcessSchema>;
+
 export const configViewSchema = z.object({
   path: z.string().nullable().describe("null: no config file."),
   text: z.string().nullable().describe("As it stands, with what looks like a secret redacted."),
@@ -145,6 +163,13 @@ export const settingsRoutes = {
     summary: "How the gateway itself is",
     needs: "administrator",
     answer: systemSchema,
+  }),
+  "system.processes": route({
+    method: "GET",
+    path: "/api/system/processes",
+    summary: "The processes of the installation, in the order of their starts",
+    needs: "administrator",
+    answer: pageOf(gatewayProcessSchema),
   }),
   "audit.list": route({
     method: "GET",

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
 import { type createAsKey, endpointsOf } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
@@ -14,6 +15,7 @@ import type { ConfigFile } from "./config-facts.ts";
 import type { Control } from "./control.ts";
 import { consoleUrl } from "./listeners.ts";
 import type { Media } from "./media.ts";
+import { listProcesses } from "./process-list.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
 export interface ConsoleDependencies {
@@ -78,6 +80,8 @@ export function openConsole(dependencies: ConsoleDependencies): {
       randomBytes: (size) => randomBytes(size),
       configFacts: dependencies.configFile,
       databaseKind: control.database.flavour.name,
+      host: hostname(),
+      listProcesses: () => listProcesses(control),
     },
     notices: new NoticeWatch({
       store,

@@ -145,6 +145,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const durability = first.settings.ledgerDurability;
   const opening = await openJournal({ control, directory, durability, observer, onFatal });
   const { journal, recovered } = opening;
+  processes.tellLag(() => journal.lag);
 
   const catalog = new CatalogHolder(controlStore, observer, first);
   const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });

@@ -17,6 +17,8 @@ export interface Processes {
   readonly broadcast: Broadcast;
   /** Where is told what happens from now on. */
   tellTo(observer: Observer): void;
+  /** What is said of this process's journal from now on. */
+  tellLag(read: () => number): void;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,10 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
   const tellTo = (next: Observer): void => {
     observer = next;
   };
+  let lag = (): number | undefined => undefined;
+  const tellLag = (read: () => number): void => {
+    lag = read;
+  };
   const shared = { owner: instanceId, clock, observer: told };
   const broadcast = openBroadcast({ database, instanceId, clock, observer: told });
   if (database.flavour.name === "sqlite") {
@@ -41,11 +47,12 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
       leadership,
       broadcast,
       tellTo,
+      tellLag,
       close: () => leadership.close(),
     };
   }
   const leadership = createLeadership({ ...shared, leases });
-  const stopTelling = tellNowAndThen(options, instance, told);
+  const stopTelling = tellNowAndThen(options, instance, { observer: told, lag: () => lag() });
   const close = async (): Promise<void> => {
     await leadership.close();
     await stopTelling();
@@ -57,13 +64,13 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     await close();
     throw thrown;
   }
-  return { instance, leadership, broadcast, tellTo, close };
+  return { instance, leadership, broadcast, tellTo, tellLag, close };
 }
 
 function tellNowAndThen(
   { control: { clock, instances } }: ProcessesOptions,
   instance: Instance,
-  observer: Pick<Observer, "log">,
+  { observer, lag }: { readonly observer: Pick<Observer, "log">; readonly lag: () => number | undefined },
 ): () => Promise<void> {
   let stopped = false;
   let unbook = (): void => undefined;
@@ -72,7 +79,7 @@ function tellNowAndThen(
   };
   const tell = async (): Promise<void> => {
     await instances
-      .tell(instance)
+      .tell(instance, lag())
       .catch((error: unknown) => observer.log("debug", "The database was not told of this process.", { error }));
     later();
   };

@@ -13,12 +13,14 @@ export interface SeenInstance extends Instance {
   readonly seenAt: number;
   /** It was seen within bounds.instanceAliveMs. */
   readonly isAlive: boolean;
+  /** Ended calls that were in its journal and not in the ledger when it was seen; null: it did not say. */
+  readonly journalLag: number | null;
 }
 
 /** The processes of the installation, as the database has seen them. */
 export interface Instances {
   /** Tells that this process is here: at its start, and each bounds.instanceTellMs. Those not seen for a day are forgotten. */
-  tell(instance: Instance): Promise<void>;
+  tell(instance: Instance, journalLag?: number): Promise<void>;
   /** At its orderly end. */
   leave(id: string): Promise<void>;
   /** In the order of their starts. */

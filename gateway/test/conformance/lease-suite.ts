@@ -104,13 +104,14 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       await silent("proc_b", bounds.instanceAliveMs);
       await instances.leave("proc_c");
       expect(await instances.list()).toMatchObject([
-        { id: "proc_a", version: "1.2.3", host: "host of proc_a", isAlive: true },
+        { id: "proc_a", version: "1.2.3", host: "host of proc_a", isAlive: true, journalLag: null },
         { id: "proc_b", isAlive: false },
       ]);
       const alive = ["proc_a", "proc_b", "proc_c"].map((id) => instances.isAlive(id));
       expect(await Promise.all(alive)).toEqual([true, false, false]);
       await silent("proc_b", bounds.instanceKeptMs);
-      await instances.tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" });
+      await instances.tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
+      expect(await instances.list()).toMatchObject([{ id: "proc_a", journalLag: 17 }]);
       expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a"]);
     });
 

@@ -12,6 +12,7 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { ProcessList } from "./process-list.tsx";
 
 const everyMs = 5_000;
 
@@ -60,6 +61,7 @@ export function SystemTab() {
           hint={facts && t(`settings.system.databases.${facts.database.kind}`)}
         />
       </Stats>
+      <ProcessList everyMs={everyMs} />
       <Section title={t("settings.system.installation")}>
         <Facts facts={factsOf(facts, answer.public_url)} />
         <Text fz="xs" c="dimmed" mt="md">

@@ -290,6 +290,23 @@ export const settings = {
     lag: "{lag, plural, other {# not in the database yet}}",
     copyUrl: "Copy URL",
   },
+  processes: {
+    title: "Processes",
+    help: "The gateways that work together on this database. One that stopped in order is no longer listed, one that was killed for a day.",
+    process: "Process",
+    state: "State",
+    running: "Running",
+    silent: "Not heard of",
+    silentHelp:
+      "It has not reported for more than 20 seconds: it was killed, has stopped responding, or can't reach the database.",
+    seen: "Last seen",
+    leads: "Does for all",
+    leader: "Leader",
+    everything: "everything",
+    lag: "Journal lag",
+    this: "This one",
+    thisHelp: "The process that answered this page",
+  },
   tokens: {
     title: "Admin tokens",
     helpAll: "For scripts that do what the console does. Yours and everybody else's.",

@@ -1,5 +1,5 @@
-import type { ConfigView } from "@sluice/contract";
-import type { ControlStore, ReportStore } from "#ports/index.ts";
+import type { ConfigView, GatewayProcess } from "@sluice/contract";
+import type { Clock, ControlStore, ReportStore, SeenInstance } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import type { Handlers } from "./handler.ts";
 
@@ -34,13 +34,21 @@ export interface SystemHandlerDependencies {
   readonly processFacts: ProcessFacts;
   readonly databaseKind: "sqlite" | "postgres";
   readonly version: string;
+  /** The id of this process, and the name of its machine. */
+  readonly instanceId: string;
+  readonly host: string;
+  readonly clock: Pick<Clock, "now">;
+  /** On SQLite there is this one alone, and it is not asked. */
+  readonly listProcesses: () => Promise<readonly (SeenInstance & { readonly leads: readonly string[] })[]>;
 }
 
 /** How many names of one kind the view of the config file lists. */
 const namesMax = 200;
 
 /** The calls about the system itself. */
-export function systemHandlers(dependencies: SystemHandlerDependencies): Handlers<"settings.config" | "system.show"> {
+export function systemHandlers(
+  dependencies: SystemHandlerDependencies,
+): Handlers<"settings.config" | "system.show" | "system.processes"> {
   return {
     "settings.config": async () => {
       const isSecret = (kind: string, name: string) => !settingIsShown(kind, name);
@@ -75,5 +83,39 @@ export function systemHandlers(dependencies: SystemHandlerDependencies): Handler
         reservations_open: numbers.reservationsOpen,
       };
     },
+    "system.processes": async () => {
+      if (dependencies.databaseKind === "sqlite") return { data: [await onlyProcess(dependencies)], next: null };
+      const listed = await dependencies.listProcesses();
+      const data = listed.map((process) => ({
+        id: process.id,
+        host: process.host,
+        version: process.version,
+        started_at: process.startedAt,
+        seen_at: process.seenAt,
+        alive: process.isAlive,
+        answers: process.id === dependencies.instanceId,
+        leader: process.leads.length > 0,
+        leads: [...process.leads],
+        journal_lag: process.journalLag,
+      }));
+      return { data, next: null };
+    },
+  };
+}
+
+/** The one that has the data directory to itself: whatever one process does for all, it does. */
+async function onlyProcess(dependencies: SystemHandlerDependencies): Promise<GatewayProcess> {
+  const { startedAt, journalLag } = await dependencies.processFacts.read();
+  return {
+    id: dependencies.instanceId,
+    host: dependencies.host,
+    version: dependencies.version,
+    started_at: startedAt,
+    seen_at: dependencies.clock.now(),
+    alive: true,
+    answers: true,
+    leader: true,
+    leads: [],
+    journal_lag: journalLag,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+import { processFindings } from "./process-lines.ts";
 
 /** Budgets begin and keys expire by the processes' clocks, leases by the server's. */
 const differenceMsMax = 10_000;
@@ -74,7 +75,8 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
         : state === "ahead"
           ? warn("database schema", laterVersion(unknown), "replace this version soon; it works beside the later one")
           : warn("database schema", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
-    return [schema, await keyFinding(environment, database)];
+    const key = await keyFinding(environment, database);
+    return [schema, key, ...(state === "current" || state === "ahead" ? await processFindings(database) : [])];
   } catch (thrown) {
     return [fail("database schema", failureLine(thrown), "see the server's log")];
   } finally {

@@ -20,6 +20,8 @@ interface InstanceTable {
   host: string;
   started_at: number;
   seen_at: number;
+  /** Entries of its journal that were not in the ledger then; null: it did not say. */
+  journal_lag: number | null;
 }
 
 /** A window of tries, by the digest of what is tried and with which key. */

@@ -32,6 +32,7 @@ import { migration029 } from "./migrations/migration-029.ts";
 import { migration030 } from "./migrations/migration-030.ts";
 import { migration031 } from "./migrations/migration-031.ts";
 import { migration032 } from "./migrations/migration-032.ts";
+import { migration033 } from "./migrations/migration-033.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -67,6 +68,7 @@ export const migrations: Migrations = Object.freeze({
   "030": migration030,
   "031": migration031,
   "032": migration032,
+  "033": migration033,
 });
 
 /**

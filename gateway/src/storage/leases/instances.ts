@@ -8,12 +8,13 @@ import { relaxedWrite } from "../database/relaxed-write.ts";
 export function createInstances(database: Database): Instances {
   const now = databaseNow(database);
   return {
-    async tell({ id, version, host }) {
+    async tell({ id, version, host }, journalLag) {
+      const journal_lag = journalLag ?? null;
       await relaxedWrite(database, async (connection) => {
         await connection
           .insertInto("instances")
-          .values({ id, version, host, started_at: now, seen_at: now })
-          .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now }))
+          .values({ id, version, host, started_at: now, seen_at: now, journal_lag })
+          .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag }))
           .execute();
         await connection
           .deleteFrom("instances")
@@ -42,7 +43,7 @@ async function readInstances(
 ): Promise<readonly SeenInstance[]> {
   let query = database.reading
     .selectFrom("instances")
-    .select(["id", "version", "host", "started_at", "seen_at", now.as("now")])
+    .select(["id", "version", "host", "started_at", "seen_at", "journal_lag", now.as("now")])
     .orderBy("started_at", "desc")
     .orderBy("id", "desc")
     .limit(bounds.instancesMax);
@@ -55,5 +56,6 @@ async function readInstances(
     startedAt: row.started_at,
     seenAt: row.seen_at,
     isAlive: row.now - row.seen_at < bounds.instanceAliveMs,
+    journalLag: row.journal_lag,
   }));
 }

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type GatewayProcess, tailPath } from "@sluice/contract";
+import { Secret } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
+import { sluice } from "../command-line.ts";
+import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+const masterKey = "a-master-key-of-the-installation-0123456789";
+const administrator = { email: "ada@example.com", password: "correct horse battery staple" };
+
+await onPostgres("two gateways of one installation", () => {
+  let ground: PostgresGround;
+  let gateways: readonly [StartedGateway, StartedGateway];
+  /** The administrator's session at each: their addresses differ, and so do their cookies. */
+  const cookies = new Map<StartedGateway, string>();
+  beforeAll(async () => {
+    ground = await openPostgresGround();
+    const environment = {
+      databaseUrl: new Secret(ground.url),
+      masterKey: new Secret(masterKey),
+      administrator: { email: administrator.email, password: new Secret(administrator.password) },
+    };
+    gateways = [await startGateway({ environment }), await startGateway({ environment })];
+    for (const gateway of gateways) {
+      const answer = await signIn(gateway, administrator.password);
+      expect(answer.status).toBe(200);
+      cookies.set(
+        gateway,
+        answer.headers
+          .getSetCookie()
+          .map((line) => line.split(";")[0] ?? "")
+          .join("; "),
+      );
+    }
+  });
+  afterAll(async () => {
+    for (const gateway of gateways ?? []) await gateway.stop();
+    await ground?.[Symbol.asyncDispose]();
+  });
+
+  const consoleOf = ({ gateway }: StartedGateway) => `http://localhost:${gateway.consolePort}`;
+  const signIn = (gateway: StartedGateway, password: string) =>
+    fetch(`${consoleOf(gateway)}/api/auth/sign-in/email`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: consoleOf(gateway) },
+      body: JSON.stringify({ email: administrator.email, password }),
+    });
+  const asAdministrator = (gateway: StartedGateway) => ({ cookie: cookies.get(gateway) ?? "" });
+  const processesAt = async (gateway: StartedGateway): Promise<readonly GatewayProcess[]> => {
+    const answer = await fetch(`${consoleOf(gateway)}/api/system/processes`, { headers: asAdministrator(gateway) });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { data: GatewayProcess[] }).data;
+  };
+
+  test("an administrator sees each process at either of them: since when, last seen, what it leads, its journal's lag", async () => {
+    const ids = gateways.map(({ control }) => control.instanceId);
+    for (const [index, gateway] of gateways.entries()) {
+      const listed = await processesAt(gateway);
+      expect(listed.map(({ id }) => id)).toEqual(ids);
+      expect(listed.map(({ answers }) => answers)).toEqual(index === 0 ? [true, false] : [false, true]);
+      for (const { alive, version, started_at, seen_at } of listed) {
+        expect([alive, version, seen_at >= started_at]).toEqual([true, "0.0.0-test", true]);
+      }
+    }
+    // Whoever leads is seen at both, once the leases are taken; a lag is told with the next word.
+    await until(async () => {
+      const listed = await processesAt(gateways[1]);
+      return (
+        listed.some(({ leads }) => leads.includes("ledger")) && listed.every(({ journal_lag }) => journal_lag !== null)
+      );
+    });
+    const leaders = (await processesAt(gateways[0])).filter(({ leads }) => leads.includes("ledger"));
+    expect(leaders.map(({ leader }) => leader)).toEqual([true]);
+    expect((await fetch(`${consoleOf(gateways[0])}/api/system/processes`)).status).toBe(401);
+  });
+
+  test("doctor has a line for each of them", async () => {
+    const further = { SLUICE_DATABASE_URL: ground.url, SLUICE_MASTER_KEY: masterKey };
+    const { stdout } = await sluice(["doctor"], gateways[0].dataDir, further);
+    for (const { control } of gateways) {
+      const line = stdout.split("\n").find((each) => each.includes(control.instanceId)) ?? "";
+      expect(line).toMatch(/^ok {4}process: proc_\S+ on \S+; version 0\.0\.0-test; since \S+Z; last seen \S+Z; leads /);
+    }
+  });
+
+  test("a live view at one shows a call that the other has answered, and none when nobody may", async () => {
+    const leaving = new AbortController();
+    const view = await fetch(consoleOf(gateways[0]) + tailPath("-"), {
+      headers: asAdministrator(gateways[0]),
+      signal: leaving.signal,
+    });
+    expect(view.status).toBe(200);
+    let text = "";
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const piece of view.body as unknown as AsyncIterable<Uint8Array>) text += decoder.decode(piece);
+    })().catch(() => undefined);
+    // The other hears of the view in a moment; what ended before is in the list of requests.
+    await until(async () => {
+      const { status } = await gateways[1].chat(hello, { script: { tokens: 2 } });
+      expect(status).toBe(200);
+      return text.includes('"model":"gpt-test"');
+    });
+    leaving.abort();
+    await reading;
+    expect((await fetch(consoleOf(gateways[0]) + tailPath("-"))).status).toBe(401);
+  });
+
+  test("ten wrong passwords over both lock both", async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++)
+      statuses.push((await signIn(gateways[n % 2] as StartedGateway, `wrong horse ${n}`)).status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+    for (const gateway of gateways) {
+      const answer = await signIn(gateway, administrator.password);
+      expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    }
+  });
+});
