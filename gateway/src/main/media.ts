@@ -1,19 +1,19 @@
-import { join } from "node:path";
 import type { BodyRoom } from "#api/index.ts";
 import { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { BlobStore, Explainer, Observer, Spool, Transport } from "#ports/index.ts";
+import type { Explainer, Observer, Spool, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
-import { createAssetStore, createBucketBlobStore, createDiskBlobStore, createTaskStore } from "#storage/index.ts";
+import { createAssetStore, createTaskStore } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
 import { VideoTasks } from "#tasks/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
+import { openBlobs } from "./open-blobs.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
 export interface MediaOptions {
@@ -46,7 +46,7 @@ export function openMedia(options: MediaOptions): Media {
   const { environment, control, catalog, transport, providerClient, observer } = options;
   const { clock, ids, vault } = control;
   const { publicUrl } = environment;
-  const blobs = openBlobs(options);
+  const blobs = openBlobs(environment, { clock, transport, spool: options.spool });
   const shared = {
     blobs,
     transport,
@@ -93,23 +93,4 @@ export function openMedia(options: MediaOptions): Media {
       await Promise.all([videos.stop(), assets.stop()]);
     },
   };
-}
-
-function openBlobs({ environment, control, transport, spool }: MediaOptions): BlobStore {
-  const { bucket } = environment;
-  const { clock } = control;
-  if (bucket === null) return createDiskBlobStore({ directory: join(environment.dataDir, "blobs"), clock });
-  return createBucketBlobStore({
-    bucket: bucket.name,
-    region: bucket.region,
-    prefix: bucket.prefix,
-    accessKeyId: bucket.accessKeyId,
-    secretAccessKey: bucket.secretAccessKey.reveal(),
-    endpoint: bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`,
-    // Whoever names an address of its own for the bucket is the operator, and may mean a machine of its own network.
-    allowPrivateNetwork: bucket.endpoint !== null,
-    transport,
-    spool,
-    clock,
-  });
 }

@@ -1,3 +1,4 @@
+import { blobsCheck } from "./blobs.ts";
 import { configFileCheck } from "./config-file.ts";
 import { dataDirCheck } from "./data-dir.ts";
 import { databaseCheck } from "./database.ts";
@@ -13,6 +14,7 @@ export const everyCheck: readonly Check[] = [
   dataDirCheck,
   databaseCheck,
   redisCheck,
+  blobsCheck,
   journalCheck,
   configFileCheck,
   portCheck,

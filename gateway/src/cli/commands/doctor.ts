@@ -10,7 +10,9 @@ import type { Terminal } from "../terminal.ts";
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("look at everything the gateway needs and say what to do; nothing is changed")
+    .description(
+      "look at everything the gateway needs and say what to do; nothing is changed (a probe is written and removed)",
+    )
     .option("--online", "ask the providers too")
     .action(async (options: { readonly online?: boolean }, command: Command) => {
       const findings = await examine(terminal, options.online === true);

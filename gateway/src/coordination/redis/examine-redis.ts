@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { readRedisAddress } from "./redis-address.ts";
 import { reasonOf } from "./redis-failure.ts";
 import { openRedisLink } from "./redis-link.ts";
+import { afterRunningFor } from "./running-time.ts";
 import { scripts } from "./scripts.ts";
 
-/** What a Redis says of itself, or why it cannot be used, in one line without secrets. Nothing is changed there. */
+/** What a Redis says of itself, or why it cannot be used, in one line without secrets. A probe is written there and removed. */
 export interface RedisFacts {
   readonly shown: string;
   readonly problem: string | null;
@@ -14,22 +16,24 @@ export interface RedisFacts {
   readonly policy: string;
 }
 
-/** Asks once, bounded. Never throws for what it is there to find. */
+/** Asks once, within the bounds that a gateway has for connecting and for an answer. Never throws for what it is there to find. */
 export async function examineRedis(url: string, clock: Clock): Promise<RedisFacts> {
   let shown = "SLUICE_REDIS_URL";
   const late = new AbortController();
-  const stop = clock.after(bounds.redisConnectMs, () => late.abort());
+  let stop = afterRunningFor(clock, bounds.redisConnectMs, () => late.abort());
   try {
     const address = readRedisAddress(url);
     shown = address.shown;
     const link = await openRedisLink(address, () => undefined, late.signal);
     try {
+      stop();
+      stop = afterRunningFor(clock, bounds.redisConnectMs, () => late.abort());
       const key = "{sluice}:epoch";
       const asked = link.send(key, ["EVAL", scripts.enter, "2", key, "{sluice}:seeding", "", ""]);
-      const { promise, reject } = Promise.withResolvers<never>();
-      late.signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
-      const answer = await Promise.race([asked, promise]);
+      const answer = await Promise.race([asked, lateness(late.signal)]);
       if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
+      const probed = link.send(key, ["EVAL", scripts.probe, "1", `{sluice}:probe:${randomUUID()}`]);
+      await Promise.race([probed, lateness(late.signal)]);
       return { shown, problem: null, version: String(answer[2]), policy: String(answer[3]) };
     } finally {
       link.close();
@@ -39,4 +43,10 @@ export async function examineRedis(url: string, clock: Clock): Promise<RedisFact
   } finally {
     stop();
   }
+}
+
+function lateness(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
+  return promise;
 }

@@ -25,6 +25,8 @@ interface Reason {
 function knownIn(thrown: unknown, message: string): Reason | undefined {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const words = [code, ...(message.match(/\b[A-Z][A-Z_]{3,}\b/g) ?? [])];
+  // What a script may not do is told in the words of the server, without a code (7.0 and later).
+  if (/\bACL failure in script\b|\buser executing the script\b/.test(message)) return reasons["NOPERM"];
   const found = words.map((word) => reasons[word]).find((reason) => reason !== undefined);
   if (found !== undefined) return found;
   return /certificate|self[- ]signed/i.test(message) ? untrusted : undefined;

@@ -38,4 +38,6 @@ export const storageBounds = {
   postgresMigrationMs: 3_600_000,
   /** What fails at each of its tries is told again so often, while it lasts. */
   faultTellMs: 10 * 60_000,
+  /** How long `sluice doctor` waits for all that it asks of where blobs are kept. */
+  doctorBlobsMs: 15_000,
 } as const;

@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sluice } from "../../../test/command-line.ts";
+import { bucketKeys, bucketName } from "../../../test/conformance/bucket-server.ts";
+
+let bucketServer: Bun.Subprocess<"ignore", "pipe", "inherit">;
+let endpoint = "";
+beforeAll(async () => {
+  const program = join(import.meta.dir, "../../../test/conformance/bucket-server.ts");
+  bucketServer = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "inherit" });
+  const { value } = await bucketServer.stdout.getReader().read();
+  endpoint = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`;
+});
+afterAll(() => bucketServer.kill());
+
+let dataDir = "";
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "sluice-doctor-blobs-"));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const told = async (variables: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const { stdout } = await sluice(["doctor"], dataDir, variables);
+  return stdout.split("\n").find((line) => /^\w+ +blobs: /.test(line)) ?? stdout;
+};
+const bucket = () => ({
+  SLUICE_S3_BUCKET: bucketName,
+  SLUICE_S3_ENDPOINT: endpoint,
+  SLUICE_S3_REGION: bucketKeys.region,
+  SLUICE_S3_ACCESS_KEY_ID: bucketKeys.accessKeyId,
+  SLUICE_S3_SECRET_ACCESS_KEY: bucketKeys.secretAccessKey,
+});
+const ask = async (path: string) => await (await fetch(`${endpoint}/-/${path}`)).text();
+
+test("the folder of blobs: not made yet, written and read, or no folder; nothing of it stays", async () => {
+  expect(await told()).toStartWith(`ok    blobs: ${dataDir}/blobs will be made`);
+  const folder = join(dataDir, "blobs");
+  mkdirSync(folder);
+  expect(await told()).toBe(`ok    blobs: ${folder}: written, read and removed`);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files).toEqual([]);
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, "a file");
+  expect(await told()).toStartWith(`fail  blobs: ${folder}: `);
+});
+
+test("a bucket: written, read and removed; refused keys, one that is missing, one that nothing answers for", async () => {
+  expect(await told(bucket())).toBe(`ok    blobs: bucket ${bucketName} (${endpoint}): written, read and removed`);
+  expect(JSON.parse(await ask("objects"))).toEqual([]);
+  const wrong = [
+    { SLUICE_S3_SECRET_ACCESS_KEY: "another" },
+    { SLUICE_S3_BUCKET: "nobodys" },
+    { SLUICE_S3_ENDPOINT: "http://127.0.0.1:1" },
+  ];
+  for (const variables of wrong) {
+    const line = await told({ ...bucket(), ...variables });
+    expect(line).toStartWith("fail  blobs: bucket ");
+    expect(line).toContain("may get, put, delete and list");
+    expect(line).not.toContain(bucketKeys.secretAccessKey);
+  }
+});
