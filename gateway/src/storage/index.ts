@@ -44,6 +44,7 @@ export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
 export { moveOver } from "./move/move-over.ts";
+export { refuseMoved } from "./move/moved-mark.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";

@@ -6,15 +6,24 @@ import { sql } from "kysely";
 import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import { bareEnvironment } from "../../../test/bare-environment.ts";
+import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { sluice } from "../command-line.ts";
-import { emptyPostgres } from "../postgres-ground.ts";
+import { asOwner, emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+
+const cli = join(import.meta.dir, "..", "..", "src", "cli", "cli.ts");
+const price = { input: 1.25, cache_read: 0.125, output: 10 };
+const picture =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 await onPostgres("moving an installation over", () => {
   let embedded: StartedGateway;
   let usageBefore = "";
+  let videoId = "";
+  let responseId = "";
   let entriesBefore: unknown;
   const administrator = { email: "anna@example.com", password: new Secret("correct horse battery staple") };
 
@@ -28,13 +37,37 @@ await onPostgres("moving an installation over", () => {
       .digest("hex");
 
   beforeAll(async () => {
-    embedded = await startGateway({ environment: { administrator } });
+    embedded = await startGateway({
+      environment: { administrator },
+      providers: (simulator) => [upstream("main", simulator), upstream("films", simulator, { kind: "ark" })],
+      models: [
+        { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price },
+        {
+          name: "film",
+          type: "video",
+          deployments: [{ provider: "films", upstream_model: "doubao-seedance-2-0-260128" }],
+          price: { output: 6 },
+        },
+      ],
+    });
     for (let n = 0; n < 40; n++) {
       const answer = await embedded.chat(hello, { script: n % 8 === 7 ? { status: 400 } : { tokens: 3 + n } });
       await answer.arrayBuffer();
     }
     const group = await embedded.post("/v1/asset-groups", { platform: "local", name: "faces" });
     expect(await group.json()).toMatchObject({ name: "faces" });
+    const video = { model: "film", prompt: "A boat.", input_reference: { image_url: picture } };
+    const made = await embedded.post("/v1/videos", video);
+    expect(made.status, await made.clone().text()).toBe(200);
+    videoId = ((await made.json()) as { id: string }).id;
+    // Until then its cost may come into the ledger at any moment.
+    await until(async () => {
+      const { status } = (await (await embedded.get(`/v1/videos/${videoId}`)).json()) as { status: string };
+      return status === "completed";
+    });
+    const stored = await embedded.post("/v1/responses", { model: "gpt-test", input: "hello", store: true });
+    expect(stored.status).toBe(200);
+    responseId = ((await stored.json()) as { id: string }).id;
     await embedded.gateway.explainer.written();
     entriesBefore = await embedded.entries();
     usageBefore = await usageOf(embedded);
@@ -57,6 +90,7 @@ await onPostgres("moving an installation over", () => {
       from: dataPaths(embedded.dataDir),
       to: { kind: "postgres", url: new Secret(url) },
       masterKey: null,
+      now: Date.UTC(2026, 10, 22),
       recoverJournal,
       onTable,
     });
@@ -111,9 +145,97 @@ await onPostgres("moving an installation over", () => {
         data: { name: string }[];
       };
       expect(groups.data.map(({ name }) => name)).toEqual(["faces"]);
+      const video = (await (await moved.get(`/v1/videos/${videoId}`)).json()) as { id: string; model: string };
+      expect(video).toMatchObject({ id: videoId, model: "film" });
+      // A stored response is found by the account that made it, which is in its entry.
+      expect((await moved.entries()).map(({ upstreamId }) => upstreamId)).toContain(responseId);
     } finally {
       await moved.stop();
     }
+  });
+
+  test("after it the folder does not start by itself, says where it went, and goes on from before when the mark is removed", async () => {
+    await using empty = await emptyPostgres();
+    const paths = dataPaths(embedded.dataDir);
+    rmSync(paths.moved, { force: true });
+    const run = (line: string) => sluice(line.split(" "), embedded.dataDir);
+    expect((await run("workspace list")).status).toBe(0);
+    expect(await move(empty.url)).toMatchObject({ marked: true });
+    for (const line of ["workspace list", "migrate", "serve"]) {
+      const { status, stderr } = await run(line);
+      expect([status, stderr.trim().split("\n")]).toEqual([
+        1,
+        [expect.stringContaining("This installation moved to ")],
+      ]);
+      expect(stderr).toContain("at 2026-11-22T00:00:00.000Z: set SLUICE_DATABASE_URL");
+      expect(stderr).toContain(`remove ${paths.moved}`);
+    }
+    expect((await run("doctor")).stdout).toContain("fail  database: This installation moved to PostgreSQL");
+    rmSync(paths.moved);
+    expect((await run("workspace list")).status).toBe(0);
+  });
+
+  test("killed at any table it is run again to its end, and both sides have the same sums", async () => {
+    await using empty = await emptyPostgres();
+    const before = digest();
+    const environment = { ...bareEnvironment(), SLUICE_DATA_DIR: embedded.dataDir, SLUICE_DATABASE_URL: empty.url };
+    const start = () =>
+      Bun.spawn([process.execPath, "--no-env-file", cli, "migrate", "--from", embedded.dataDir, "--json"], {
+        env: environment,
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+    const ask = <Row extends object>(text: string): Promise<readonly Row[]> =>
+      asOwner(empty.url, async (client) => (await client.query(text)).rows as Row[]);
+    // While it makes the tables.
+    const early = start();
+    await until(async () => (await ask("select 1 from pg_stat_activity where application_name = 'sluice'")).length > 0);
+    early.kill("SIGKILL");
+    await early.exited;
+    await until(async () => (await sluice(["migrate"], embedded.dataDir, environment)).status === 0);
+    for (const table of ["api_keys", "tasks", "ledger_entries", "usage_rollups", "settings"]) {
+      await asOwner(empty.url, async (holder) => {
+        await holder.query("select pg_advisory_lock(42)");
+        await holder.query(`create function held() returns trigger language plpgsql as
+          $$ begin perform pg_advisory_xact_lock_shared(42); return null; end $$`);
+        await holder.query(`create trigger held before insert on ${table} for each statement execute function held()`);
+        let killed = start();
+        const waits = "select 1 from pg_locks where locktype = 'advisory' and objid = 42 and not granted";
+        await until(async () => {
+          if (killed.exitCode !== null) {
+            // What was killed before lets go of its lock when the server has seen that it is gone.
+            expect(await new Response(killed.stderr).text()).toContain("is under way");
+            killed = start();
+          }
+          return (await holder.query(waits)).rows.length > 0;
+        });
+        killed.kill("SIGKILL");
+        await killed.exited;
+        await holder.query("select pg_terminate_backend(pid) from pg_locks where objid = 42 and not granted");
+        await until(async () => (await holder.query(waits)).rows.length === 0);
+        await holder.query("drop function held() cascade");
+      });
+      const control = openControl({
+        ...readEnvironment({ SLUICE_DATA_DIR: embedded.dataDir }),
+        databaseUrl: new Secret(empty.url),
+      });
+      await expect(control).rejects.toThrow("run `sluice migrate --from <folder>` to its end first");
+    }
+    const last = start();
+    expect([await last.exited, await new Response(last.stderr).text()]).toEqual([0, ""]);
+    const { rows, marked } = JSON.parse(await new Response(last.stdout).text()) as { rows: number; marked: boolean };
+    expect([rows > 50, marked, digest() === before]).toEqual([true, true, true]);
+    rmSync(dataPaths(embedded.dataDir).moved);
+    const source = openDatabase({ path: dataPaths(embedded.dataDir).database });
+    for (const table of ["ledger_entries", "usage_rollups", "tasks", "api_keys", "task_materials", "asset_groups"]) {
+      const money = /ledger|usage/.test(table) ? "cast(coalesce(sum(cost_nano_usd), 0) as text)" : "'0'";
+      const query = `select cast(count(*) as text) as count, ${money} as money from ${table}`;
+      const here = (await sql.raw(query).execute(source.kysely)).rows;
+      expect([table, await ask(query)]).toEqual([table, here as object[]]);
+    }
+    await source.close();
+    const verified = await sluice(["ledger", "verify"], embedded.dataDir, environment);
+    expect(verified.stdout).toContain("every rule holds");
   });
 
   test("a source that a gateway holds, that is none, or of another key, and no address, are one line each", async () => {

@@ -10,6 +10,7 @@ import {
   openDatabase,
   openVault,
   refuseLostDatabase,
+  refuseMoved,
   refuseOtherVault,
   schemaState,
 } from "#storage/index.ts";
@@ -24,6 +25,7 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
     return await postgresFindings(environment, environment.databaseUrl.reveal(), clock);
   }
   try {
+    refuseMoved(dataPaths(environment.dataDir));
     refuseLostDatabase(dataPaths(environment.dataDir));
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "no start is possible before that")];

@@ -52,17 +52,20 @@ async function moveFrom(folder: string, environment: Environment, terminal: Term
     from,
     to,
     masterKey: environment.masterKey?.reveal() ?? null,
+    now: systemClock.now(),
     async recoverJournal(target) {
       // Read only: the source stays as it is.
       const leftovers = { ...readJournal(from.journal), discard: async () => undefined };
       return (await recover({ leftovers, store: createLedgerStore(target) })).stored;
     },
   });
-  const { tables, rows, recovered } = moved;
-  await report(terminal, command, { from: folder, database: shownPlace(to), tables, rows, recovered }, [
+  const { tables, rows, recovered, marked } = moved;
+  await report(terminal, command, { from: folder, database: shownPlace(to), tables, rows, recovered, marked }, [
     `${rows} rows of ${tables} tables are in ${shownPlace(to)}; rows and money of every month are as they were.`,
     ...(recovered === 0 ? [] : [`${recovered} entries of the ledger were in the journal only, and are there too.`]),
     `Start it with the same master key and blobs: SLUICE_DATA_DIR=${folder}, or copies of master.key and blobs/ in another.`,
-    `${folder} was not changed. Do not start it without SLUICE_DATABASE_URL again: it would go on from before the move.`,
+    marked
+      ? `Its database there is as it was. Without SLUICE_DATABASE_URL it is not started again, unless you remove ${from.moved}.`
+      : `${folder} was not changed. Do not start it without SLUICE_DATABASE_URL again: it would go on from before the move.`,
   ]);
 }

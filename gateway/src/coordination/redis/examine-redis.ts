@@ -32,7 +32,7 @@ export async function examineRedis(url: string, clock: Clock): Promise<RedisFact
       const asked = link.send(key, ["EVAL", scripts.enter, "2", key, "{sluice}:seeding", "", ""]);
       const answer = await Promise.race([asked, lateness(late.signal)]);
       if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
-      const probed = link.send(key, ["EVAL", scripts.probe, "1", `{sluice}:probe:${randomUUID()}`]);
+      const probed = link.send(key, ["EVAL", probe, "1", `{sluice}:probe:${randomUUID()}`]);
       await Promise.race([probed, lateness(late.signal)]);
       return { shown, problem: null, version: String(answer[2]), policy: String(answer[3]) };
     } finally {
@@ -50,3 +50,21 @@ function lateness(signal: AbortSignal): Promise<never> {
   signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
   return promise;
 }
+
+/** KEYS: a key that nobody has. Whether this user may write and read what the others write: each kind of value, for a moment. */
+const probe = `
+local k = KEYS[1]
+redis.call('SET', k, '1', 'PX', 10000)
+local there = redis.call('GET', k)
+redis.call('PEXPIRE', k, 10000)
+redis.call('DEL', k)
+redis.call('HSET', k, 'a', '1')
+redis.call('DEL', k)
+redis.call('ZADD', k, 1, 'a')
+redis.call('DEL', k)
+redis.call('SADD', k, 'a')
+redis.call('DEL', k)
+redis.call('RPUSH', k, 'a')
+redis.call('DEL', k)
+return {there}
+`;

@@ -14,6 +14,8 @@ export interface DataPaths {
   readonly journal: string;
   readonly blobs: string;
   readonly masterKey: string;
+  /** There when the database has moved to a server. */
+  readonly moved: string;
 }
 
 export function dataPaths(dataDir: string): DataPaths {
@@ -23,6 +25,7 @@ export function dataPaths(dataDir: string): DataPaths {
     journal: join(dataDir, "journal"),
     blobs: join(dataDir, "blobs"),
     masterKey: join(dataDir, "master.key"),
+    moved: join(dataDir, "moved.json"),
   };
 }
 

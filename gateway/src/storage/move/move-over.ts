@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { type DatabasePlace, openPlace, shownPlace } from "../database/database-place.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
@@ -10,17 +10,20 @@ import { lockDirectory } from "../disk/journal-lock.ts";
 import { beginMove, endMove } from "../upkeep/half-moved.ts";
 import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
 import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { markMoved } from "./moved-mark.ts";
 import { difference, sumsOf } from "./moved-sums.ts";
 import { copyTable, movedTables, setSequence } from "./moved-tables.ts";
 
 export interface MoveOptions {
-  /** The data directory of the embedded installation, which no gateway runs on. It is not changed. */
+  /** The data directory of the embedded installation, which no gateway runs on. Only a mark that it has moved is left in it. */
   readonly from: DataPaths;
   readonly to: Extract<DatabasePlace, { readonly kind: "postgres" }>;
   /** As in VaultOptions. */
   readonly masterKey: string | null;
   /** Puts what is left in the source's journal into the ledger of the new database. Resolves to how many entries that were. */
   readonly recoverJournal: (target: Database) => Promise<number>;
+  /** Unix milliseconds. */
+  readonly now: number;
   readonly onTable?: (name: string, rows: number) => void;
 }
 
@@ -29,6 +32,8 @@ export interface Moved {
   readonly rows: number;
   /** Entries of the ledger that were in the journal only. */
   readonly recovered: number;
+  /** Whether the folder says that its database has moved, so that nobody starts on it by mistake. */
+  readonly marked: boolean;
 }
 
 /**
@@ -95,8 +100,10 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
     }
     const recovered = await recoverJournal(target);
     await sql`analyze`.execute(target.kysely);
+    // Before the other may start: at no moment would both.
+    const marked = markMoved(options.from, { to: shownPlace(to), at: new Date(options.now).toISOString() });
     await endMove(target);
-    return { tables: tables.length, rows, recovered };
+    return { tables: tables.length, rows, recovered, marked };
   } finally {
     await closeDatabase(target);
   }

@@ -9,6 +9,7 @@ import {
   refuseEmptyServerBeside,
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
+import { refuseMoved } from "../move/moved-mark.ts";
 import { confirmVault, hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
 import { refuseHalfMoved } from "./half-moved.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
@@ -38,7 +39,7 @@ export interface Installation {
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
   const { place, paths, masterKey } = options;
   prepareDataDirectory(paths.dataDir);
-  if (place.kind === "sqlite") refuseLostDatabase(paths);
+  if (place.kind === "sqlite") refuseUnfitFile(paths);
   const database = await openPlace(place);
   try {
     if ((await schemaState(database)).state === "empty") {
@@ -66,7 +67,7 @@ export async function bringUpToDate(
 ): Promise<Upgrade & { readonly applied: readonly string[] }> {
   const { place, paths } = options;
   prepareDataDirectory(paths.dataDir);
-  if (place.kind === "sqlite") refuseLostDatabase(paths);
+  if (place.kind === "sqlite") refuseUnfitFile(paths);
   const database = await openPlace(place);
   try {
     const upgrade = await upgraded(database, { ...options, held: false });
@@ -74,6 +75,11 @@ export async function bringUpToDate(
   } finally {
     await closeDatabase(database);
   }
+}
+
+function refuseUnfitFile(paths: DataPaths): void {
+  refuseMoved(paths);
+  refuseLostDatabase(paths);
 }
 
 async function upgraded(
