@@ -39,9 +39,14 @@ await onPostgres("moving an installation over", () => {
   beforeAll(async () => {
     embedded = await startGateway({
       environment: { administrator },
-      providers: (simulator) => [upstream("main", simulator), upstream("films", simulator, { kind: "ark" })],
+      providers: (simulator) => [
+        upstream("main", simulator),
+        upstream("answers", simulator, { kind: "openai" }),
+        upstream("films", simulator, { kind: "ark" }),
+      ],
       models: [
         { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price },
+        { name: "gpt-kept", deployments: [{ provider: "answers", upstream_model: "upstream-gpt" }], price },
         {
           name: "film",
           type: "video",
@@ -65,7 +70,7 @@ await onPostgres("moving an installation over", () => {
       const { status } = (await (await embedded.get(`/v1/videos/${videoId}`)).json()) as { status: string };
       return status === "completed";
     });
-    const stored = await embedded.post("/v1/responses", { model: "gpt-test", input: "hello", store: true });
+    const stored = await embedded.post("/v1/responses", { model: "gpt-kept", input: "hello", store: true });
     expect(stored.status).toBe(200);
     responseId = ((await stored.json()) as { id: string }).id;
     await embedded.gateway.explainer.written();
