@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { sql } from "kysely";
 import { bounds } from "../../gateway/src/core/index.ts";
-import { createPostgresReportStore, migrate, openPostgres } from "../../gateway/src/storage/index.ts";
+import { migrate, openPostgres } from "../../gateway/src/storage/index.ts";
+import { createPostgresReportStore } from "../../gateway/src/storage/reports/postgres-report-store.ts";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { answers } from "./console-answers.ts";
 import { figure } from "./figure.ts";

@@ -14,6 +14,6 @@ export { createSoleLeadership } from "./leases/sole-leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { createMemoryTries } from "./memory-tries.ts";
-export { examineRedis } from "./redis/examine-redis.ts";
+export { createRedisCounter, examineRedis } from "./redis/loaded-late.ts";
 export { type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";
-export { createRedisCounter, type RedisCounter } from "./redis/redis-counter.ts";
+export type { RedisCounter } from "./redis/redis-counter.ts";

@@ -25,7 +25,6 @@ export { openDatabaseClock } from "./database/database-clock.ts";
 export { type DatabasePlace, openPlace, shownPlace } from "./database/database-place.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
-export { openPostgres, postgresFacts } from "./database/postgres/open-postgres.ts";
 export {
   dataPaths,
   prepareDataDirectory,
@@ -43,14 +42,12 @@ export { createInstances } from "./leases/instances.ts";
 export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
-export { moveOver } from "./move/move-over.ts";
-export { refuseMoved } from "./move/moved-mark.ts";
+export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
 export { openReports } from "./reports/open-reports.ts";
-export { createPostgresReportStore } from "./reports/postgres-report-store.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
@@ -58,6 +55,7 @@ export { createTaskStore } from "./tasks/task-store.ts";
 export { createDatabaseTries } from "./tries/database-tries.ts";
 export { backupDatabase } from "./upkeep/backup-file.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
+export { refuseMoved } from "./upkeep/moved-mark.ts";
 export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";

@@ -7,13 +7,13 @@ import {
   closeDatabase,
   createControlStore,
   createLedgerStore,
-  createPostgresReportStore,
   createReportStore,
   type Database,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
+import { createPostgresReportStore } from "../../src/storage/reports/postgres-report-store.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
 import { openPostgresGround } from "../postgres-ground.ts";

@@ -1,7 +1,7 @@
 import type { Secret } from "#core/index.ts";
 import type { Database } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
-import { openPostgres, type PostgresOptions } from "./postgres/open-postgres.ts";
+import type { PostgresOptions } from "./postgres/open-postgres.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 
 /** Which database an installation has its data in. The address of a server holds a password, and prints as `[redacted]`. */
@@ -21,6 +21,7 @@ export function sentPlace(place: DatabasePlace): SentPlace {
 /** Opens (but does not migrate) the database of an installation; a file that is missing is made. */
 export async function openPlace(place: DatabasePlace, further: Omit<PostgresOptions, "url"> = {}): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path });
+  const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.url.reveal(), ...further });
 }
 
@@ -32,5 +33,6 @@ export function shownPlace(place: DatabasePlace): string {
 /** For a thread beside the process that has the database open: one connection, and never an empty database. */
 export async function openInThread(place: SentPlace): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
+  const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
 }

@@ -8,9 +8,9 @@ import { openReadOnly } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
 import { beginMove, endMove } from "../upkeep/half-moved.ts";
+import { markMoved } from "../upkeep/moved-mark.ts";
 import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
 import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
-import { markMoved } from "./moved-mark.ts";
 import { difference, sumsOf } from "./moved-sums.ts";
 import { copyTable, movedTables, setSequence } from "./moved-tables.ts";
 

@@ -1,7 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
-import { createPostgresReportStore } from "./postgres-report-store.ts";
 import { createReportStore } from "./report-store.ts";
 
 export interface ReportsOptions {
@@ -16,6 +15,7 @@ export async function openReports({ place, clock, observer }: ReportsOptions): P
   if (place.kind === "sqlite") return createReportStore({ databasePath: place.path, clock, observer });
   // The server ends what takes longer than a report may.
   const database = await openPlace(place, { isChecked: true, statementMs: bounds.reportMs });
+  const { createPostgresReportStore } = await import("./postgres-report-store.ts");
   const reports = createPostgresReportStore({ database, observer });
   return {
     ...reports,

@@ -9,11 +9,10 @@ import {
   refuseEmptyServerBeside,
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
-import { refuseMoved } from "../move/moved-mark.ts";
 import { confirmVault, hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
 import { refuseHalfMoved } from "./half-moved.ts";
+import { refuseMoved } from "./moved-mark.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
-import { upgradePostgres } from "./upgrade-postgres.ts";
 
 export interface InstallationOptions {
   readonly place: DatabasePlace;
@@ -86,6 +85,9 @@ async function upgraded(
   database: Database,
   { place, ...options }: Omit<InstallationOptions, "masterKey"> & { readonly copyFirst?: boolean },
 ): Promise<Upgrade> {
-  if (place.kind === "postgres") return await upgradePostgres(database, place.url.reveal());
+  if (place.kind === "postgres") {
+    const { upgradePostgres } = await import("./upgrade-postgres.ts");
+    return await upgradePostgres(database, place.url.reveal());
+  }
   return await upgradeDatabase(database, options);
 }
