@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ResponseReader } from "#http1/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
@@ -30,6 +31,40 @@ function answersIn(text: string): number[] {
     at += reader.push(bytes.subarray(at));
   }
   return found;
+}
+
+/** Sockets of this process that listen under a name without a file (unix(7)): it is seen by everybody on the machine. */
+function innerSockets(): string[] {
+  if (process.platform !== "linux") return [];
+  const own = new Set(
+    readdirSync("/proc/self/fd").map((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`);
+      } catch {
+        return "";
+      }
+    }),
+  );
+  const listed = readFileSync("/proc/self/net/unix", "latin1").matchAll(
+    / 00010000 \d+ \d+ +(\d+) @(sluice-[\da-f]{24})$/gm,
+  );
+  return [...listed].flatMap(([, inode, name]) => (own.has(`socket:[${inode}]`) ? [name ?? ""] : []));
+}
+
+async function askInner(name: string, request: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = "";
+  await Bun.connect({
+    unix: `\0${name}`,
+    socket: {
+      open: (socket) => void socket.write(request),
+      data(_socket, bytes) {
+        text += bytes.toString("latin1");
+      },
+      close: () => resolve(text),
+    },
+  });
+  return await promise;
 }
 
 /** What both servers must hold, by the wire alone. */
@@ -242,6 +277,18 @@ describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
     const socket = openSocket(port);
     socket.write(`${head.replace(aliceKey, "sk-wrong-0123456789abcdef")}\r\n\r\n`);
     expect(statuses(await socket.closed)).toEqual([401]);
+  });
+
+  test("whoever finds the inner server's socket on the machine is refused there", async () => {
+    const names = innerSockets();
+    if (process.platform === "linux") expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      for (const peer of ["", "x-sluice-peer: 127.0.0.1\r\n", `x-sluice-peer: ${"0".repeat(64)} 127.0.0.1\r\n`]) {
+        for (const path of ["/", "/v1/models", "/api/status", "/metrics", "/x/../metrics"]) {
+          expect(statuses(await askInner(name, get(path, `${auth}${peer}connection: close\r\n`)))).toEqual([403]);
+        }
+      }
+    }
   });
 
   test("another expectation is refused", async () => {

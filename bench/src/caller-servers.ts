@@ -1,0 +1,86 @@
+/**
+ * `bun bench/src/caller-servers.ts [rounds] [seconds]`: what a request of 1 KB and its answer of 1 KB and 13 headers cost the
+ * server that speaks with callers, ours and the runtime's in turn, and nothing of a gateway behind it. wrk is the caller.
+ */
+import { tmpdir } from "node:os";
+import { HttpServer, InnerSocket, ServerAnswer } from "../../gateway/src/http-server/index.ts";
+import { systemClock } from "../../gateway/src/system/index.ts";
+import { spread } from "./statistics.ts";
+
+const [rounds = 5, seconds = 3] = process.argv.slice(2).map(Number);
+const reply = new Uint8Array(1_000).fill(0x61);
+const headers: Record<string, string> = { "content-type": "application/json" };
+for (let index = 0; index < 12; index++) headers[`x-header-${index}`] = `value ${index} of an answer`;
+let calls = 0;
+
+/** What every call asks of its request. */
+async function read(request: Pick<Request, "headers" | "signal" | "bytes">): Promise<void> {
+  calls++;
+  for (const name of ["host", "authorization", "content-type", "content-length", "content-encoding", "user-agent"]) {
+    request.headers.get(name);
+  }
+  void request.signal;
+  await request.bytes();
+}
+
+const own = new HttpServer({
+  hostname: "127.0.0.1",
+  port: 0,
+  shared: false,
+  clock: systemClock,
+  idleMs: 60_000,
+  isCall: () => true,
+  async answer(request) {
+    await read(request);
+    return new ServerAnswer(200, headers, reply);
+  },
+  refuse: () => new ServerAnswer(400, {}, null),
+  inner: new InnerSocket(),
+  leaving: () => false,
+});
+const runtime = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    await read(request);
+    return new Response(reply, { headers });
+  },
+});
+
+const script = `${tmpdir()}/sluice-caller-servers-${process.pid}.lua`;
+await Bun.write(
+  script,
+  'wrk.method = "POST"\nwrk.body = string.rep("a", 1000)\nwrk.headers["content-type"] = "application/json"\n' +
+    'wrk.headers["authorization"] = "Bearer sk-bench-0123456789abcdef"\nwrk.headers["accept"] = "*/*"\n',
+);
+
+async function costUs(port: number | undefined): Promise<number> {
+  const [before, began] = [calls, process.cpuUsage()];
+  const words = ["wrk", "-t1", "-c16", `-d${seconds}s`, "-s", script, `http://127.0.0.1:${port}/v1/chat/completions`];
+  const load = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
+  const said = await new Response(load.stdout).text();
+  if (/Socket errors|Non-2xx/.test(said)) console.log(said);
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / (calls - before);
+}
+
+const costs = { own: [] as number[], runtime: [] as number[] };
+// Code that runs for the first time costs about twice.
+await costUs(own.port);
+await costUs(runtime.port);
+for (let round = 0; round < rounds; round++) {
+  costs.own.push(await costUs(own.port));
+  costs.runtime.push(await costUs(runtime.port));
+}
+const ratio = costs.own.map((cost, round) => cost / (costs.runtime[round] ?? Number.NaN));
+console.log(
+  `µs of processor a request: own ${told(costs.own)}, runtime ${told(costs.runtime)}, ratio ${told(ratio)}; ${calls} requests`,
+);
+own.stop(true);
+await runtime.stop(true);
+await Bun.file(script).delete();
+
+function told(samples: readonly number[]): string {
+  const { median, min, max } = spread(samples) ?? { median: Number.NaN, min: Number.NaN, max: Number.NaN };
+  return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
+}
