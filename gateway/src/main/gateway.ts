@@ -163,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
   const relay = new Relay({
     sharesAccount: sharedAccounts(() => catalog.current),
+    sharesLedger: database.flavour.name === "postgres",
     bodies,
     catalog: () => catalog.current,
     router,

@@ -22,6 +22,8 @@ export interface RelayOptions {
   /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
   readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  /** Other processes put their calls into the same ledger. */
+  readonly sharesLedger?: boolean;
   /** Left out: there is one process. */
   readonly leadership?: Pick<Leadership, "once">;
   readonly ids: Ids;

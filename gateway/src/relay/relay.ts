@@ -32,7 +32,7 @@ export class Relay {
       ...options,
       forecast: new UsageForecast(),
       live: new LiveStreams(),
-      responseOwners: new ResponseOwners(options.ledgerStore),
+      responseOwners: new ResponseOwners(options),
       owners: new ObjectOwners(),
       bills: new BackgroundSettlement(options),
     };
@@ -228,7 +228,11 @@ export class Relay {
    */
   async #bound(call: Call, continues: string): Promise<RoutingConstraints> {
     if (continues.startsWith("conv_")) return this.#constraints(call);
-    const responseOwner = await this.#dependencies.responseOwners.find(call.principal.workspace.id, continues);
+    const responseOwner = await this.#dependencies.responseOwners.find(
+      call.principal.workspace.id,
+      continues,
+      call.signal,
+    );
     if (responseOwner !== null) return { ...this.#constraints(call), provider: responseOwner.provider };
     throw new Failure(
       "invalid_request",

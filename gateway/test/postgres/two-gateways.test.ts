@@ -5,7 +5,7 @@ import { until } from "../../../test/until.ts";
 import { sluice } from "../command-line.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+import { hello, type Overrides, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 const masterKey = "a-master-key-of-the-installation-0123456789";
 const administrator = { email: "ada@example.com", password: "correct horse battery staple" };
@@ -22,7 +22,8 @@ await onPostgres("two gateways of one installation", () => {
       masterKey: new Secret(masterKey),
       administrator: { email: administrator.email, password: new Secret(administrator.password) },
     };
-    gateways = [await startGateway({ environment }), await startGateway({ environment })];
+    const providers: Overrides["providers"] = (simulator) => [upstream("main", simulator, { kind: "openai" })];
+    gateways = [await startGateway({ environment, providers }), await startGateway({ environment, providers })];
     for (const gateway of gateways) {
       const answer = await signIn(gateway, administrator.password);
       expect(answer.status).toBe(200);
@@ -40,6 +41,7 @@ await onPostgres("two gateways of one installation", () => {
     await ground?.[Symbol.asyncDispose]();
   });
 
+  const addressOf = ({ catalog }: StartedGateway["gateway"]) => catalog.current.providers.get("main")?.baseUrl;
   const consoleOf = ({ gateway }: StartedGateway) => `http://localhost:${gateway.consolePort}`;
   const signIn = (gateway: StartedGateway, password: string) =>
     fetch(`${consoleOf(gateway)}/api/auth/sign-in/email`, {
@@ -106,6 +108,22 @@ await onPostgres("two gateways of one installation", () => {
     leaving.abort();
     await reading;
     expect((await fetch(consoleOf(gateways[0]) + tailPath("-"))).status).toBe(401);
+  });
+
+  test("an answer that one has kept is found by the other at once, also before it is in the ledger", async () => {
+    const ask = { model: "gpt-test", input: "hello" };
+    // Both go by the account that was written last.
+    await until(() => gateways.every(({ gateway }) => addressOf(gateway) === gateways[1].simulator.url));
+    for (let n = 0; n < 5; n++) {
+      const [one, two] = n % 2 === 0 ? gateways : [gateways[1], gateways[0]];
+      const first = await one.post("/v1/responses", ask, { script: { tokens: 2 } });
+      expect(first.status).toBe(200);
+      const { id } = (await first.json()) as { id: string };
+      const second = await two.post("/v1/responses", { ...ask, previous_response_id: id }, { script: { tokens: 2 } });
+      expect([second.status, second.status === 200 ? "" : await second.text()]).toEqual([200, ""]);
+    }
+    const unknown = await gateways[0].post("/v1/responses", { ...ask, previous_response_id: "resp_nobody_made" });
+    expect(unknown.status).toBe(400);
   });
 
   test("ten wrong passwords over both lock both", async () => {

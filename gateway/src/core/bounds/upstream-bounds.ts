@@ -23,6 +23,9 @@ export const upstreamBounds = {
   inlinedMovesMax: 3,
   /** Answers kept at upstreams whose account is remembered. */
   responseOwnersMax: 50_000,
+  /** A kept answer that the ledger does not know may have been made by another process: asked again after this, and each time twice as long. */
+  responseOwnerWaitMs: 50,
+  responseOwnerWaitMsMax: 800,
   /** Attempts for one call, over all deployments. */
   attemptsMax: 4,
   /** Longest time one call waits for a Retry-After before it tries again. */

@@ -21,7 +21,11 @@ import type { StoredResponseCall } from "./stored-response-call.ts";
  */
 export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
   try {
-    const responseOwner = await dependencies.responseOwners.find(call.principal.workspace.id, call.upstreamId);
+    const responseOwner = await dependencies.responseOwners.find(
+      call.principal.workspace.id,
+      call.upstreamId,
+      call.signal,
+    );
     if (responseOwner === null || !call.mayCall(responseOwner.model)) throw notFound(call.upstreamId);
     const admitted = dependencies.admission.admit(call.principal, nothingWanted, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
