@@ -26,6 +26,7 @@ export * from "./price.ts";
 export * from "./price-config.ts";
 export * from "./principal.ts";
 export * from "./provider-secrets.ts";
+export * from "./running-time.ts";
 export * from "./secret.ts";
 export * from "./secret-looks.ts";
 export * from "./task.ts";

@@ -1,4 +1,11 @@
-import { type BudgetPeriod, bounds, LastingFault, type LedgerEntry, type LimitScope } from "#core/index.ts";
+import {
+  afterRunningFor,
+  type BudgetPeriod,
+  bounds,
+  LastingFault,
+  type LedgerEntry,
+  type LimitScope,
+} from "#core/index.ts";
 import type {
   AttemptCost,
   BudgetPeriodKey,
@@ -175,21 +182,15 @@ export class Spending {
     const name = nameOf(budget.key, start);
     let reading = this.#readings.get(name);
     if (reading === undefined) {
-      reading = new Reading(budget, start, clock.monotonic());
+      reading = new Reading(budget, start, clock);
       this.#readings.set(name, reading);
       const lane = budget.scope.kind === "key" ? this.#lanes.key : this.#lanes.wide;
       lane.waiting.push(reading);
       if (!lane.running && !this.#closed) void this.#run(lane);
     }
-    if (reading.failed || this.#closed) return Promise.resolve(false);
-    const leftMs = reading.sinceMs + bounds.budgetReadWaitMs - clock.monotonic();
-    if (leftMs <= 0) return Promise.resolve(false);
+    if (reading.failed || reading.late || this.#closed) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const stop = clock.after(leftMs, () => resolve(false));
-    reading.waiters.push((known) => {
-      stop();
-      resolve(known);
-    });
+    reading.waiters.push(resolve);
     return promise;
   }
 
@@ -226,7 +227,7 @@ export class Spending {
     if (meetings.includes("behind")) throw new Error("The ledger of another process is behind.");
     const since = clock.now() - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
     const stop = new AbortController();
-    const late = clock.after(bounds.budgetReadWaitMs, () => stop.abort());
+    const late = afterRunningFor(clock, bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);
     if (stop.signal.aborted) throw new Error("The ledger is behind.");
     const { spent, recent } = await source.reports.spending(batch.map(askOf), since);
@@ -288,14 +289,19 @@ class Lane {
 class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
-  readonly sinceMs: number;
   waiters: ((known: boolean) => void)[] = [];
   failed = false;
+  /** Nobody waits for it any more: it did not come within the bound, though this process ran. */
+  late = false;
+  readonly #stopWaiting: () => void;
 
-  constructor(budget: CountedBudget, start: number, sinceMs: number) {
+  constructor(budget: CountedBudget, start: number, clock: Clock) {
     this.budget = budget;
     this.start = start;
-    this.sinceMs = sinceMs;
+    this.#stopWaiting = afterRunningFor(clock, bounds.budgetReadWaitMs, () => {
+      this.late = true;
+      this.#tell(false);
+    });
   }
 
   fails(): void {
@@ -304,6 +310,11 @@ class Reading {
   }
 
   end(known: boolean): void {
+    this.#stopWaiting();
+    this.#tell(known);
+  }
+
+  #tell(known: boolean): void {
     const { waiters } = this;
     this.waiters = [];
     for (const tell of waiters) tell(known);

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { Failure, noUsage } from "#core/index.ts";
+import { bounds, Failure, noUsage } from "#core/index.ts";
 import { recover, startAdoption } from "#ledger/index.ts";
-import type { OpenAttemptStore } from "#ports/index.ts";
+import type { Clock, OpenAttemptStore } from "#ports/index.ts";
 import {
   abandonedJournals,
   createInstances,
@@ -19,6 +19,7 @@ import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
+import { StandingLoop } from "../standing-loop.ts";
 import { drainInPlace, noDrain } from "./drain-in-place.ts";
 import { attemptIdOf, checkpointOf, entryOf, intentOf, listeningObserver, settlementOf } from "./history.ts";
 
@@ -37,9 +38,11 @@ await onPostgres("intents in the database", () => {
   });
 
   /** A process with a journal of its own; without a drain what it settles stays in its file. */
-  function remoteProcess(drained: "drained" | "not drained") {
+  function remoteProcess<Given extends Clock = FakeClock>(
+    drained: "drained" | "not drained",
+    clock: Given = new FakeClock() as unknown as Given,
+  ) {
     const slot = openJournalSlot(home, owner);
-    const clock = new FakeClock();
     const observer = listeningObserver();
     const ledger = createLedgerStore(ground.database);
     const stored = createOpenAttemptStore(ground.database);
@@ -162,6 +165,30 @@ await onPostgres("intents in the database", () => {
       "error The database takes no intents; calls are refused until it does.",
       "info The database takes intents again.",
     ]);
+    await store.removeOf(owner.process);
+    await journal.close(0);
+  });
+
+  test("while this process itself stands still, on a machine that is too busy, nobody is refused for it", async () => {
+    const loop = new StandingLoop();
+    const { journal, observer, store, under } = remoteProcess("not drained", loop);
+    const locked = Promise.withResolvers<void>();
+    const unlock = Promise.withResolvers<void>();
+    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+      await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
+      locked.resolve();
+      await unlock.promise;
+    });
+    await locked.promise;
+    journal.intent(intentOf(1));
+    const stored = journal.synced();
+    await until(() => under.length === 1);
+    // Its answer is there when the loop goes on, long after the bound: the timer of that turn must not come first.
+    loop.turnAfter(10 * bounds.remoteIntentMs);
+    unlock.resolve();
+    await holder;
+    await stored;
+    expect([journal.healthy, await openIds(), observer.lines]).toEqual([true, [attemptIdOf(1)], []]);
     await store.removeOf(owner.process);
     await journal.close(0);
   });

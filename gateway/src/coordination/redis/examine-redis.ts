@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { bounds } from "#core/index.ts";
+import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { readRedisAddress } from "./redis-address.ts";
 import { reasonOf } from "./redis-failure.ts";
 import { openRedisLink } from "./redis-link.ts";
-import { afterRunningFor } from "./running-time.ts";
 import { scripts } from "./scripts.ts";
 
 /** What a Redis says of itself, or why it cannot be used, in one line without secrets. A probe is written there and removed. */

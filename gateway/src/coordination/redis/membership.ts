@@ -1,7 +1,8 @@
-import { bounds } from "#core/index.ts";
+import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
 import { DrainedUntil } from "./drained-until.ts";
+import { every } from "./every.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
@@ -9,7 +10,6 @@ import { isLasting, reasonOf } from "./redis-failure.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { runScript } from "./run-script.ts";
-import { afterRunningFor, every } from "./running-time.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {

@@ -31,7 +31,7 @@ export const limitsBounds = {
   redisConnectMs: 5_000,
   redisAnswerMs: 1_000,
   /** Such a wait is counted in so many slices, each once however late it ends: while our own loop stands still nobody is judged. */
-  redisWaitSlices: 4,
+  waitSlices: 4,
   /** The waits until one that is away is asked again: the first, doubled each time up to the last. */
   redisRetryMs: 100,
   redisRetryMsMax: 2_000,

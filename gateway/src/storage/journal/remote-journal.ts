@@ -1,4 +1,12 @@
-import { bounds, type Checkpoint, Failure, type Intent, type LedgerEntry, type Settlement } from "#core/index.ts";
+import {
+  afterRunningFor,
+  bounds,
+  type Checkpoint,
+  Failure,
+  type Intent,
+  type LedgerEntry,
+  type Settlement,
+} from "#core/index.ts";
 import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts";
 
 export interface RemoteJournalOptions {
@@ -21,8 +29,10 @@ export function createRemoteJournal(options: RemoteJournalOptions): Journal {
 
 interface Batch {
   readonly intents: Intent[];
-  /** Monotonic: by then its callers are refused. */
-  readonly deadlineMs: number;
+  /** Its callers are refused from then on: the database was silent for bounds.remoteIntentMs while this process ran. */
+  isLate: boolean;
+  readonly late: PromiseWithResolvers<never>;
+  readonly stopWaiting: () => void;
   readonly stored: PromiseWithResolvers<void>;
 }
 
@@ -59,8 +69,7 @@ class RemoteJournal implements Journal {
     if (!this.#answers) throw unavailable();
     this.#journal.intent(intent);
     if (this.#next === null) {
-      const deadlineMs = this.#options.clock.monotonic() + bounds.remoteIntentMs;
-      this.#next = { intents: [], deadlineMs, stored: Promise.withResolvers() };
+      this.#next = this.#batch();
       this.#latest = this.#next.stored.promise;
       // Whoever does not wait for it does not need it.
       this.#latest.catch(() => undefined);
@@ -120,26 +129,40 @@ class RemoteJournal implements Journal {
     const { clock, store, owner } = this.#options;
     let from = 0;
     let under: Promise<void> = Promise.resolve();
-    for (let waitMs: number = bounds.drainRetryMs; ; waitMs *= 2) {
-      const leftMs = batch.deadlineMs - clock.monotonic();
+    for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
       try {
         while (from < batch.intents.length) {
           const some = batch.intents.slice(from, from + bounds.remoteBatchMax);
           under = store.open(owner, some);
-          await this.#within(leftMs, under);
+          under.catch(() => undefined);
+          await Promise.race([under, batch.late.promise]);
           from += some.length;
         }
+        batch.stopWaiting();
         batch.stored.resolve();
         return;
       } catch (thrown) {
-        if (batch.deadlineMs - clock.monotonic() <= waitMs) {
+        if (batch.isLate) {
           this.#forget(batch, under);
           this.#refuse(batch, thrown);
           return;
         }
       }
-      await new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+      const rest = new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+      await Promise.race([rest, batch.late.promise.catch(() => undefined)]);
     }
+  }
+
+  /** A machine that is too busy to run this process for a while says nothing of the database. */
+  #batch(): Batch {
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => undefined);
+    const stopWaiting = afterRunningFor(this.#options.clock, bounds.remoteIntentMs, () => {
+      batch.isLate = true;
+      late.reject(new Error("No answer in time."));
+    });
+    const batch: Batch = { intents: [], isLate: false, late, stopWaiting, stored: Promise.withResolvers() };
+    return batch;
   }
 
   /** They may come into the database all the same: only when the last statement has ended it is known that they do not later. */
@@ -153,6 +176,7 @@ class RemoteJournal implements Journal {
   }
 
   #refuse(batch: Batch, cause: unknown): void {
+    batch.stopWaiting();
     batch.stored.reject(unavailable(cause));
     if (!this.#answers) return;
     this.#answers = false;
@@ -194,9 +218,7 @@ class RemoteJournal implements Journal {
 
   async #within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
     const late = Promise.withResolvers<never>();
-    const unbook = this.#options.clock.after(Math.max(0, timeoutMs), () =>
-      late.reject(new Error("No answer in time.")),
-    );
+    const unbook = afterRunningFor(this.#options.clock, timeoutMs, () => late.reject(new Error("No answer in time.")));
     work.catch(() => undefined);
     try {
       return await Promise.race([work, late.promise]);
