@@ -1,6 +1,9 @@
 /** A server of the tests; `url` is null where there is none, and `why` says it then. */
 export function startPostgres(options?: { readonly keepsCommits?: boolean }): Promise<PostgresOfTests>;
 
+/** The folder of the server's programs; null where there is none that is new enough. */
+export function postgresPrograms(): string | null;
+
 export interface PostgresOfTests {
   readonly url: string | null;
   readonly why: string | null;
