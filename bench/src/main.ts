@@ -2,6 +2,7 @@ import { endChildrenWithUs } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { addedLatency } from "./figures/added-latency.ts";
 import { longCatalog } from "./figures/catalog.ts";
+import { changeLatency } from "./figures/change-latency.ts";
 import { firstByte } from "./figures/first-byte.ts";
 import { formEdits } from "./figures/form-edits.ts";
 import { hostile } from "./figures/hostile.ts";
@@ -12,6 +13,7 @@ import { sharedLimits } from "./figures/shared-limits.ts";
 import { smallRequest } from "./figures/small-request.ts";
 import { startUp } from "./figures/start-up.ts";
 import { translatedStreams } from "./figures/translated-streams.ts";
+import { twoWorkers } from "./figures/two-workers.ts";
 import { keepResult } from "./keep-result.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { describeMachine, type Machine } from "./machine.ts";
@@ -40,6 +42,8 @@ const runFigures: readonly (readonly [FigureName, (run: Run) => Promise<Figure[]
   ["translated", translatedStreams],
   ["catalog", longCatalog],
   ["shared", sharedLimits],
+  ["changes", changeLatency],
+  ["workers", twoWorkers],
 ];
 
 /** What only the light upstream can answer. */

@@ -13,6 +13,8 @@ const figureNames = [
   "translated",
   "catalog",
   "shared",
+  "changes",
+  "workers",
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 

@@ -21,6 +21,8 @@ export interface SluiceOptions {
   readonly catalog?: CatalogSize;
   /** How many calls of the group may run at once; left out: as many as come. */
   readonly concurrency?: number;
+  /** Cores that it is pinned to; none: it is not. Left out: the contender's. */
+  readonly cores?: readonly number[];
   /** More of its environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -51,7 +53,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
   const startedAt = performance.now();
   const child = startChild({
     command: [...program(run, options), "serve"],
-    cores: run.cores.contender,
+    cores: options.cores ?? run.cores.contender,
     env: {
       SLUICE_HOST: "127.0.0.1",
       SLUICE_PORT: String(port),
