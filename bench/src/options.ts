@@ -35,7 +35,7 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--simulator] [--profile]
 
-  --quick     about four minutes; without it fifteen
+  --quick     about seven minutes; without it twenty-five
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
   --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { startPostgres } from "../../scripts/postgres.mjs";
-import { RedisServer } from "../../test/redis-server.ts";
+import { noRedis, RedisServer } from "../../test/redis-server.ts";
 import { processTree, treeCpuMs } from "./process-tree.ts";
 import type { Run } from "./run.ts";
 
@@ -18,10 +18,14 @@ export interface ServersCpu {
   readonly redis: number;
 }
 
-/** Reasons why there is none are thrown: what is measured with them says nothing without. */
+/** This machine has no PostgreSQL or no Redis; the message says why. */
+export class NoSharedServers extends Error {}
+
+/** Throws NoSharedServers where they cannot be had. */
 export async function startSharedServers(run: Run): Promise<SharedServers> {
+  if (noRedis !== null) throw new NoSharedServers(noRedis);
   const [postgres, postgresPids] = await pinned(run, () => startPostgres());
-  if (postgres.url === null) throw new Error(`there is no PostgreSQL server: ${postgres.why}`);
+  if (postgres.url === null) throw new NoSharedServers(`there is no PostgreSQL server: ${postgres.why}`);
   const { url } = postgres;
   const [redis, redisPids] = await pinned(run, () => RedisServer.start()).catch(async (thrown: unknown) => {
     await postgres.stop();
