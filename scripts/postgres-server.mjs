@@ -1,6 +1,6 @@
 // Runs one PostgreSQL server while somebody holds the other end of its standard input; then stops it and removes its files.
 // Prints one line: {"url": …}, or {"url": null, "why": …} where no server can be had. Lines that come there are words of
-// what is to befall the server: pause, resume, kill, run. Each is answered with a line when it has: {"done": true}.
+// what is to befall the server: pause, resume, kill, run, fill (its disk is full), free. Each is answered with a line when it has: {"done": true}.
 // `--keeps-commits`: what was committed outlives `kill`.
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,10 +8,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fillDisk, freeDisk } from "./full-disk.mjs";
 import { postgresPrograms, postgresVersionMin } from "./postgres.mjs";
 
 const startMsMax = 60_000;
 const stopMsMax = 20_000;
+/** How long a server that is ending may take to have ended. */
+const settleMs = 1_000;
 /** Nothing here has to outlive a power cut; without a sync, what a transaction wrote outlives only its server. */
 const fastSettings = `
 listen_addresses = '127.0.0.1'
@@ -129,8 +132,16 @@ async function befalls(word) {
   if (word === "run") return await serves(...served);
   if (word === "pause") return signalAll("SIGSTOP");
   if (word === "resume") return signalAll("SIGCONT");
+  const user = served[1];
+  if (word === "fill") return processes().map((pid) => fillDisk(pid, user))[0] === true;
+  if (word === "free") {
+    for (const pid of processes()) freeDisk(pid, user);
+    // A server that cannot write its log ends, and somebody starts it again.
+    await Promise.race([serverEnded(), new Promise((resolve) => setTimeout(resolve, settleMs))]);
+    return isServing() || (await serves(...served));
+  }
   if (word !== "kill") return false;
-  const ended = new Promise((resolve) => server.on("close", resolve));
+  const ended = serverEnded();
   const all = processes();
   signalAll("SIGKILL");
   await ended;
@@ -139,6 +150,14 @@ async function befalls(word) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return !all.some(isRunning);
+}
+
+function isServing() {
+  return server.exitCode === null && server.signalCode === null;
+}
+
+function serverEnded() {
+  return new Promise((resolve) => (isServing() ? server.on("close", resolve) : resolve()));
 }
 
 function signalAll(signal) {
@@ -176,7 +195,7 @@ function isRunning(pid) {
 }
 
 async function stop() {
-  if (server === null || server.exitCode !== null || server.signalCode !== null) return;
+  if (server === null || !isServing()) return;
   if (process.platform === "linux") signalAll("SIGCONT");
   const ended = new Promise((resolve) => server.on("close", resolve));
   // At once and without tidying up: its files are removed next.

@@ -57,8 +57,8 @@ export function postgresPrograms() {
 
 /**
  * Starts a server that ends with this process, however that ends: the program that runs it holds a pipe from here. `url`
- * is null where there is no server; `why` says it then. `befalls` makes it stand still (`pause`), go on (`resume`), die (`kill`)
- * or serve again at its address (`run`), on Linux; with `keepsCommits` what was committed outlives that. `stop` resolves to
+ * is null where there is no server; `why` says it then. `befalls` makes it stand still (`pause`), go on (`resume`), die (`kill`),
+ * serve again at its address (`run`), have a full disk (`fill`) or room again (`free`, which also starts it where it has ended of that), on Linux; with `keepsCommits` what was committed outlives that. `stop` resolves to
  * whether it went without leaving anything.
  */
 export async function startPostgres({ keepsCommits = false } = {}) {

@@ -84,7 +84,7 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     const slowestStartMs = await killOften(gateway, clock, options);
     await loaded;
     await quiet(gateway, clock);
-    const placed = await load.repeat();
+    const placed = await load.repeat(options.callers);
     const waiting = (await everyTask(gateway)).filter(isOpen);
     // What nobody could find is held until its deadline, and is never sent again.
     await gateway.stop();

@@ -46,8 +46,12 @@ export class VideoLoad {
   }
 
   /** Places every order once more, as a caller that lost its answers would. */
-  async repeat(): Promise<readonly Placed[]> {
-    for (const placing of this.#placings) await this.#place(placing);
+  async repeat(callers: number): Promise<readonly Placed[]> {
+    const left = this.#placings.values();
+    const lane = async (): Promise<void> => {
+      for (const placing of left) await this.#place(placing);
+    };
+    await Promise.all(Array.from({ length: callers }, lane));
     return this.#placings;
   }
 

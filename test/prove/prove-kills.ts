@@ -1,3 +1,4 @@
+import { fillDisk, freeDisk } from "../../scripts/full-disk.mjs";
 import type { PostgresOfTests } from "../../scripts/postgres.mjs";
 import { judgeLedger } from "../acceptance/judge-ledger.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
@@ -225,6 +226,23 @@ function troubles({ replicas: { gateways, redis }, postgres }: KillsOptions, loa
         await postgres.befalls("kill");
         await while_(0, 3_000);
         await postgres.befalls("run");
+      },
+    ],
+    [
+      "disk of a replica full",
+      async () => {
+        const gateway = any();
+        fillDisk(gateway.pid());
+        await while_(500, 4_000);
+        freeDisk(gateway.pid());
+      },
+    ],
+    [
+      "disk of PostgreSQL full",
+      async () => {
+        await postgres.befalls("fill");
+        await while_(500, 3_000);
+        await postgres.befalls("free");
       },
     ],
     [

@@ -6,6 +6,7 @@ import { placesMax, provedKeys } from "./prove-config.ts";
 
 /** A burst that takes as long has seen more than one window of a minute. */
 const windowMs = 60_000;
+const turnsMax = 3;
 /** How long calls hold their places while the others ask for one. */
 const holdMs = 10_000;
 
@@ -26,11 +27,16 @@ export async function proveLimits(replicas: Replicas, options: LimitsOptions): P
 }
 
 async function exact(replicas: Replicas, options: LimitsOptions, fail: "open" | "closed"): Promise<Finding> {
-  const { seen, truth } = await served(replicas, {
-    ...usual(replicas, options),
-    key: provedKeys[fail],
-    goesOn: (call) => call < callsEach(options),
-  });
+  let { seen, truth } = await exactly(replicas, options, fail);
+  // On a machine so busy that Redis does not answer within its second, `open` is to let calls through; that is tried again.
+  for (let turn = 0; fail === "open" && saysRedisAway(replicas) && turn < turnsMax; turn++) {
+    await Bun.sleep(windowMs * 1.1);
+    for (const gateway of replicas.gateways) {
+      await gateway.stop();
+      await gateway.restart();
+    }
+    ({ seen, truth } = await exactly(replicas, options, fail));
+  }
   return finding(
     `limit of ${options.rpm} a minute, fail: ${fail}`,
     `${admitted(seen)} of ${sum(seen)} admitted, ${options.clients} clients, ${replicas.gateways.length} replicas, ${seen.tookMs} ms`,
@@ -41,6 +47,19 @@ async function exact(replicas: Replicas, options: LimitsOptions, fail: "open" | 
       inOneWindow(seen),
     ],
   );
+}
+
+function exactly(replicas: Replicas, options: LimitsOptions, fail: "open" | "closed") {
+  return served(replicas, {
+    ...usual(replicas, options),
+    key: provedKeys[fail],
+    goesOn: (call) => call < callsEach(options),
+  });
+}
+
+/** Whether a replica has said since its start that Redis did not answer it. */
+function saysRedisAway({ gateways }: Replicas): boolean {
+  return gateways.some((gateway) => gateway.output().includes("The shared counter of limits does not answer"));
 }
 
 /** Redis dies in the middle, with all that it had counted. */

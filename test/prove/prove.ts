@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { canFillDisks } from "../../scripts/full-disk.mjs";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { startReplicas } from "../acceptance/replicas.ts";
 import { noRedis } from "../redis-server.ts";
@@ -55,6 +56,7 @@ async function main(): Promise<boolean> {
     if (!["limits", "money", "kills"].includes(one)) throw new Error(`there is no part ${one}\n\n${usage}`);
   }
   if (noRedis !== null) throw new Error(noRedis);
+  if (!canFillDisks()) throw new Error("full disks are made with prlimit (util-linux) on Linux, which is not here");
   console.log(`seed ${seed}`);
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");

@@ -10,7 +10,16 @@ import { ShareWorld } from "./share-world.ts";
 const only = process.env["SLUICE_SHARE_SEED"];
 const rough = Number(process.env["SLUICE_SHARE_SEEDS"] ?? 12);
 /** Each of these plain ones has found a fault once. */
-const usual = ["1", "25", "64", "113", ...Array.from({ length: rough }, (_, index) => `r${index + 1}`)];
+const usual = [
+  "1",
+  "25",
+  "64",
+  "113",
+  ...Array.from({ length: rough }, (_, index) => `r${index + 1}`),
+  "r17",
+  "r21",
+  "r39",
+];
 const seeds = only?.split(",") ?? usual;
 const steps = 700;
 
