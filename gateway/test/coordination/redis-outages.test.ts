@@ -4,6 +4,8 @@ import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
+import { readRedisAddress } from "../../src/coordination/redis/redis-address.ts";
+import { openRedisLink, type RedisLink } from "../../src/coordination/redis/redis-link.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
@@ -171,6 +173,26 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     resolve();
     expect((await opening).isUp).toBe(true);
     expect(await leftMs()).toBeLessThan(0);
+  });
+
+  test("a process that was told into a broken connection that it is to seed takes up its own lock at once", async () => {
+    const told: string[] = [];
+    const openLink = async (onReady: () => void): Promise<RedisLink> => {
+      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      return {
+        ...link,
+        send: async (key, command) => {
+          const answer = await link.send(key, command);
+          const word = Array.isArray(answer) ? String(answer[0]) : "";
+          if (["seed", "wait", "ready"].includes(word)) told.push(word);
+          if (word === "seed" && told.length === 1) throw new Error("the connection was cut");
+          return answer;
+        },
+      };
+    };
+    const counter = await ground.counter({ openLink });
+    await until(() => counter.isUp);
+    expect(told.slice(0, 3)).toEqual(["seed", "seed", "ready"]);
   });
 
   test("a counter whose seeding fails is not used, and the next process may seed it at once", async () => {
