@@ -37,12 +37,12 @@ await checks([
   ["dead code", bun, [knip, "--no-progress"]],
 ]);
 count("threads of the tests", await bundleThreads(run));
-const unit = ["unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]];
-const acceptance = ["acceptance, and the console in a browser", 4, ["test", "console/e2e"]];
-if (quick) await suite(...unit);
+const unit = ["contract", "gateway", "simulator", "bench", "console/src"];
+if (quick) await suite("unit, conformance, borders", 3, unit);
 else {
   ensureBrowser();
-  for (const one of [unit, acceptance]) await suite(...one);
+  // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others.
+  await suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]);
 }
 const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);

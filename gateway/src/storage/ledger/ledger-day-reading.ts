@@ -36,7 +36,7 @@ export async function readyDays(connection: Connection, { from, to }: TimeSpan):
 }
 
 /** The grain with the fewest rows that knows these columns; null: only hours do. */
-export function grainFor(columns: Iterable<ScopeColumn>): DayGrain | null {
+function grainFor(columns: Iterable<ScopeColumn>): DayGrain | null {
   const needed = [...columns];
   return dayGrains.find(({ scope }) => needed.every((column) => scope.includes(column))) ?? null;
 }

@@ -35,7 +35,7 @@ export interface UsageRows {
   covered(span: TimeSpan): Promise<TimeSpan>;
 }
 
-export interface RowGroups {
+interface RowGroups {
   readonly column: ScopeColumn | null;
   readonly stepMs: number | null;
 }
