@@ -1,6 +1,6 @@
 // The surroundings of one run of the tests: a temporary folder and a home of their own, and an end that leaves nothing.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./install.mjs";
@@ -15,6 +15,8 @@ const suiteMsMax = 45 * 60_000;
  */
 export function openTestRun(base) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-tests-"));
+  // A PostgreSQL that a test starts for itself runs as another user, below this.
+  chmodSync(folder, 0o711);
   const temporary = join(folder, "tmp");
   const home = join(folder, "home");
   mkdirSync(temporary);

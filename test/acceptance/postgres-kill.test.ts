@@ -24,7 +24,7 @@ test.skipIf(isMissing)(
     try {
       const wide = { limits: { concurrency: 10_000 }, budget: { usd: 100_000, period: "total" } } as const;
       const replicas = await startReplicas({
-        postgresUrl: postgres.url ?? "",
+        postgresUrl: postgres.url ?? expect.unreachable(`${postgres.why}`),
         count: 1,
         config: (url) => ({
           ...testConfig(url),

@@ -47,7 +47,7 @@ export async function requestPage(
   const ordered = (after: Place) =>
     connection
       .selectFrom("ledger_entries")
-      .where((eb) => eb.and([...indexed(eb, filter, ids), ...unindexed(eb, filter, ids)]))
+      .where((eb) => eb.and(indexed(eb, filter, ids)))
       .where(isBehind(["at", "attempt_id"], after))
       .orderBy("at", "desc")
       .orderBy("attempt_id", "desc");
@@ -55,6 +55,7 @@ export async function requestPage(
     {
       placeBehind: async (after, entries) => {
         if (ids !== null) return null;
+        // Of the index alone: no entry is looked at to find where so many end.
         const end = await ordered(after)
           .select(["at", "attempt_id as id"])
           .where("at", ">=", lowest)
@@ -69,7 +70,7 @@ export async function requestPage(
           .where((eb) =>
             end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
           )
-          .where((eb) => eb.and(conditions(eb, filter, ids)))
+          .where((eb) => eb.and([...unindexed(eb, filter, ids), ...conditions(eb, filter, ids)]))
           .limit(size)
           .execute(),
       placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
