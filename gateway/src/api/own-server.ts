@@ -29,13 +29,14 @@ export interface OwnServerOptions {
   readonly innerSocket: InnerSocket;
 }
 
-/** The runtime's server behind it. */
-interface InnerServer extends ApiServer {
+/** The runtime's server: behind our own, or at the port by itself. */
+export interface RuntimeServer extends ApiServer {
+  /** Requests on WebSockets that are answered, or wait for it. */
   readonly socketsPending: () => number;
 }
 
 /** Our own server at the port: calls are answered here, and all else by the runtime's server behind it. */
-export function serveOwn(dependencies: ApiDependencies, options: OwnServerOptions, inner: InnerServer): ApiServer {
+export function serveOwn(dependencies: ApiDependencies, options: OwnServerOptions, inner: RuntimeServer): ApiServer {
   const { hostname, port, role, bodies, callers } = options;
   const answer = (request: CallerRequest, target: string, peer: string): Promise<Answer> => {
     const { path, query } = targetOf(target);

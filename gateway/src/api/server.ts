@@ -6,7 +6,7 @@ import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
-import { serveOwn } from "./own-server.ts";
+import { type RuntimeServer, serveOwn } from "./own-server.ts";
 import { emptyPart, flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
@@ -25,11 +25,6 @@ export interface ApiServerOptions {
   readonly idleSeconds?: number;
   /** Other processes may have the port open too; the system shares new connections out among them. */
   readonly shared?: boolean;
-}
-
-interface RuntimeServer extends ApiServer {
-  /** Requests on WebSockets that are answered, or wait for it. */
-  readonly socketsPending: () => number;
 }
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */

@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../test/acceptance/free-port.ts";
-import { until } from "../../../test/until.ts";
 import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 import { openSocket, rawExchange } from "./raw-socket.ts";
+import { noNginx, startNginx } from "./started-nginx.ts";
 
-const nginx = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin" });
-if (nginx === null) console.warn("skipped: nginx is not installed, so path rules are not tried behind a real one");
+const isMissing = noNginx("path rules are not tried behind a real one") !== null;
 
 let gateway: StartedGateway;
-let folder: string;
 /** Of a proxy with rules by path and nothing else said, and of the one that the documents describe. */
 let port: number;
 let documentedPort: number;
-let server: ReturnType<typeof Bun.spawn> | null = null;
+let stopProxy: () => Promise<void> = async () => undefined;
 const callerKey = "sk-caller-0123456789abcdefghij";
 beforeAll(async () => {
-  if (nginx === null) return;
+  if (isMissing) return;
   gateway = await startGateway({
     keys: [
       { name: "alice", secret: aliceKey },
@@ -28,42 +25,21 @@ beforeAll(async () => {
   });
   port = await freePort();
   documentedPort = await freePort();
-  folder = mkdtempSync(join(tmpdir(), "sluice-nginx-"));
-  writeFileSync(join(folder, "nginx.conf"), configuration(gateway.gateway.server.port));
-  server = Bun.spawn([nginx, "-p", folder, "-e", "error.log", "-c", "nginx.conf"], {
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  await until(async () => server?.exitCode !== null || (await listens()));
+  stopProxy = await startNginx(configuration(gateway.gateway.server.port), port);
 });
 afterAll(async () => {
-  server?.kill();
-  await server?.exited;
+  await stopProxy();
   await gateway?.stop();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Calls come through, and nothing else: the rules that an operator would write, and no more of nginx's own settings. */
 const configuration = (upstream: number): string => `
-daemon off;
-master_process off;
-pid nginx.pid;
-error_log error.log;
-events { worker_connections 64; }
-http {
-  access_log off;
-  client_body_temp_path body;
-  proxy_temp_path proxy;
-  fastcgi_temp_path fastcgi;
-  uwsgi_temp_path uwsgi;
-  scgi_temp_path scgi;
   server {
     listen 127.0.0.1:${port};
     location /v1/ { proxy_pass http://127.0.0.1:${upstream}; }
     location / { return 403; }
   }
   ${documented(upstream)}
-}
 `;
 
 /** docs/operations.md, as it stands, but for the ports. */
@@ -73,18 +49,11 @@ function documented(upstream: number): string {
   return block.replace("listen 80;", `listen 127.0.0.1:${documentedPort};`).replace(":8787;", `:${upstream};`);
 }
 
-async function listens(): Promise<boolean> {
-  return await fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => false,
-  );
-}
-
 const get = (target: string) =>
   rawExchange(port, `GET ${target} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\n`);
 
 test
-  .skipIf(nginx === null)
+  .skipIf(isMissing)
   .each([
     "/metrics",
     "/v1/..\\metrics",
@@ -109,11 +78,11 @@ test
   expect(text).not.toMatch(/sluice_|"version"|<html lang="en"|"openapi"/);
 });
 
-test.skipIf(nginx === null)("what the proxy lets through works", async () => {
+test.skipIf(isMissing)("what the proxy lets through works", async () => {
   expect((await get("/v1/models")).status).toBe(200);
 });
 
-test.skipIf(nginx === null)(
+test.skipIf(isMissing)(
   "a stream comes through event for event, though the proxy keeps answers back by default",
   async () => {
     const content = 'hi [[sim {"stall_after_events":1}]]';
@@ -129,7 +98,7 @@ test.skipIf(nginx === null)(
   },
 );
 
-test.skipIf(nginx === null)(
+test.skipIf(isMissing)(
   "behind the documented proxy a large body comes through, and the caller is who spoke to it",
   async () => {
     const large = JSON.stringify({ ...hello, user: "x".repeat(3 * 1024 * 1024) });
@@ -147,7 +116,7 @@ test.skipIf(nginx === null)(
   },
 );
 
-test.skipIf(nginx === null)(
+test.skipIf(isMissing)(
   "a WebSocket comes through the documented proxy, and is 426 behind one that knows of none",
   async () => {
     const lines = [

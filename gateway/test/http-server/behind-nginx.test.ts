@@ -1,53 +1,28 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { freePort } from "../../../test/acceptance/free-port.ts";
-import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
+import { noNginx, startNginx } from "../edge/started-nginx.ts";
 import { goodRequests, refusedRequests } from "../http1/vectors.ts";
 import { type EchoServer, startEcho } from "./echo-server.ts";
 
-const nginx = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin" });
-if (nginx === null) console.warn("skipped: nginx is not installed, so nothing is smuggled through a real one");
+const isMissing = noNginx("nothing is smuggled through a real one") !== null;
 
 let echo: EchoServer;
-let folder: string;
 let port: number;
-let proxy: ReturnType<typeof Bun.spawn> | null = null;
+let stopProxy: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
-  if (nginx === null) return;
+  if (isMissing) return;
   echo = startEcho();
   port = await freePort();
-  folder = mkdtempSync(join(tmpdir(), "sluice-nginx-"));
-  writeFileSync(join(folder, "nginx.conf"), configuration());
-  proxy = Bun.spawn([nginx, "-p", folder, "-e", "error.log", "-c", "nginx.conf"], {
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  await until(async () => proxy?.exitCode !== null || (await listens()));
+  stopProxy = await startNginx(configuration(), port);
 });
 afterAll(async () => {
-  proxy?.kill();
-  await proxy?.exited;
+  await stopProxy();
   echo?.stop();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A part of the paths is nobody's business; connections to the server behind are kept, and bodies passed on as they come. */
 const configuration = (): string => `
-daemon off;
-master_process off;
-pid nginx.pid;
-error_log error.log;
-events { worker_connections 64; }
-http {
-  access_log off;
-  client_body_temp_path body;
-  proxy_temp_path proxy;
-  fastcgi_temp_path fastcgi;
-  uwsgi_temp_path uwsgi;
-  scgi_temp_path scgi;
   upstream behind { server 127.0.0.1:${echo.port}; keepalive 4; }
   server {
     listen 127.0.0.1:${port};
@@ -60,15 +35,7 @@ http {
       proxy_next_upstream off;
     }
   }
-}
 `;
-
-async function listens(): Promise<boolean> {
-  return await fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => false,
-  );
-}
 
 const smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
 const inBody = (head: string, body: string): string => `POST /x HTTP/1.1\r\nhost: a\r\n${head}\r\n${body}`;
@@ -112,7 +79,7 @@ const tricks: readonly (readonly [what: string, text: string])[] = [
   ...goodRequests.map(([what, text]) => [`good: ${what}`, `${text}${smuggled}`] as const),
 ];
 
-test.skipIf(nginx === null).each(tricks)(
+test.skipIf(isMissing).each(tricks)(
   "through nginx nothing comes that it did not let through: %s",
   async (_what, text) => {
     echo.heard.length = 0;

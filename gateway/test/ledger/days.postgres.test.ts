@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
 import { createLedgerStore, type Database } from "#storage/index.ts";
@@ -7,7 +7,8 @@ import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { begun, untilWaiting } from "../held-transactions.ts";
+import { openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 const day = 86_400_000;
@@ -21,33 +22,6 @@ async function dayOf({ kysely }: Database) {
       (select sum(attempts) from usage_days where grain = 'provider' and hour = day)::bigint as attempts
     from summed_days order by day desc limit 1`.execute(kysely);
   return rows[0] ?? null;
-}
-
-/** Begins a transaction and resolves to how it is committed. */
-async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
-  const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
-  const { promise: end, resolve: ending } = Promise.withResolvers<void>();
-  const ended = kysely.transaction().execute(async (transaction) => {
-    await sql.raw(statement).execute(transaction);
-    hasBegun();
-    await end;
-  });
-  await Promise.race([begins, ended]);
-  return async () => {
-    ending();
-    await ended;
-  };
-}
-
-async function untilWaiting(url: string): Promise<void> {
-  await asOwner(url, async (client) => {
-    await until(async () => {
-      const { rows } = await client.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rows.length > 0;
-    });
-  });
 }
 
 await onPostgres("sums of days", () => {

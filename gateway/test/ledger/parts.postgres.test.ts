@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
@@ -7,6 +7,7 @@ import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
 import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { begun, untilWaiting } from "../held-transactions.ts";
 import { asOwner, openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
@@ -27,37 +28,6 @@ async function partsOf({ kysely }: Database): Promise<Record<string, string>> {
 
 async function dropMonth({ kysely }: Database, month: string): Promise<void> {
   await sql`drop table if exists ${sql.table(`ledger_entries_${month}`)}`.execute(kysely);
-}
-
-/** Resolves once so many of the database's connections wait for a lock. */
-async function untilWaiting(url: string, count: number): Promise<readonly number[]> {
-  return await asOwner(url, async (client) => {
-    let waiting: number[] = [];
-    await until(async () => {
-      const { rows } = await client.query(
-        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      waiting = (rows as { pid: number }[]).map(({ pid }) => pid);
-      return waiting.length >= count;
-    });
-    return waiting;
-  });
-}
-
-/** Begins a transaction and resolves to how it is ended. */
-async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
-  const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
-  const { promise: end, resolve: ending } = Promise.withResolvers<void>();
-  const ended = kysely.transaction().execute(async (transaction) => {
-    await sql.raw(statement).execute(transaction);
-    hasBegun();
-    await end;
-  });
-  await Promise.race([begins, ended]);
-  return async () => {
-    ending();
-    await ended;
-  };
 }
 
 await onPostgres("parts of the ledger", () => {

@@ -1,0 +1,34 @@
+import { type Kysely, sql } from "kysely";
+import { until } from "../../test/until.ts";
+import { asOwner } from "./postgres-ground.ts";
+
+/** Begins a transaction and resolves to how it is ended. */
+export async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
+  const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
+  const { promise: end, resolve: ending } = Promise.withResolvers<void>();
+  const ended = kysely.transaction().execute(async (transaction) => {
+    await sql.raw(statement).execute(transaction);
+    hasBegun();
+    await end;
+  });
+  await Promise.race([begins, ended]);
+  return async () => {
+    ending();
+    await ended;
+  };
+}
+
+/** Resolves to the processes of the database's connections that wait for a lock, once there are so many. */
+export async function untilWaiting(url: string, count = 1): Promise<readonly number[]> {
+  return await asOwner(url, async (client) => {
+    let waiting: number[] = [];
+    await until(async () => {
+      const { rows } = await client.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      waiting = (rows as { pid: number }[]).map(({ pid }) => pid);
+      return waiting.length >= count;
+    });
+    return waiting;
+  });
+}
