@@ -38,15 +38,15 @@ describe.skipIf(noRedis !== null)(`shares, simulated${noRedis === null ? "" : ` 
         await world.start(3);
         await world.storm(steps);
         await world.calm();
-        expect(await world.demand()).toEqual([...world.due]);
+        expect(await world.demand()).toEqual([...world.calls.due]);
       } catch (thrown) {
         const said = thrown instanceof Error ? thrown.message : String(thrown);
         throw new Error(`SLUICE_SHARE_SEED=${seed} (${world.story}): ${said}`);
       } finally {
         world.close();
       }
-      seen.unasked += world.unasked;
-      seen.refusals += world.refusals;
+      seen.unasked += world.calls.unasked;
+      seen.refusals += world.calls.refusals;
       seen.judged += world.judge.judged;
     }
     expect(seen.unasked).toBeGreaterThan(seeds.length);

@@ -1,21 +1,21 @@
 import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
-import type { Chance, Claim, Refused, Reserved } from "#ports/index.ts";
+import type { Chance, Claim } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
-import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { gaugeClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
 import type { RedisGround } from "./redis-ground.ts";
 import { SlowNetwork } from "./slow-network.ts";
-import { type Call, WorldJudge } from "./world-judge.ts";
+import { WorldCalls } from "./world-calls.ts";
+import { WorldJudge } from "./world-judge.ts";
 import { WorldLedger } from "./world-ledger.ts";
 import { type Troubles, troublesOf } from "./world-troubles.ts";
 
 /** Several processes on one Redis, with time, the network and death in the hands of a seed; and what must hold of all of them. */
 export class ShareWorld {
   readonly judge: WorldJudge;
-  /** How much of each kind of limit there is now. */
-  readonly limits = { window: 60, gauge: 60, budget: 60 };
+  readonly calls: WorldCalls;
   readonly #chance: Chance;
   /** Of what plain worlds know nothing of, so that theirs stays as it was. */
   readonly #more: Chance;
@@ -26,7 +26,6 @@ export class ShareWorld {
   readonly #processes = new Map<number, RedisCounter>();
   /** Those that end in order: they live, and have no calls. */
   readonly #leaving = new Set<number>();
-  readonly #ranMs = new Map<string, number>();
   readonly #ledger: WorldLedger;
   /** How far each process's time of day is off. */
   readonly #wallMs = new Map<number, number>();
@@ -44,10 +43,7 @@ export class ShareWorld {
   readonly #windowMs: number;
   /** null: only what plain worlds have. */
   readonly #troubles: Troubles | null;
-  #fault: unknown = null;
   #started = 0;
-  refusals = 0;
-  unasked = 0;
 
   constructor(ground: RedisGround, seed: number, isPlain: boolean) {
     this.#ground = ground;
@@ -66,15 +62,15 @@ export class ShareWorld {
       windowMs: this.#windowMs,
       countsPlaces: this.#outageMsMax < bounds.redisLeaseMs,
     });
+    this.calls = new WorldCalls({
+      ...{ judge: this.judge, ledger: this.#ledger, clock: this.#clock, chance: this.#chance, more: this.#more },
+      ...{ processes: this.#processes, cutOffMs: this.#cutOffMs, windowMs: this.#windowMs },
+    });
     this.#network = new SlowNetwork({
       chance: this.#chance,
       nowMs: () => this.#serverMs(),
       type: (...words) => ground.type(...words),
-      ran: (command, answer) => {
-        for (const id of grantedIn(command[6] ?? "", answer)) {
-          if (!this.#ranMs.has(id)) this.#ranMs.set(id, this.#clock.monotonic());
-        }
-      },
+      ran: (command, answer) => this.calls.ran(command, answer),
     });
   }
 
@@ -115,7 +111,7 @@ export class ShareWorld {
     this.#cutOffMs.clear();
     // What was asked for in the storm may be granted only now.
     for (let turn = 0; turn < 2; turn++) {
-      for (const call of this.judge.calls) if (call.tokens === null && !call.isDead) this.#end(call);
+      for (const call of this.judge.calls) if (call.tokens === null && !call.isDead) this.calls.end(call);
       await this.#pass(10_000);
     }
     await this.#pass(bounds.redisLeaseMs + 2 * this.#windowMs);
@@ -135,49 +131,37 @@ export class ShareWorld {
   /** One process asks until it is refused. Returns how much of each kind of limit is then taken by all. */
   async demand(): Promise<readonly number[]> {
     const taken: number[] = [];
-    for (const claim of this.#claimsOf(1)) {
+    for (const claim of this.calls.claimsOf(1)) {
       const processes = [...this.#processes.keys()];
       const process = processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
       for (let answer = await this.#ask(process, claim); answer !== "limit"; ) answer = await this.#ask(process, claim);
       const held = this.judge.calls.filter(({ claims, tokens }) => claims.includes(claim) && tokens === null).length;
-      taken.push(claim.kind === "budget" ? held + this.#spent() : held);
+      taken.push(claim.kind === "budget" ? held + this.calls.spent() : held);
     }
     this.#weigh();
     return taken;
   }
 
-  /** What `demand` must come to: a budget that was lowered below what is spent stays there. */
-  get due(): readonly number[] {
-    const { window, gauge, budget } = this.limits;
-    return [window, gauge, Math.max(budget, this.#spent())];
-  }
-
   /** Places of the dead are free when their lease is over, whoever has their journal. */
   async #wantEveryPlace(): Promise<void> {
     const [process] = this.#processes.keys();
-    const claim = gaugeClaim("g", this.limits.gauge);
+    const claim = gaugeClaim("g", this.calls.limits.gauge);
     const from = this.judge.calls.length;
     while ((await this.#ask(process ?? 0, claim)) !== "limit");
     const taken = this.judge.calls.slice(from);
     if (taken.length !== claim.limit) throw new Error(`${taken.length} places of ${claim.limit} were free`);
-    for (const call of taken) this.#end(call);
+    for (const call of taken) this.calls.end(call);
     await this.#pass(1_000);
   }
 
   async #ask(process: number, claim: Claim): Promise<string> {
     for (let turn = 0; turn < 20; turn++) {
-      const answer = await this.#until(this.#call(process, [claim]));
+      const answer = await this.#until(this.calls.reserve(process, [claim]));
       if (answer.granted) return "granted";
       if (answer.reason === "limit") return "limit";
-      await this.#until(this.#read(process));
+      await this.#until(this.calls.read(process));
     }
     throw new Error("the budget does not come to be known");
-  }
-
-  #read(process: number): Promise<void> {
-    const counter = this.#processes.get(process);
-    if (counter === undefined) return Promise.resolve();
-    return this.#ledger.read(process, counter, () => this.#processes.get(process) === counter);
   }
 
   close(): void {
@@ -223,8 +207,8 @@ export class ShareWorld {
   /** What plain worlds do, in the order in which they always did it. */
   async #act(what: number): Promise<void> {
     const process = this.#someProcess();
-    if (what < 0.62) this.#callSome(process);
-    else if (what < 0.93) this.#endSome();
+    if (what < 0.62) this.calls.callSome(process);
+    else if (what < 0.93) this.calls.endSome();
     else if (what < 0.955) this.#cut(process);
     else if (what < 0.962) this.#cutOff(process);
     else if (what < 0.985) await this.#pass(Math.floor(this.#chance.unit() * 8_000));
@@ -242,103 +226,23 @@ export class ShareWorld {
       [troubles.pass, () => this.#pass(Math.floor(this.#more.unit() * 8_000))],
       [troubles.death, () => this.#kill(process)],
       [troubles.leaving, () => this.#leave(process)],
-      [troubles.edit, () => this.#edit()],
-      [troubles.topUp, () => this.#topUpSome()],
+      [troubles.edit, () => this.calls.edit()],
+      [troubles.topUp, () => this.calls.topUpSome()],
       [troubles.emptying, () => this.#empty()],
       [troubles.wallJump, () => void this.#wallMs.set(process, Math.floor((this.#more.unit() - 0.5) * 7_200_000))],
       [troubles.setBack, () => this.#setBack()],
     ];
     for (const [rate, act] of acts) if (this.#more.unit() < rate) await act();
     while (this.#processes.size < 3) await this.#startOne();
-    if (this.#more.unit() < 0.66) this.#callSome(this.#someProcess());
+    if (this.#more.unit() < 0.66) this.calls.callSome(this.#someProcess());
     // Callers come and go in waves, so that limits are met, and left again.
     const isEbb = Math.floor(this.#clock.monotonic() / 3_000) % 2 === 0;
-    if (this.#more.unit() < (isEbb ? 0.9 : 0.3)) this.#endSome();
+    if (this.#more.unit() < (isEbb ? 0.9 : 0.3)) this.calls.endSome();
   }
 
   #someProcess(): number {
     const processes = [...this.#processes.keys()];
     return processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
-  }
-
-  #callSome(process: number): void {
-    const claims = this.#claimsOf(1 + Math.floor(this.#chance.unit() * 3));
-    const from = Math.floor(this.#chance.unit() * 3);
-    void this.#call(process, this.#chance.unit() < 0.5 ? claims : claims.slice(from, from + 1)).catch((thrown) => {
-      this.#fault ??= thrown;
-    });
-  }
-
-  #endSome(): void {
-    const running = this.judge.calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
-    const call = running[Math.floor(this.#chance.unit() * running.length)];
-    if (call !== undefined) this.#end(call);
-  }
-
-  async #call(process: number, claims: readonly Claim[]): Promise<Reserved | Refused> {
-    const id = `req_${this.judge.calls.length}_${Math.floor(this.#chance.unit() * 1e9)}`;
-    const counter = this.#processes.get(process);
-    if (counter === undefined) throw new Error("no such process");
-    this.judge.asked(id, claims, process);
-    const answer = counter.reserve(claims, id, true);
-    if (!(answer instanceof Promise)) {
-      this.unasked++;
-      const sinceMs = this.#cutOffMs.get(process) ?? Number.POSITIVE_INFINITY;
-      if (this.#clock.monotonic() - sinceMs > bounds.redisLeaseMs)
-        throw new Error("it served from a share after its lease");
-    }
-    const settled = await answer;
-    if (!settled.granted) {
-      this.refusals++;
-      this.judge.refused(id, settled);
-      if (settled.reason === "unknown") void this.#read(process);
-      return settled;
-    }
-    const admittedMs = answer instanceof Promise ? (this.#ranMs.get(id) ?? Number.NaN) : this.#clock.monotonic();
-    const isDead = this.#processes.get(process) !== counter;
-    const fresh = { more: 0, tokens: null, cost: 0, endedMs: null, isTold: false, isAdopted: false };
-    const deadMs = isDead ? admittedMs : null;
-    this.judge.admitted({ ...fresh, id, process, claims, admittedMs, reserved: settled, isDead, deadMs });
-    return settled;
-  }
-
-  #end(call: Call): void {
-    const counter = this.#processes.get(call.process);
-    if (counter === undefined) return;
-    const part = this.#chance.unit();
-    const budget = call.claims.find(({ kind }) => kind === "budget");
-    if (budget !== undefined) {
-      call.cost = Math.floor((budget.amount + call.more) * part);
-      this.#ledger.note(call.process, { attemptId: call.id, amount: call.cost });
-      void Promise.resolve(counter.spend("b", 0, { attemptId: call.id, amount: call.cost }));
-    }
-    call.tokens = Math.ceil((call.claims.find(({ kind }) => kind === "window")?.amount ?? 0) * part);
-    call.endedMs = this.#clock.monotonic();
-    const told = counter.settle(
-      call.reserved.ticket,
-      call.claims.map(() => call.tokens ?? 0),
-    );
-    if (told === undefined) call.isTold = true;
-    else void told.then(() => (call.isTold = true));
-  }
-
-  /** A call that runs asks for more of its budget. */
-  #topUpSome(): void {
-    const running = this.judge.calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
-    const call = running[Math.floor(this.#more.unit() * running.length)];
-    const budget = call?.claims.find(({ kind }) => kind === "budget");
-    const counter = call === undefined ? undefined : this.#processes.get(call.process);
-    if (call === undefined || budget === undefined || counter === undefined) return;
-    const amount = 1 + Math.floor(this.#more.unit() * 4);
-    const id = `more_${Math.floor(this.#more.unit() * 1e9)}`;
-    this.judge.asked(id, [{ ...budget, amount }], call.process);
-    void Promise.resolve(counter.topUp(call.reserved.ticket, amount, amount)).then((more) => {
-      // A call that has ended meanwhile has nothing of it.
-      if (call.tokens === null && !call.isAdopted) call.more += more;
-      this.judge.rise();
-      // What it got too late is given back.
-      this.#clock.after(100, () => this.judge.lost(id));
-    });
   }
 
   #cut(process: number): void {
@@ -401,7 +305,7 @@ export class ShareWorld {
   #leave(process: number): void {
     const counter = this.#processes.get(process);
     if (counter === undefined || this.#network.away.has(process) || this.judge.isAsking(process)) return;
-    for (const call of this.judge.calls) if (call.process === process && call.tokens === null) this.#end(call);
+    for (const call of this.judge.calls) if (call.process === process && call.tokens === null) this.calls.end(call);
     this.#processes.delete(process);
     this.#leaving.add(process);
     void counter.leave(new AbortController().signal).then(() => {
@@ -409,14 +313,6 @@ export class ShareWorld {
       // What it could not tell any more is told by whoever finds its journal.
       if (counter.untold > 0) this.#bequeath(process);
     });
-  }
-
-  /** Somebody edits a limit. */
-  #edit(): void {
-    const kind = (["window", "gauge", "budget"] as const)[Math.floor(this.#more.unit() * 3)] ?? "gauge";
-    if (kind === "budget")
-      this.limits.budget = Math.max(20, this.limits.budget + Math.floor(this.#more.unit() * 90 - 20));
-    else this.limits[kind] = 20 + Math.floor(this.#more.unit() * 60);
   }
 
   /** Redis loses all. What had ended is seeded from the ledger; until it is calm again it counts what it is told, in any order. */
@@ -437,23 +333,10 @@ export class ShareWorld {
 
   /** What is slow, or is away, cannot be asked within a bound. */
   #weigh(): void {
-    if (this.#fault !== null) throw this.#fault;
+    if (this.calls.fault !== null) throw this.calls.fault;
     const isWhole = this.#network.away.size === 0 && [...this.#processes.values()].every(({ isUp }) => isUp);
     if (!isWhole || this.#troubles?.isQuick !== true) this.#doubt(0);
     if (this.#adoptions > 0) this.judge.unfair(this.#clock.monotonic() + 1_000, ["budget"]);
-  }
-
-  #spent(): number {
-    return this.judge.calls.reduce((sum, { cost }) => sum + cost, 0);
-  }
-
-  #claimsOf(amount: number): readonly Claim[] {
-    const { window, gauge, budget } = this.limits;
-    return [
-      { ...windowClaim("w", window, amount), windowMs: this.#windowMs },
-      gaugeClaim("g", gauge),
-      budgetClaim("b", budget, amount),
-    ];
   }
 
   async #pass(ms: number): Promise<void> {
@@ -507,13 +390,3 @@ const ownerOf = (process: number): string => `proc_${process}`;
 
 /** A microtask's row, and the real server's answers. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** A message is a list of operations, whose third word may be the id of a reservation, and is answered by a list of answers. */
-function grantedIn(word: string, answer: unknown): readonly string[] {
-  const [answers] = Array.isArray(answer) ? answer : [];
-  if (!word.startsWith("[") || typeof answers !== "string") return [];
-  const told: readonly (readonly unknown[])[] = JSON.parse(answers);
-  return (JSON.parse(word) as readonly (readonly string[])[]).flatMap(([, , id = ""], index) =>
-    told[index]?.[0] === 1 ? [id] : [],
-  );
-}
