@@ -13,12 +13,15 @@ export async function sluice(
   words: readonly string[],
   dataDir: string,
   variables: Readonly<Record<string, string>> = {},
+  /** What comes on standard input. */
+  stdin = "",
 ): Promise<Answer> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const status = await runCli(words, {
     variables: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, ...variables },
     interactive: false,
+    secret: async () => stdin,
     write: async (text) => void stdout.push(text),
     show: (text) => void stdout.push(text),
     complain: (line) => void stderr.push(`${line}\n`),

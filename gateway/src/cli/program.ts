@@ -17,8 +17,12 @@ import { addSchema } from "./commands/schema.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addTokenCreate } from "./commands/token-create.ts";
+import { addTokenList } from "./commands/token-list.ts";
+import { addTokenRevoke } from "./commands/token-revoke.ts";
+import { addUserCreate } from "./commands/user-create.ts";
 import { addUserDisable, addUserEnable, addUserRemove } from "./commands/user-end.ts";
 import { addUserList } from "./commands/user-list.ts";
+import { addUserReset } from "./commands/user-reset.ts";
 import { addUserResetSecondFactor } from "./commands/user-reset-second-factor.ts";
 import { addWorkspaceCreate } from "./commands/workspace-create.ts";
 import { addWorkspaceList } from "./commands/workspace-list.ts";
@@ -54,14 +58,20 @@ export function createProgram(terminal: Terminal): Command {
   addWorkspaceList(workspace, terminal);
   addWorkspaceWebhookSecret(workspace, terminal);
   addWorkspaceCreate(workspace, terminal);
-  const user = program.command("user").description("list, stop and remove users, and help those who cannot sign in");
+  const user = program
+    .command("user")
+    .description("make, list, stop and remove users, and help those who cannot sign in");
+  addUserCreate(user, terminal);
   addUserList(user, terminal);
   addUserDisable(user, terminal);
   addUserEnable(user, terminal);
   addUserRemove(user, terminal);
+  addUserReset(user, terminal);
   addUserResetSecondFactor(user, terminal);
-  const token = program.command("token").description("make admin tokens for scripts");
+  const token = program.command("token").description("make, list and revoke admin tokens for scripts");
   addTokenCreate(token, terminal);
+  addTokenList(token, terminal);
+  addTokenRevoke(token, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
   const ledger = program.command("ledger").description("prove and export what was used");

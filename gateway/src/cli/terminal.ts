@@ -1,10 +1,16 @@
 import type { Variables } from "#config/index.ts";
+import { readSecret } from "./read-secret.ts";
 
 /** What a command sees of the world it was started in. */
 export interface Terminal {
   readonly variables: Variables;
   /** Standard output is a person's screen. */
   readonly interactive: boolean;
+  /**
+   * A secret from standard input: what somebody types without seeing it, where that is a terminal; else all that comes, without
+   * its last line end.
+   */
+  secret(question: string): Promise<string>;
   /** To standard output; resolves when it may be given more. Throws OutputClosed when nobody reads any more. */
   write(text: string): Promise<void>;
   /** To standard output without waiting; whoever is not there to read it misses it. */
@@ -39,6 +45,7 @@ export function createTerminal(variables: Variables): Terminal {
   return {
     variables,
     interactive: process.stdout.isTTY === true,
+    secret: readSecret,
     write,
     show: (text) => void write(text).catch(() => {}),
     complain: (line) => void process.stderr.write(`${line}\n`),

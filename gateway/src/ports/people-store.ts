@@ -27,6 +27,16 @@ export interface TakenReset {
   readonly expiresAt: number;
 }
 
+/** Somebody who is made without an invitation. */
+export interface NewUser {
+  /** Lower case. */
+  readonly email: string;
+  readonly name: string;
+  /** argon2id, as a PHC string; null: they set one by a link, or sign in by an issuer. */
+  readonly passwordHash: string | null;
+  readonly grants: readonly Grant[];
+}
+
 /**
  * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Every write
  * adds its audit row in the same transaction. This store does not check permissions: callers ask `identity` first.
@@ -42,6 +52,10 @@ export interface PeopleStore {
   listUsers(search: string | null, cursor: string | null, limit: number): Promise<Paged<ConsoleUser>>;
   user(userId: string): Promise<ConsoleUser | null>;
   userByEmail(email: string): Promise<ConsoleUser | null>;
+  /** Throws `conflict` for an address that somebody has. */
+  createUser(user: NewUser, auditSource: AuditSource): Promise<ConsoleUser>;
+  /** Without the old one. Ends the sessions of the user and their link to a new password. */
+  setPassword(userId: string, passwordHash: string, auditSource: AuditSource): Promise<void>;
   /**
    * Ends the user's sessions when the rights change. Throws `conflict` when no administrator would be left. `keys`: what
    * happens to the keys that the user can no longer manage.

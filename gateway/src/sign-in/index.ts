@@ -10,4 +10,6 @@
  * revoked, idle or of a disabled user ends at its next use. When an issuer is down, everybody else still signs in; when
  * the database is down, nobody does, and no call under /v1 needs this module.
  */
+export { checkPassword } from "./passwords.ts";
+export { readPerson } from "./person-schemas.ts";
 export { createSignIn, type SignInOptions } from "./sign-in.ts";

@@ -1,23 +1,24 @@
 import { randomBytes } from "node:crypto";
-import type { WorkspaceRole } from "@sluice/contract";
-import { workspaceRoles } from "@sluice/contract/words";
 import type { Command } from "commander";
-import type { Grant } from "#core/index.ts";
-import type { ControlStore, PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import {
+  administratorOption,
+  type GrantOptions,
+  grantAsked,
+  roleAsked,
+  roleOption,
+  workspaceOption,
+} from "../grant-asked.ts";
 import { auditSource, withControl } from "../open.ts";
 import { expiry } from "../option-readers.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { userNamed } from "../user-keys.ts";
-import { workspaceNamed } from "../workspace-named.ts";
 
-interface TokenCreateOptions {
+interface TokenCreateOptions extends GrantOptions {
   readonly name: string;
   readonly user?: string;
-  readonly workspace?: string;
-  readonly role?: string;
-  readonly administrator?: true;
   readonly expires?: number;
 }
 
@@ -27,18 +28,19 @@ export function addTokenCreate(token: Command, terminal: Terminal): void {
     .description("make a token for scripts that use the admin API; its secret is shown once")
     .requiredOption("--name <name>", "what the token is called")
     .option("--user <email>", "whose token it is; may be left out when there is one administrator")
-    .option("--administrator", "it governs the installation")
-    .option("--workspace <slug>", "it is for this workspace only")
-    .option("--role <role>", `what it may do there: ${workspaceRoles.join(", ")}`)
+    .option(...administratorOption)
+    .option(...workspaceOption)
+    .option(...roleOption)
     .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
     .action(async (options: TokenCreateOptions, command: Command) => {
-      const role = checked(options);
+      checkName(options.name);
+      const role = roleAsked(options);
       const { adminTokenPrefix, keySecretBytes, makeAdminTokenSecret } = await import("#identity/index.ts");
       const secret = makeAdminTokenSecret(randomBytes(keySecretBytes));
       const made = await withControl(terminal.variables, async ({ people, controlStore, vault }) => {
         const owner =
           options.user === undefined ? await onlyAdministrator(people) : await userNamed(people, options.user);
-        const grant = await grantOf(options, role, controlStore);
+        const grant = await grantAsked(options, role, controlStore);
         return await people.createToken(
           {
             name: options.name,
@@ -62,27 +64,8 @@ export function addTokenCreate(token: Command, terminal: Terminal): void {
     });
 }
 
-function checked({ name, administrator, workspace, role }: TokenCreateOptions): WorkspaceRole | null {
+function checkName(name: string): void {
   if (name.trim() === "" || name.length > 256) throw new CommandWrong("--name has 1 to 256 characters");
-  if (administrator === true) {
-    if (workspace === undefined && role === undefined) return null;
-    throw new CommandWrong("--administrator goes without --workspace and --role: it has every workspace");
-  }
-  if (workspace === undefined || role === undefined) {
-    throw new CommandWrong("say what it is for: --administrator, or --workspace and --role");
-  }
-  const known = workspaceRoles.find((each) => each === role);
-  if (known === undefined) throw new CommandWrong(`--role is one of ${workspaceRoles.join(", ")}`);
-  return known;
-}
-
-async function grantOf(
-  { workspace }: TokenCreateOptions,
-  role: WorkspaceRole | null,
-  store: ControlStore,
-): Promise<Grant> {
-  if (role === null || workspace === undefined) return { administrator: true };
-  return { administrator: false, workspaceId: (await workspaceNamed(store, workspace)).id, role };
 }
 
 async function onlyAdministrator(people: PeopleStore) {
@@ -90,7 +73,8 @@ async function onlyAdministrator(people: PeopleStore) {
   const [only, ...others] = data.filter(({ administrator, disabled }) => administrator && !disabled);
   if (only === undefined) {
     throw new CommandFailed(
-      "there is no administrator yet: set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD and start once, or open the set-up link",
+      "there is no administrator yet: make one with `sluice user create <e-mail> --administrator`, set SLUICE_ADMIN_EMAIL and " +
+        "SLUICE_ADMIN_PASSWORD and start once, or open the set-up link",
     );
   }
   if (others.length === 0) return only;

@@ -1,5 +1,6 @@
 import type { PeopleStore } from "#ports/index.ts";
 import { administratorExists, makeFirstAdministrator } from "./people-administrators.ts";
+import { createUser, setPassword } from "./people-creation.ts";
 import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
 import { listMembers, removeMember, setMember } from "./people-members.ts";
 import { note } from "./people-notes.ts";
@@ -20,6 +21,8 @@ export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {
     listUsers: (search, cursor, limit) => listUsers(database, search, cursor, limit),
     user: (userId) => oneUser(kysely, "id", userId),
     userByEmail: (email) => oneUser(kysely, "email", email.toLowerCase()),
+    createUser: (user, auditSource) => createUser(options, user, auditSource),
+    setPassword: (userId, passwordHash, auditSource) => setPassword(options, { userId, passwordHash }, auditSource),
     updateUser: (userId, change, auditSource) => updateUser(options, userId, change, auditSource),
     removeUser: (userId, keys, auditSource) => removeUser(options, { userId, keys }, auditSource),
     resetSecondFactor: (userId, taken, auditSource) => resetSecondFactor(options, userId, taken, auditSource),
