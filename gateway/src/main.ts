@@ -88,10 +88,9 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       if (shared === null) await applyConfigFile(environment.configFile, options.variables, controlStore);
       else await shared.start();
     }
-    // Those of an earlier run: the link was for that one alone, and the key's holder has the console.
     const secrets = new FirstSecrets(environment.dataDir);
+    // Those of an earlier run: the key's holder has the console.
     if (governed) secrets.remove();
-    else secrets.removeLink();
     const seeding = () => starterProviders(environment, controlStore);
     const { leadership } = processes;
     const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
@@ -144,7 +143,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
       if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
     } finally {
-      if (link === null) secrets.removeLink();
+      if (link === null) secrets.removeOwnLink();
       await watch?.close();
       link?.lastReport(await gateway.lastReport());
       await gateway.close({ graceMs, hurried });

@@ -58,6 +58,9 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
   return json ? bannerLine(facts, control.clock.now()) : banner(facts);
 }
 
+/** Takes the place of the link of an earlier run. That of another process that runs stays: then there is none to show here. */
 function setupLink(link: string, shows: boolean, secrets: FirstSecrets): FirstSecret {
-  return shows ? { shown: new Secret(link) } : { file: secrets.keepLink(link) };
+  if (!shows) return { file: secrets.keepLink(link) };
+  secrets.removeLink();
+  return { shown: new Secret(link) };
 }

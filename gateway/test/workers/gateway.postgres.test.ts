@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { chat, chatBody } from "../../../test/acceptance/chat-call.ts";
 import { type Gateway, startGateway } from "../../../test/acceptance/start-gateway.ts";
 import { type SimulatorProcess, startSimulator } from "../../../test/acceptance/start-simulator.ts";
@@ -55,6 +57,11 @@ function twoWorkers(): void {
   };
   const ready = (count: number) => until(async () => (await metric("sluice_workers")) === count);
   const told = (part: string): number => gateway.output().split(part).length - 1;
+
+  test("the set-up link that one worker shows stays where it says, whichever worker starts after it", async () => {
+    const link = await Bun.file(join(gateway.dataDir, "setup-link")).text();
+    expect(link).toStartWith(`${gateway.url.replace("127.0.0.1", "localhost")}/console/#setup=`);
+  });
 
   test("of many clients of all workers no more are let in than the limit says, and the metrics of any worker tell of all", async () => {
     const before = (await metric(answeredCalls)) || 0;
@@ -130,6 +137,7 @@ function twoWorkers(): void {
     expect(workers).toHaveLength(2);
     expect(await gateway.stop()).toBe(0);
     expect(workers.filter(alive)).toEqual([]);
+    expect(existsSync(join(gateway.dataDir, "setup-link"))).toBe(false);
   });
 }
 

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 export class FirstSecrets {
   readonly #keyFile: string;
   readonly #linkFile: string;
+  #keptLink = false;
 
   constructor(dataDir: string) {
     this.#keyFile = resolve(join(dataDir, "first-key"));
@@ -20,12 +21,17 @@ export class FirstSecrets {
   }
 
   keepLink(link: string): string {
+    this.#keptLink = true;
     return keep(this.#linkFile, link);
   }
 
-  /** A link works for one process only. */
   removeLink(): void {
     rmSync(this.#linkFile, { force: true });
+  }
+
+  /** A link works as long as the process that showed it: one that leaves lets that of another in the same directory be. */
+  removeOwnLink(): void {
+    if (this.#keptLink) this.removeLink();
   }
 
   remove(): void {
