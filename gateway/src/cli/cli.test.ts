@@ -77,7 +77,7 @@ test("check accepts a good file, and tells every problem of a bad one without to
   const good = written("good.yaml", "providers: [{ id: main, kind: demo }]\n");
   expect(await sluice(["check", good], dataDir)).toEqual({
     status: 0,
-    stdout: `${good} is valid: 1 providers, 0 models, 0 workspaces, 0 keys\n`,
+    stdout: `${good} is valid: 1 provider, 0 models, 0 workspaces, 0 keys\n`,
     stderr: "",
   });
   const bad = written(

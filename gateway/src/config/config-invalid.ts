@@ -19,7 +19,8 @@ export class ConfigInvalid extends Error {
   constructor(file: string, problems: readonly Problem[], listedMax: number) {
     const inOrder = [...problems].sort((a, b) => a.line - b.line || a.column - b.column);
     const [first] = inOrder;
-    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+    const others = problems.length - 1;
+    const more = others === 0 ? "" : ` (and ${others} more ${others === 1 ? "problem" : "problems"})`;
     super(first === undefined ? `${file} is invalid` : `${problemLine(first)}${more}`);
     this.file = file;
     this.problems = Object.freeze(inOrder.slice(0, listedMax));

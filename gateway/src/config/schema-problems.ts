@@ -19,10 +19,17 @@ export function schemaProblems(issue: SchemaIssue, data: unknown): readonly Sche
   return issue.keys.map((key) => ({
     path: issue.path,
     unknownField: key,
-    message: `unknown field \`${shortened(key)}\`${didYouMean(key, fields)}`,
+    message: `unknown field \`${shortened(key)}\`${didYouMean(key, fields) || allowed(fields)}`,
   }));
 }
 
+/** For a name that resembles none; a long list would hide the problem. */
+function allowed(fields: readonly string[]): string {
+  const named = fields.filter((field) => !field.startsWith("$"));
+  return named.length === 0 || named.length > fieldsNamedMax ? "" : `; allowed here: ${named.join(", ")}`;
+}
+
+const fieldsNamedMax = 16;
 const fieldLengthMax = 64;
 
 function shortened(text: string): string {

@@ -23,7 +23,9 @@ export function addCheck(program: Command, terminal: Terminal): void {
           workspaces: config.workspaces?.length ?? 0,
           keys: (config.workspaces ?? []).reduce((sum, workspace) => sum + (workspace.keys?.length ?? 0), 0),
         };
-        const inWords = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+        const inWords = Object.entries(counts).map(
+          ([name, count]) => `${count} ${count === 1 ? name.slice(0, -1) : name}`,
+        );
         await report(terminal, command, { file, valid: true, problems: [], ...counts }, [
           `${file} is valid: ${inWords.join(", ")}`,
         ]);
