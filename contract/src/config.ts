@@ -129,6 +129,13 @@ export const deploymentSchema = z.strictObject({
   capabilities: capabilitiesSchema.optional().describe("Of a video model: what it takes, over what its kind knows."),
 });
 
+/** What happens to calls of a model without a price; a budget cannot count them. */
+export const unpricedOfModel = z.enum(["allow", "block"]);
+export const unpricedSchema = z.union([
+  unpricedOfModel,
+  z.strictObject({ price_as: name.describe("A model of the same type, whose price counts then.") }),
+]);
+
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
 
 export const modelSchema = z.strictObject({
@@ -143,6 +150,9 @@ export const modelSchema = z.strictObject({
       "What a call without a limit of its own may at most produce; held against budgets until the call ends. Default 8192.",
     ),
   fallbacks: z.array(name).max(10).optional(),
+  unpriced: unpricedOfModel
+    .optional()
+    .describe("While it has no price: `allow` serves it at zero, `block` refuses. Default: as the settings say."),
 });
 
 export const groupSchema = z.strictObject({
@@ -228,6 +238,11 @@ export const settingsSchema = z.strictObject({
     .describe(
       "Calls that were sent and not answered (a time-out, a cut) go to the next deployment, although both may be charged; default false.",
     ),
+  unpriced: unpricedSchema
+    .optional()
+    .describe(
+      "Calls of models without a price: `block` refuses them, `allow` serves them at zero, `{ price_as: <model> }` charges another model's price. Default: block. The demo is always served.",
+    ),
   drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
 });
 
@@ -250,4 +265,5 @@ export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
 export type LimitsConfig = z.infer<typeof limitsSchema>;
 export type BudgetConfig = z.infer<typeof budgetSchema>;
+export type UnpricedPolicy = z.infer<typeof unpricedSchema>;
 export type SettingsConfig = z.infer<typeof settingsSchema>;

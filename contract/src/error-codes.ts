@@ -29,6 +29,10 @@ export const errorCodes = {
   ip_not_allowed: { status: 403, help: "The key may not be used from this address." },
   confirm_sign_in: { status: 403, help: "This needs a fresh sign-in. Sign in again, then repeat it." },
   managed_by_file: { status: 409, help: "The config file owns this object. Change it there." },
+  model_not_priced: {
+    status: 403,
+    help: "The model has no price, and this installation serves no model without one. An administrator sets a price, or allows it.",
+  },
   forbidden: { status: 403, help: "The caller may not do this: its workspace is switched off, say." },
   model_not_found: { status: 404, help: "No such model for this key. `GET /v1/models` lists those there are." },
   task_not_found: { status: 404, help: "No such task in this workspace." },

@@ -23,6 +23,7 @@ export function quietCatalog({ providers = [], models = [], settings, ...rest }:
       drainTimeoutMs: 1,
       videoCopyResults: false,
       retrySent: false,
+      unpriced: "block",
       ...settings,
     },
     ...rest,

@@ -154,7 +154,8 @@ function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile
       },
       ...(overrides.moreWorkspaces ?? []),
     ],
-    settings: { drain_timeout_ms: 2_000, ...overrides.settings },
+    // Most tests are about something else than prices.
+    settings: { drain_timeout_ms: 2_000, unpriced: "allow", ...overrides.settings },
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema } from "../config.ts";
+import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema, unpricedOfModel } from "../config.ts";
 import { modelTypeSchema } from "../model-type.ts";
 import { healthSchema } from "./providers.ts";
 import { remarkSchema } from "./remark.ts";
@@ -30,6 +30,17 @@ export const consoleModelSchema = z.object({
     .describe("Held against budgets for calls without a limit of their own; null: 8192."),
   price: priceSchema.nullable().describe("In the units of the config file; null: unpriced, its calls cost 0."),
   price_version: z.string().nullable(),
+  unpriced: z
+    .enum(["allow", "block", "upgrade"])
+    .nullable()
+    .describe(
+      "What it says itself of calls while it has no price; `upgrade`: served at zero since before that mattered. null: as the settings say.",
+    ),
+  calls: z
+    .enum(["priced", "free", "borrowed_price", "blocked"])
+    .describe(
+      "What becomes of calls: charged, served at zero, charged at the price that `settings.unpriced` names, or refused with `model_not_priced`.",
+    ),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
   last_week: z.object({ requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
   managed_by: managedBy,
@@ -54,6 +65,7 @@ const modelFields = {
   owned_by: z.string().min(1).max(256).optional(),
   max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
+  unpriced: unpricedOfModel.nullable().optional().describe("While it has no price; null: as the settings say."),
   price: priceSchema.nullable().optional(),
   deployments: z.array(deploymentBody).min(1).max(100).describe("The whole list; what is not in it goes."),
 };

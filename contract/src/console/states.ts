@@ -22,6 +22,7 @@ export const accessReasons = [
   "key_expired",
   "key_revoked",
   "key_without_secret",
+  "model_not_priced",
   "no_deployment",
 ] as const;
 export type AccessReason = (typeof accessReasons)[number];

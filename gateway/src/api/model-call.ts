@@ -1,7 +1,7 @@
 import { type BodyBytes, type BodyMarks, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
+import { bounds, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
-import { mayCall, whyNot } from "#identity/index.ts";
+import { mayCall } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type EndpointProtocol, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
@@ -9,8 +9,8 @@ import { authenticated } from "./authenticated.ts";
 import { mayBeLarge, readJsonPieces } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
 import type { Answer } from "./call-request.ts";
+import { callableModels, isCallable, refusalOf } from "./callable-models.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "./dependencies.ts";
-import { modelNotFound } from "./endpoints/models.ts";
 import { captureOf } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
@@ -131,7 +131,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   const call = callOf(exchange, read, models, end.tell);
   const result =
     models.length === 0
-      ? dependencies.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
+      ? dependencies.relay.refuse(call, ...refusalOf(dependencies.catalog(), principal, facts.model))
       : await dependencies.relay.run(call);
   if ("failure" in result) {
     exchange.seen.error = result.failure.code;
@@ -210,43 +210,10 @@ export function grantOf(principal: Principal): (model: string) => boolean {
 }
 
 /**
- * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody
- * learns from it whether a model that is not granted exists.
- */
-function whyNotFound(principal: Principal, model: string): string {
-  switch (whyNot(principal, model)) {
-    case "workspace":
-      return `The workspace ${principal.workspace.slug} is not granted the model "${model}".`;
-    case "group":
-      return `The group ${principal.group.name} is not granted the model "${model}".`;
-    case "key":
-      return `The key ${principal.key.name} is not granted the model "${model}".`;
-    case null:
-      return `There is no model called "${model}".`;
-  }
-}
-
-/**
  * Is told of a stream's end and passes it on. It is no closure within the call: that would keep what the call was read
  * from, its body among it, for as long as the stream runs.
  */
 export class StreamEnd {
   heard = (): void => {};
   readonly tell = (): void => this.heard();
-}
-
-function isCallable(catalog: Catalog, principal: Principal, name: string): boolean {
-  return catalog.models.has(name) && mayCall(principal, name);
-}
-
-/** The model asked for and, behind it, its fallbacks; only what the caller may use. Empty: not found. */
-export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
-  const model = catalog.models.get(name);
-  if (model === undefined || !mayCall(principal, name)) return [];
-  if (model.fallbacks.length === 0) return [model];
-  const fallbacks = model.fallbacks.flatMap((fallback) => {
-    const found = catalog.models.get(fallback);
-    return found !== undefined && mayCall(principal, fallback) ? [found] : [];
-  });
-  return [model, ...fallbacks];
 }

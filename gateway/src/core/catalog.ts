@@ -1,3 +1,4 @@
+import type { UnpricedPolicy } from "@sluice/contract/config-file";
 import type { Model, Provider } from "./deployment.ts";
 import type { Group, Workspace } from "./principal.ts";
 
@@ -12,6 +13,8 @@ export interface Settings {
   readonly drainTimeoutMs: number;
   /** A call that was sent and not answered may be sent to another deployment, although the first may be charged. */
   readonly retrySent: boolean;
+  /** What becomes of calls of models that have no price; a model may say otherwise. */
+  readonly unpriced: UnpricedPolicy;
   /** Finished videos are copied to our own store, so that they outlive their vendor's link. */
   readonly videoCopyResults: boolean;
 }

@@ -32,6 +32,7 @@ export * from "./secret-looks.ts";
 export * from "./task.ts";
 export * from "./try-window.ts";
 export * from "./turn.ts";
+export * from "./unpriced-model.ts";
 export * from "./usage.ts";
 export * from "./video-turn.ts";
 export * from "./window-counts.ts";

@@ -21,6 +21,7 @@ export function accessReason(key: KeyUsage, model: Model, catalog: Pick<Catalog,
   const refused = refusedBy(key, model.name);
   if (refused !== null) return refused;
   if (key.state !== "active") return stateReasons[key.state];
+  if (model.blocked !== undefined) return "model_not_priced";
   return isServed(key, model, catalog) ? "yes" : "no_deployment";
 }
 
@@ -51,6 +52,8 @@ function isServed(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">)
   if (deploymentsReady(model) > 0) return true;
   return model.fallbacks.some((name) => {
     const fallback = catalog.models.get(name);
-    return fallback !== undefined && deploymentsReady(fallback) > 0 && isGranted(key, name);
+    return (
+      fallback !== undefined && fallback.blocked === undefined && deploymentsReady(fallback) > 0 && isGranted(key, name)
+    );
   });
 }

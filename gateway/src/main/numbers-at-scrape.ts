@@ -1,4 +1,5 @@
 import type { BodyRoom } from "#api/index.ts";
+import { type Catalog, isDemo, type Model } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
@@ -30,10 +31,19 @@ export function registerNumbers(metrics: Metrics, counted: Counted): void {
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
+    sluice_models_blocked: () => countOf(catalog.current, (model) => model.blocked !== undefined),
+    sluice_models_served_unpriced: () =>
+      countOf(catalog.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
   });
   metrics.counts({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });
+}
+
+function countOf({ models }: Catalog, counts: (model: Model) => boolean): number {
+  let count = 0;
+  for (const model of models.values()) if (counts(model)) count++;
+  return count;
 }

@@ -49,6 +49,8 @@ export interface ModelRecord {
   /** null: not known. */
   readonly outputTokensMax: number | null;
   readonly price: PriceVersion | null;
+  /** While it has no price; `upgrade`: it had none when that began to matter. null: as the settings say. */
+  readonly unpriced: "allow" | "block" | "upgrade" | null;
   readonly deployments: readonly DeploymentRecord[];
   readonly managedBy: Owner;
   /** Unix milliseconds. */
@@ -56,9 +58,11 @@ export interface ModelRecord {
 }
 
 /** What a model should become. Without `price` the current price version stays. null removes the price. */
-export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens"> & {
+export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "unpriced"> & {
   readonly price?: PriceConfig | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
+  /** null: as the settings say. */
+  readonly unpriced?: "allow" | "block" | null | undefined;
 };
 
 /** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */

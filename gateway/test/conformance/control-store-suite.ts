@@ -78,7 +78,32 @@ function applyTests(make: StoreGroundFactory): void {
       drainTimeoutMs: 120_000,
       videoCopyResults: false,
       retrySent: false,
+      unpriced: "block",
     });
+  });
+
+  test("a model that an upgrade kept callable stays so while the file says nothing, until it has a price", async () => {
+    await using ground = await make();
+    const file = (more: object) => ({
+      providers: [{ id: "main", kind: "openai", api_key: "sk" }],
+      models: [{ name: "bare", deployments: [{ provider: "main" }], ...more }],
+    });
+    const blocked = async () => (await ground.controlStore.catalog()).models.get("bare")?.blocked ?? null;
+    await ground.controlStore.apply(file({}), "test");
+    expect(await blocked()).toBe("unpriced");
+    await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
+    await ground.controlStore.apply(file({ max_output_tokens: 5 }), "test");
+    expect(await blocked()).toBeNull();
+    await ground.controlStore.apply(file({ unpriced: "block" }), "test");
+    expect(await blocked()).toBe("unpriced");
+    await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
+    await ground.controlStore.apply(file({ price: { input: 1 } }), "test");
+    await ground.controlStore.apply(file({}), "test");
+    expect(await blocked()).toBe("unpriced");
+    await ground.controlStore.apply({ ...file({}), settings: { unpriced: { price_as: "bare" } } }, "test");
+    expect(await blocked()).toBe("unpriced");
+    await ground.controlStore.apply({ ...file({}), settings: { unpriced: "allow" } }, "test");
+    expect(await blocked()).toBeNull();
   });
 
   test("a snapshot cannot be edited", async () => {

@@ -17,6 +17,7 @@ async function withModels(count: number): Promise<TenantGround> {
     {
       providers: [{ id: "main", kind: "openai", api_key: "sk-upstream" }],
       models: [...names, "secret-model"].map((name) => ({ name, deployments: [{ provider: "main" }] })),
+      settings: { unpriced: "allow" },
     },
     "file",
   );

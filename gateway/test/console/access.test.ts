@@ -13,6 +13,7 @@ const models: ConfigFile = {
     { name: "gpt-saved", deployments: [{ provider: "main", enabled: false }], fallbacks: ["gpt-5", "secret-model"] },
     { name: "secret-model", type: "image", deployments: [{ provider: "main" }] },
   ],
+  settings: { unpriced: "allow" },
 };
 
 async function withModels(): Promise<TenantGround> {

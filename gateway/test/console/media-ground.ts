@@ -264,6 +264,7 @@ function configOf(simulator: RunningSimulator, more: More): ConfigFile {
       { slug: "acme", groups: [{ name: "default" }], keys: [{ name: "alice", secret: aliceSecret }] },
       { slug: "other", groups: [{ name: "default" }] },
     ],
+    settings: { unpriced: "allow" },
   };
 }
 

@@ -75,6 +75,13 @@ function workspaceAdvice({ reason, model }: AccessCheck, workspace: string): Adv
         link: { to: "/models/$model", params: { model }, search: { workspace } },
         needs: "administrator",
       };
+    case "model_not_priced":
+      return {
+        words: t("access.change.priceModel"),
+        verb: t("access.change.openModel"),
+        link: { to: "/models/$model", params: { model }, search: { workspace } },
+        needs: "administrator",
+      };
     default:
       return null;
   }

@@ -15,6 +15,7 @@ export function markOf(reason: AccessReason): Mark {
     case "key_models":
       return "key";
     case "no_deployment":
+    case "model_not_priced":
       return "unserved";
     default:
       return "out";

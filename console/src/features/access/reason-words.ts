@@ -12,6 +12,7 @@ export const reasonWords: Readonly<Record<AccessReason, string>> = {
   key_expired: t("access.reason.keyExpired"),
   key_revoked: t("access.reason.keyRevoked"),
   key_without_secret: t("access.reason.noSecret"),
+  model_not_priced: t("access.reason.notPriced"),
   no_deployment: t("access.reason.noDeployment"),
 };
 
@@ -25,6 +26,6 @@ export type ReasonKind = "yes" | "patterns" | "state" | "availability";
 
 export function kindOf(reason: AccessReason): ReasonKind {
   if (reason === "yes") return "yes";
-  if (reason === "no_deployment") return "availability";
+  if (reason === "no_deployment" || reason === "model_not_priced") return "availability";
   return reason.endsWith("_models") ? "patterns" : "state";
 }

@@ -1,4 +1,4 @@
-import { NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
+import { NumberInput, Select, SimpleGrid, Switch, Text, TextInput } from "@mantine/core";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
@@ -96,6 +96,37 @@ export function RequestFields(props: FieldsProps) {
   );
 }
 
+/** What becomes of calls that no budget can count. */
+export function UnpricedFields(props: FieldsProps) {
+  const { draft, change } = props;
+  return (
+    <Section title={t("settings.unpriced.title")} description={t("settings.unpriced.help")}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
+        <Select
+          {...lookOf(props, "unpriced", t("settings.unpriced.calls"))}
+          description={unpricedHelp[draft.unpriced]}
+          data={unpricedPolicies}
+          value={draft.unpriced}
+          onChange={(value) => {
+            const chosen = unpricedPolicies.find((each) => each.value === value);
+            if (chosen !== undefined) change({ unpriced: chosen.value });
+          }}
+          allowDeselect={false}
+        />
+        {draft.unpriced === "price_as" && (
+          <TextInput
+            {...lookOf(props, "priceAs", t("settings.unpriced.model"))}
+            description={t("settings.unpriced.modelHelp")}
+            maxLength={256}
+            value={draft.priceAs}
+            onChange={(event) => change({ priceAs: event.currentTarget.value })}
+          />
+        )}
+      </SimpleGrid>
+    </Section>
+  );
+}
+
 function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
   // Read-only rather than disabled: what is in force stays legible.
@@ -131,3 +162,15 @@ const disconnects = [
   { value: "cancel", label: t("settings.disconnect.cancel") },
   { value: "drain", label: t("settings.disconnect.drain") },
 ] as const;
+
+const unpricedPolicies = [
+  { value: "block", label: t("settings.unpriced.block") },
+  { value: "allow", label: t("settings.unpriced.allow") },
+  { value: "price_as", label: t("settings.unpriced.price_as") },
+] as const;
+
+const unpricedHelp = {
+  block: t("settings.unpriced.blockHelp"),
+  allow: t("settings.unpriced.allowHelp"),
+  price_as: t("settings.unpriced.price_asHelp"),
+} as const;

@@ -8,7 +8,7 @@ import { t } from "../../language/areas/settings.ts";
 import { locale } from "../../language/chosen.ts";
 import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { useFaults } from "../catalog/use-faults.ts";
-import { RequestFields, RetentionFields } from "./general-fields.tsx";
+import { RequestFields, RetentionFields, UnpricedFields } from "./general-fields.tsx";
 import { changeOf, draftOf, faultsOf, type SettingsDraft, settingNames, shortened } from "./settings-draft.ts";
 
 /** Every setting with a sentence about what it does. What the config file sets is locked. */
@@ -49,6 +49,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
       <Stack gap="lg">
         <RetentionFields {...fields} />
         <RequestFields {...fields} />
+        <UnpricedFields {...fields} />
         <FormProblem problem={save.error} />
         <Group justify="flex-end" gap="xs">
           {isChanged && (

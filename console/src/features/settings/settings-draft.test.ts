@@ -11,6 +11,7 @@ const settings = settingsSchema.parse({
   retry_sent: false,
   video: { copy_results: false },
   drain_timeout_ms: 120_000,
+  unpriced: "block",
 });
 const draft = draftOf(settings);
 
@@ -26,6 +27,8 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     retrySent: true,
     copyResults: true,
     drainSeconds: 0.5,
+    unpriced: "price_as",
+    priceAs: " gpt-5 ",
   });
   expect(settingsSchema.parse(all)).toEqual({
     ledger: { durability: "strict", retention_days: 90 },
@@ -35,6 +38,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     retry_sent: true,
     video: { copy_results: true },
     drain_timeout_ms: 500,
+    unpriced: { price_as: "gpt-5" },
   });
 });
 

@@ -13,6 +13,9 @@ export interface SettingsDraft {
   readonly retrySent: boolean;
   readonly copyResults: boolean;
   readonly drainSeconds: number | null;
+  readonly unpriced: "block" | "allow" | "price_as";
+  /** The model whose price counts with `price_as`. */
+  readonly priceAs: string;
 }
 
 /** What the config file calls each of them. */
@@ -25,6 +28,8 @@ export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
   retrySent: "retry_sent",
   copyResults: "video.copy_results",
   drainSeconds: "drain_timeout_ms",
+  unpriced: "unpriced",
+  priceAs: "unpriced",
 };
 
 export function draftOf(settings: SettingsConfig): SettingsDraft {
@@ -36,6 +41,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     video,
     retry_sent: retrySent,
     drain_timeout_ms: drainMs,
+    unpriced = "block",
   } = settings;
   return {
     durability: ledger?.durability ?? "disk",
@@ -46,6 +52,8 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     retrySent: retrySent ?? false,
     copyResults: video?.copy_results ?? false,
     drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
+    unpriced: typeof unpriced === "object" ? "price_as" : unpriced,
+    priceAs: typeof unpriced === "object" ? unpriced.price_as : "",
   };
 }
 
@@ -69,6 +77,9 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
     ...(changed("drainSeconds") && after.drainSeconds !== null
       ? { drain_timeout_ms: Math.round(after.drainSeconds * 1_000) }
       : {}),
+    ...(changed("unpriced") || (after.unpriced === "price_as" && changed("priceAs"))
+      ? { unpriced: after.unpriced === "price_as" ? { price_as: after.priceAs.trim() } : after.unpriced }
+      : {}),
   };
 }
 
@@ -78,9 +89,14 @@ export function faultsOf(draft: SettingsDraft): Faults {
     const value = draft[name];
     return value === null || value < min || value > max;
   });
-  return Object.fromEntries(
-    wrong.map(({ name, min, max }) => [name, t("settings.general.bounds", { min, max: formatCount(max) })]),
-  );
+  const missing =
+    draft.unpriced === "price_as" && draft.priceAs.trim() === "" ? { priceAs: t("settings.unpriced.nameModel") } : {};
+  return {
+    ...missing,
+    ...Object.fromEntries(
+      wrong.map(({ name, min, max }) => [name, t("settings.general.bounds", { min, max: formatCount(max) })]),
+    ),
+  };
 }
 
 /** Retention that takes away what is there: said before it happens. */

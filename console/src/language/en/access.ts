@@ -22,6 +22,7 @@ export const access = {
     createKey: "Create key",
     rotateKey: "Rotate the key to give it a secret.",
     deployModel: "Add a deployment to the model, or enable one.",
+    priceModel: "Set the model’s price, or allow it without one.",
     openModel: "Open model",
   },
   panel: {
@@ -54,7 +55,7 @@ export const access = {
     unserved: "Allowed, but no deployment serves it",
   },
   denied:
-    "{reason, select, workspace_disabled {No: workspace disabled} workspace_models {No: workspace} group_models {No: group} key_models {No: key} key_disabled {No: key disabled} key_expired {No: key expired} key_revoked {No: key revoked} key_without_secret {No: no secret} no_deployment {No: no deployment} other {Not allowed}}",
+    "{reason, select, workspace_disabled {No: workspace disabled} workspace_models {No: workspace} group_models {No: group} key_models {No: key} key_disabled {No: key disabled} key_expired {No: key expired} key_revoked {No: key revoked} key_without_secret {No: no secret} model_not_priced {No: no price} no_deployment {No: no deployment} other {Not allowed}}",
   reason: {
     yes: "The key can call it.",
     workspaceDisabled: "The workspace is disabled, so none of its keys works.",
@@ -66,5 +67,6 @@ export const access = {
     keyRevoked: "The key was revoked.",
     noSecret: "The key has no secret yet, so nobody can use it.",
     noDeployment: "Access is allowed, but no enabled deployment serves this model.",
+    notPriced: "The model has no price, and the settings block models without one.",
   },
 } as const;

@@ -26,7 +26,7 @@ export const catalog = {
   },
   price: {
     none: "No price",
-    noneHelp: "Its requests cost 0, and no budget counts them.",
+    noneHelp: "No budget can count its requests.",
     free: "Free",
     in: "{input} in",
     out: "{output} out",

@@ -62,7 +62,7 @@ export const models = {
   figures: {
     title: "Figures",
     noPrice: "None",
-    noPriceHelp: "its requests cost 0",
+    noPriceHelp: "no budget can count it",
     requests: "Requests, 7 days",
     cost: "Cost, 7 days",
     each: "{cost} per request",
@@ -75,8 +75,6 @@ export const models = {
     saved: "Price saved. It applies from now on.",
     removed: "Price removed.",
     missing: "This model has no price",
-    missingHelp:
-      "Its requests are recorded at 0 and no budget stops them. Enter what the provider charges. For a model that is free, enter 0.",
     help: "US dollars. A change applies to new requests; past charges stay.",
     removeTitle: "Remove the price of {name}?",
     remove: "Remove price",
@@ -206,8 +204,21 @@ export const models = {
     findOwn: "Name or owner",
   },
   unpriced: {
+    when: "Until it has a price",
+    whenHelp: "Budgets can't count a model without a price.",
+    settings: "As the settings say",
+    allow: "Allow at no cost",
+    block: "Block",
+    upgrade: "Allowed since the upgrade",
+    isBlocked: "Requests are blocked until you set a price or allow the model without one.",
+    isFree: "Requests are recorded at $0, and no budget counts them.",
+    isBorrowed: "Requests are charged at the price of the model that the settings name.",
+    saved: "Saved",
     title: "{count, plural, one {# model has no price} other {# models have no price}}",
-    help: "Requests to a model without a price are recorded at 0, and no budget stops them.",
+    blocked:
+      "{count, plural, one {Requests to # of them are blocked until it has a price or you allow it.} other {Requests to # of them are blocked until they have a price or you allow them.}}",
+    free: "{count, plural, one {# is served at no cost, and no budget counts it.} other {# are served at no cost, and no budget counts them.}}",
+    borrowed: "{count, plural, one {# is charged as another model.} other {# are charged as another model.}}",
     show: "Show models without a price",
   },
   empty: {

@@ -86,7 +86,7 @@ export const providers = {
       too_many_deployments: "It already has {count} deployments.",
     },
     unpriced:
-      "{count, plural, one {# of them has no price yet: its requests cost 0, and no budget counts them.} other {# of them have no price yet: their requests cost 0, and no budget counts them.}}",
+      "{count, plural, one {# of them has no price yet: no budget can count it, and its requests are blocked unless you allow that.} other {# of them have no price yet: no budget can count them, and their requests are blocked unless you allow that.}}",
     prices: "Set prices",
     done: "{count, plural, one {# model imported} other {# models imported}}",
     nothing: "Nothing was imported",

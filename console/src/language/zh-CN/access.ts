@@ -22,6 +22,7 @@ export const access: Translation<typeof english> = {
     createKey: "创建密钥",
     rotateKey: "轮换密钥以生成密钥内容。",
     deployModel: "为模型添加部署，或启用已有部署。",
+    priceModel: "为模型设置价格，或允许在未定价时调用。",
     openModel: "打开模型",
   },
   panel: {
@@ -53,7 +54,7 @@ export const access: Translation<typeof english> = {
     unserved: "允许，但没有部署提供服务",
   },
   denied:
-    "{reason, select, workspace_disabled {不允许：工作区已停用} workspace_models {不允许：工作区} group_models {不允许：分组} key_models {不允许：密钥} key_disabled {不允许：密钥已停用} key_expired {不允许：密钥已过期} key_revoked {不允许：密钥已吊销} key_without_secret {不允许：无密钥内容} no_deployment {不可用：无部署} other {不允许}}",
+    "{reason, select, workspace_disabled {不允许：工作区已停用} workspace_models {不允许：工作区} group_models {不允许：分组} key_models {不允许：密钥} key_disabled {不允许：密钥已停用} key_expired {不允许：密钥已过期} key_revoked {不允许：密钥已吊销} key_without_secret {不允许：无密钥内容} model_not_priced {不可用：未定价} no_deployment {不可用：无部署} other {不允许}}",
   reason: {
     yes: "密钥可以调用。",
     workspaceDisabled: "工作区已停用，其所有密钥均不可用。",
@@ -65,5 +66,6 @@ export const access: Translation<typeof english> = {
     keyRevoked: "密钥已吊销。",
     noSecret: "密钥尚无内容，无法使用。",
     noDeployment: "已允许访问，但没有启用的部署提供此模型。",
+    notPriced: "模型未定价，且设置中禁止调用未定价的模型。",
   },
 };

@@ -29,7 +29,7 @@ export const catalog: Translation<typeof english> = {
   },
   price: {
     none: "未定价",
-    noneHelp: "它的请求按 0 计费，也不计入任何预算。",
+    noneHelp: "预算无法统计它的请求。",
     free: "免费",
     in: "输入 {input}",
     out: "输出 {output}",

@@ -86,7 +86,7 @@ export const providers: Translation<typeof english> = {
       already_there: "它已有此部署。",
       too_many_deployments: "它已有 {count} 个部署。",
     },
-    unpriced: "{count, plural, other {其中 # 个尚未定价：请求按 0 计费，也不计入任何预算。}}",
+    unpriced: "{count, plural, other {其中 # 个尚未定价：预算无法统计，除非明确允许，否则请求会被拒绝。}}",
     prices: "设置价格",
     done: "{count, plural, other {已导入 # 个模型}}",
     nothing: "未导入任何模型",

@@ -25,6 +25,8 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, endp
     max_output_tokens: record.outputTokensMax,
     price: record.price === null ? null : priceConfigOf(record.price),
     price_version: record.price?.id ?? null,
+    unpriced: record.unpriced,
+    calls: callsOf(record, model),
     deployments: record.deployments.map((deployment) => ({
       id: deployment.id,
       provider: deployment.provider,
@@ -40,6 +42,13 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, endp
     created_at: record.createdAt,
   };
   return view;
+}
+
+/** The catalog of calls says what the settings make of a model without a price. */
+function callsOf(record: ModelRecord, model: Model | undefined): ConsoleModel["calls"] {
+  if (record.price !== null) return "priced";
+  if (model === undefined || model.blocked !== undefined) return "blocked";
+  return model.price === null ? "free" : "borrowed_price";
 }
 
 export function priceVersionView(version: PriceVersion, current: string | null): ConsolePriceVersion {

@@ -1,10 +1,11 @@
 import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract/words";
-import { type Catalog, Failure, type Model, type ModelType, type Principal } from "#core/index.ts";
+import type { Catalog, Model, ModelType, Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
 import { type EndpointProtocol, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
+import { modelNotFound, noModel } from "../callable-models.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { endpointProtocols } from "../endpoint-protocols.ts";
 import { geminiModel, geminiModels } from "../gemini-models.ts";
@@ -42,15 +43,11 @@ export const getModel: Endpoint = async (dependencies, exchange) => {
   const catalog = dependencies.catalog();
   const name = modelNamed(exchange.path, (name) => availableModel(catalog, principal, name) !== null);
   const model = availableModel(catalog, principal, name);
-  if (model === null) throw modelNotFound(name);
+  if (model === null) {
+    throw catalog.models.get(name)?.blocked === undefined ? modelNotFound(name) : noModel(catalog, principal, name);
+  }
   return json(shapeFor(exchange)(model), exchange.requestId);
 };
-
-export function modelNotFound(name: string): Failure {
-  return new Failure("model_not_found", `The model "${name}" does not exist or is not available to this API key.`, {
-    param: "model",
-  });
-}
 
 function availableModel(catalog: Catalog, principal: Principal, name: string): Model | null {
   const model = catalog.models.get(name);
@@ -64,6 +61,7 @@ function availableModels(catalog: Catalog, principal: Principal): Model[] {
 }
 
 function isAvailable(model: Model): boolean {
+  if (model.blocked !== undefined) return false;
   return model.deployments.some((deployment) => deployment.enabled && deployment.provider.enabled);
 }
 

@@ -3,10 +3,9 @@ import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../admitted.ts";
 import type { CallRequest } from "../call-request.ts";
+import { callableModels, noModel } from "../callable-models.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import { responsesProtocol } from "../endpoint-protocols.ts";
-import { modelNotFound } from "../endpoints/models.ts";
-import { callableModels } from "../model-call.ts";
 import { type AnswerEnd, sendAnswer } from "./answer-frames.ts";
 import { type ErrorFrame, errorFrame } from "./error-frame.ts";
 
@@ -55,7 +54,7 @@ async function warm(
   if (dependencies.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
   return await admitted(dependencies, principal, async () => {
     const models = callableModels(dependencies.catalog(), principal, frame.model);
-    if (models.length === 0) throw modelNotFound(frame.model);
+    if (models.length === 0) throw noModel(dependencies.catalog(), principal, frame.model);
     if (!serves(models, responsesProtocol)) {
       throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
         param: "model",

@@ -7,9 +7,11 @@ import {
   type Model,
   type ModelType,
   type Provider,
+  type Settings,
   type Timeouts,
   type VideoCapabilities,
   type Workspace,
+  withoutOwnPrice,
 } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
 import { lastChange } from "../changes/change-feed.ts";
@@ -31,7 +33,7 @@ export async function readCatalog(database: Database, vault: Vault): Promise<Cat
       workspaces,
       groups: await readGroups(snapshot, workspaces),
       providers,
-      models: await readModels(snapshot, providers),
+      models: await readModels(snapshot, providers, stored.settings.unpriced),
       settings: stored.settings,
     });
   });
@@ -97,6 +99,7 @@ function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings)
 async function readModels(
   connection: Connection,
   providers: ReadonlyMap<string, Provider>,
+  policy: Settings["unpriced"],
 ): Promise<ReadonlyMap<string, Model>> {
   const deployments = await readDeployments(connection, providers);
   const priceRows = await connection
@@ -117,7 +120,15 @@ async function readModels(
       outputTokensMax: row.max_output_tokens,
       price: row.price_version === null ? null : (prices.get(row.price_version) ?? null),
     });
-  return new Map(rows.map((row) => [row.name, model(row)]));
+  const own = new Map(rows.map((row) => [row.name, model(row)]));
+  return new Map(rows.map((row) => [row.name, chargedModel(own, row, policy)]));
+}
+
+/** A model with what becomes of it while it has no price of its own. */
+function chargedModel(own: ReadonlyMap<string, Model>, row: Row<"models">, policy: Settings["unpriced"]): Model {
+  const model = own.get(row.name);
+  if (model === undefined) throw new Error(`The model ${row.name} was not read.`);
+  return withoutOwnPrice(model, row.unpriced === "upgrade" ? "allow" : row.unpriced, { policy, models: own });
 }
 
 async function readDeployments(

@@ -33,6 +33,7 @@ import { migration030 } from "./migrations/migration-030.ts";
 import { migration031 } from "./migrations/migration-031.ts";
 import { migration032 } from "./migrations/migration-032.ts";
 import { migration033 } from "./migrations/migration-033.ts";
+import { migration034 } from "./migrations/migration-034.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -69,6 +70,7 @@ export const migrations: Migrations = Object.freeze({
   "031": migration031,
   "032": migration032,
   "033": migration033,
+  "034": migration034,
 });
 
 /**

@@ -122,6 +122,8 @@ interface ModelTable {
   fallbacks: string;
   max_output_tokens: number | null;
   price_version: string | null;
+  /** While it has no price: `allow`, `block`, `upgrade` (it had none when that began to matter), null: as the settings say. */
+  unpriced: string | null;
   managed_by: ManagedBy;
   created_at: number;
 }

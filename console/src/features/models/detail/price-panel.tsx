@@ -14,6 +14,7 @@ import { classLabel, isUnpriced } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
+import { UnpricedChoice } from "./unpriced-choice.tsx";
 
 /** What a model costs, what the last days would have cost at another price, and what it cost before. */
 export function PricePanel({ model }: { readonly model: ConsoleModel }) {
@@ -44,7 +45,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         <ManagedByFileNote by={model.managed_by} />
         {isUnpriced(model.price) && (
           <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
-            {t("models.price.missingHelp")}
+            <UnpricedChoice model={model} disabled={locked} />
           </Alert>
         )}
         <Section

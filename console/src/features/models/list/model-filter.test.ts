@@ -31,6 +31,8 @@ const model: ModelRow = {
   max_output_tokens: null,
   price: null,
   price_version: null,
+  unpriced: null,
+  calls: "free",
   deployments: [deployment("healthy")],
   last_week: { requests: 0, cost_usd: 0 },
   managed_by: "console",

@@ -69,7 +69,10 @@ export default function ModelsPage() {
 function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
   const [price] = useUrlText("price");
   const change = useUrlChange();
-  const unpriced = models.filter((model) => isUnpriced(model.price)).length;
+  const without = models.filter((model) => isUnpriced(model.price));
+  const unpriced = without.length;
+  const blocked = without.filter(({ calls }) => calls === "blocked").length;
+  const free = without.filter(({ calls }) => calls === "free").length;
   if (unpriced === 0 || price === "none") return null;
   return (
     <Alert
@@ -79,7 +82,13 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
       title={t("models.unpriced.title", { count: unpriced })}
     >
       <Group justify="space-between" gap="xs">
-        <span>{t("models.unpriced.help")}</span>
+        <span>
+          {[
+            ...(blocked > 0 ? [t("models.unpriced.blocked", { count: blocked })] : []),
+            ...(free > 0 ? [t("models.unpriced.free", { count: free })] : []),
+            ...(unpriced > blocked + free ? [t("models.unpriced.borrowed", { count: unpriced - blocked - free })] : []),
+          ].join(" ")}
+        </span>
         <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>
           {t("models.unpriced.show")}
         </Button>

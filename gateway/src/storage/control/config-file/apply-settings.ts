@@ -1,4 +1,4 @@
-import type { SettingsConfig } from "@sluice/contract/config-file";
+import type { SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
 import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
@@ -65,6 +65,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       captureRetentionDays: read("captures.retention_days", 7),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
       retrySent: read("retry_sent", false),
+      unpriced: read<Settings["unpriced"]>("unpriced", "block"),
       videoCopyResults: read("video.copy_results", false),
     }),
     disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
@@ -80,11 +81,14 @@ type SettingName =
   | "disconnect.default"
   | "drain_timeout_ms"
   | "retry_sent"
+  | "unpriced"
   | "video.copy_results";
+
+type SettingValue = string | number | boolean | UnpricedPolicy;
 
 /** A row for each setting that is said. */
 export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"settings">[] {
-  const values: Readonly<Record<SettingName, string | number | boolean | undefined>> = {
+  const values: Readonly<Record<SettingName, SettingValue | undefined>> = {
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
     "ledger.retention_days": settings.ledger?.retention_days,
@@ -93,6 +97,7 @@ export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"se
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
     retry_sent: settings.retry_sent,
+    unpriced: settings.unpriced,
     "video.copy_results": settings.video?.copy_results,
   };
   return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>

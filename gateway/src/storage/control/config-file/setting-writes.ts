@@ -33,6 +33,7 @@ async function settingsInForce(connection: Connection) {
     video: { copy_results: settings.videoCopyResults },
     drain_timeout_ms: settings.drainTimeoutMs,
     retry_sent: settings.retrySent,
+    unpriced: settings.unpriced,
   };
   return { settings: config, managedByFile: fromFile.map((row) => row.name) };
 }

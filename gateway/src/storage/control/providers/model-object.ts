@@ -31,9 +31,15 @@ export function modelRow(
     max_output_tokens: model.max_output_tokens ?? null,
     // Set by setPrice, which knows whether the version in force still says the same.
     price_version: before?.price_version ?? null,
+    unpriced: model.unpriced ?? keptMark(before),
     managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
   };
+}
+
+/** A file that says nothing of it does not stop what an upgrade kept callable. */
+function keptMark(before: ModelRow | undefined): string | null {
+  return before?.unpriced === "upgrade" ? before.unpriced : null;
 }
 
 /** Names of models that fall back to one of these names. */
@@ -62,6 +68,15 @@ export async function setPrice(
     await transaction.insertInto("prices").values(row).execute();
   }
   await transaction.updateTable("models").set({ price_version: version }).where("name", "=", model).execute();
+  if (version !== null) {
+    // Once it has a price, that it came without one is over.
+    await transaction
+      .updateTable("models")
+      .set({ unpriced: null })
+      .where("name", "=", model)
+      .where("unpriced", "=", "upgrade")
+      .execute();
+  }
   log.record("set-price", `model ${model}`, priceView(before.version, before.table), priceView(version, after));
   log.catalogChanged();
 }
@@ -83,6 +98,7 @@ function modelView(row: ModelRow) {
     owned_by: row.owned_by,
     fallbacks: JSON.parse(row.fallbacks),
     max_output_tokens: row.max_output_tokens,
+    unpriced: row.unpriced,
     managed_by: row.managed_by,
   };
 }

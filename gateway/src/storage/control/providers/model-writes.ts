@@ -64,7 +64,8 @@ async function updateModel(
     const record = await modelRecord(context.transaction, name);
     if (record === null) throw noModel();
     const draft = change(record);
-    const after = await checkedRow(context, draft, before, record.fallbacks);
+    const checked = await checkedRow(context, draft, before, record.fallbacks);
+    const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
     await updateRow(context, modelObject, { before, after });
     return await writeParts(context, draft, before.price_version);
   });
@@ -148,6 +149,11 @@ async function writeParts(context: ApplyContext, draft: ModelDraft, version: str
   return record;
 }
 
-function configOf({ price, max_output_tokens, ...draft }: ModelDraft): ModelConfig {
-  return { ...draft, ...(price == null ? {} : { price }), ...(max_output_tokens == null ? {} : { max_output_tokens }) };
+function configOf({ price, max_output_tokens, unpriced, ...draft }: ModelDraft): ModelConfig {
+  return {
+    ...draft,
+    ...(price == null ? {} : { price }),
+    ...(max_output_tokens == null ? {} : { max_output_tokens }),
+    ...(unpriced == null ? {} : { unpriced }),
+  };
 }

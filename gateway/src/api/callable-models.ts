@@ -1,0 +1,61 @@
+import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
+import { mayCall, whyNot } from "#identity/index.ts";
+
+/** The model asked for and, behind it, its fallbacks; only what the caller may use and what is served. Empty: see `noModel`. */
+export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
+  const model = catalog.models.get(name);
+  if (model === undefined || model.blocked !== undefined || !mayCall(principal, name)) return [];
+  if (model.fallbacks.length === 0) return [model];
+  const fallbacks = model.fallbacks.flatMap((fallback) => {
+    const found = catalog.models.get(fallback);
+    return found !== undefined && found.blocked === undefined && mayCall(principal, fallback) ? [found] : [];
+  });
+  return [model, ...fallbacks];
+}
+
+export function isCallable(catalog: Catalog, principal: Principal, name: string): boolean {
+  return catalog.models.has(name) && mayCall(principal, name);
+}
+
+/** Why there is no model for a call. One that does not exist and one that is not granted look alike. */
+export function noModel(catalog: Catalog, principal: Principal, name: string): Failure {
+  return isCallable(catalog, principal, name) ? notPriced(name) : modelNotFound(name);
+}
+
+/** The same, and what the explanation of the request says beside it. */
+export function refusalOf(catalog: Catalog, principal: Principal, name: string): [Failure, string] {
+  const failure = noModel(catalog, principal, name);
+  if (failure.code === "model_not_found") return [failure, whyNotFound(principal, name)];
+  return [failure, `The model "${name}" has no price, and neither it nor the settings allow that.`];
+}
+
+export function modelNotFound(name: string): Failure {
+  return new Failure("model_not_found", `The model "${name}" does not exist or is not available to this API key.`, {
+    param: "model",
+  });
+}
+
+function notPriced(name: string): Failure {
+  return new Failure(
+    "model_not_priced",
+    `The model "${name}" has no price, and models without one are not served here. Ask whoever runs the gateway to set its price or to allow it.`,
+    { param: "model" },
+  );
+}
+
+/**
+ * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody
+ * learns from it whether a model that is not granted exists.
+ */
+function whyNotFound(principal: Principal, model: string): string {
+  switch (whyNot(principal, model)) {
+    case "workspace":
+      return `The workspace ${principal.workspace.slug} is not granted the model "${model}".`;
+    case "group":
+      return `The group ${principal.group.name} is not granted the model "${model}".`;
+    case "key":
+      return `The key ${principal.key.name} is not granted the model "${model}".`;
+    case null:
+      return `There is no model called "${model}".`;
+  }
+}
