@@ -28,8 +28,8 @@ export function openTestRun(base) {
     // Each gateway that a test starts would read and translate every source file anew.
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, "transpiled"),
     NODE_COMPILE_CACHE: join(folder, "compiled"),
-    // Here scripts/thread-bundles.mjs puts the threads' programs, and test/bundled-threads.ts finds them.
-    TEST_THREADS: join(folder, "threads"),
+    // Here scripts/bundles.mjs puts programs, and test/programs.ts and test/bundled-threads.ts find them.
+    TEST_BUNDLES: join(folder, "bundles"),
   };
   const before = new Set(strayFiles());
   const children = new Set();

@@ -2,12 +2,12 @@
 // `npm run ok` (--quick): types, lint, dead code, borders, unit and conformance, without the acceptance suites.
 import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
+import { makeBundles } from "./bundles.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { ensurePostgres, startPostgres } from "./postgres.mjs";
 import { ensureRedis } from "./redis.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
 import { openTestRun } from "./test-run.mjs";
-import { bundleThreads } from "./thread-bundles.mjs";
 
 install();
 const quick = process.argv.includes("--quick");
@@ -36,7 +36,7 @@ await checks([
   ...(quick ? [] : [["console build", process.execPath, [join(root, "scripts", "build-console.mjs")]]]),
   ["dead code", bun, [knip, "--no-progress"]],
 ]);
-count("threads of the tests", await bundleThreads(run));
+count("programs of the tests", await makeBundles(run));
 const unit = ["contract", "gateway", "simulator", "bench", "console/src"];
 if (quick) await suite("unit, conformance, borders", 3, unit);
 else {

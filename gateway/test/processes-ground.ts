@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { bareEnvironment } from "../../test/bare-environment.ts";
+import { programs } from "../../test/programs.ts";
 import { until } from "../../test/until.ts";
 
 /** A started gateway as a process of its own; command lines (command-line.ts) go over its data directory beside it. */
-const cli = join(import.meta.dir, "..", "src", "cli", "cli.ts");
 const administrator = {
   SLUICE_ADMIN_EMAIL: "anna@example.com",
   SLUICE_ADMIN_PASSWORD: "correct horse battery",
@@ -14,7 +13,7 @@ export function words(line: string): readonly string[] {
 }
 
 export async function startGateway(dataDir: string) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", cli, "serve"], {
+  const child = Bun.spawn([process.execPath, "--no-env-file", programs.cli, "serve"], {
     env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
     stdout: "pipe",
     stderr: "ignore",

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programs } from "../programs.ts";
 import { AdminClient, administratorEnvironment } from "./admin-client.ts";
 import { chat } from "./chat-call.ts";
 import { runChild } from "./child.ts";
@@ -120,7 +121,7 @@ test("a backup and its master key are a whole installation on another machine", 
   const elsewhere = file("elsewhere");
   mkdirSync(elsewhere, { mode: 0o700 });
   const env = { HOME: folder, SLUICE_DATA_DIR: elsewhere };
-  const cli = (...words: string[]) => runChild("gateway/src/cli/cli.ts", words, env);
+  const cli = (...words: string[]) => runChild(programs.cli, words, env);
   expect((await cli("restore", path)).stderr).toContain("master.key is missing, and the database was made with it");
   copyFileSync(join(original, "master.key"), join(elsewhere, "master.key"));
   expect((await cli("restore", path)).status).toBe(0);
@@ -168,7 +169,7 @@ test("what is no sound backup of this installation is refused in one line, and n
   }
   const key = "another-master-key-of-forty-characters-00";
   const env = { SLUICE_DATA_DIR: gateway.dataDir, SLUICE_MASTER_KEY: key };
-  const other = await runChild("gateway/src/cli/cli.ts", ["restore", sound], env);
+  const other = await runChild(programs.cli, ["restore", sound], env);
   expect(other.stderr).toBe("sluice: This database was made with another master key. Start with that key.\n");
   expect([digest(), existsSync(`${database}.restoring`)]).toEqual([was, false]);
   await gateway.restart();

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
 import { bareEnvironment } from "../bare-environment.ts";
 
@@ -20,7 +20,7 @@ const outputMax = 1024 * 1024;
 /** Runs a file of this repository with the runtime that runs the tests. */
 export function startChild(file: string, args: readonly string[], env: Readonly<Record<string, string>>): Child {
   const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn(
-    [process.execPath, "--no-env-file", join(root, file), ...args],
+    [process.execPath, "--no-env-file", resolve(root, file), ...args],
     { cwd: root, env: { ...bareEnvironment(), ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
   );
   let printed = "";
@@ -55,7 +55,7 @@ export async function runChild(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Finished> {
-  const child = Bun.spawn([process.execPath, "--no-env-file", join(root, file), ...args], {
+  const child = Bun.spawn([process.execPath, "--no-env-file", resolve(root, file), ...args], {
     cwd: root,
     env: { ...bareEnvironment(), ...env },
     stdin: "ignore",

@@ -8,6 +8,8 @@ import { runChild } from "./child.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { testConfig } from "./test-config.ts";
 
+/** As it stands at its users: every module a file. */
+const program = "gateway/src/cli/cli.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-loaded-"));
 const list = join(folder, "modules");
 const environment = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: list };
@@ -22,7 +24,11 @@ const reply = {
 };
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway({ config: testConfig(`http://127.0.0.1:${upstream.port}/v1`), env: environment });
+  gateway = await startGateway({
+    config: testConfig(`http://127.0.0.1:${upstream.port}/v1`),
+    env: environment,
+    program,
+  });
 });
 afterAll(async () => {
   await gateway?.remove();
@@ -69,7 +75,7 @@ test("the first call of the admin API loads it, and is answered", async () => {
 
 test("the help of the command line loads neither the gateway nor the database", async () => {
   const env = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: `${list}-help` };
-  const { status, stdout } = await runChild("gateway/src/cli/cli.ts", ["--help"], { ...env, TOLD_AT_EXIT: "1" });
+  const { status, stdout } = await runChild(program, ["--help"], { ...env, TOLD_AT_EXIT: "1" });
   expect(status).toBe(0);
   expect(stdout).toContain("ledger");
   const files = readFileSync(`${list}-help`, "utf8").trim().split("\n");

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programs } from "../programs.ts";
 import { until } from "../until.ts";
 import { type Child, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
@@ -29,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const cli = "gateway/src/cli/cli.ts";
+const { cli } = programs;
 
 async function environment(dataDir: string, more: Readonly<Record<string, string>> = {}) {
   const port = String(await freePort());

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
+import { programs } from "../programs.ts";
 import { patienceMs, until } from "../until.ts";
 import { type Child, type Finished, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
@@ -35,11 +36,12 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** It is told under which address it is reached, so that vendors can call back. */
   readonly knowsItsAddress?: boolean;
+  /** Where it stands; see programs.ts. */
+  readonly program?: string;
 }
 
-const cliFile = "gateway/src/cli/cli.ts";
-
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { program = programs.cli } = options;
   const folder = mkdtempSync(join(tmpdir(), "sluice-acceptance-"));
   const dataDir = join(folder, "data");
   const configFile = join(folder, "sluice.json");
@@ -66,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function start(): Promise<void> {
-    child = startChild(cliFile, ["serve"], env);
+    child = startChild(program, ["serve"], env);
     await until(async () => {
       if (!child.running()) throw new Error(`the gateway ended:\n${child.output()}`);
       return (await isReady(url)) ? true : null;
@@ -89,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dataDir,
     pid: () => child.pid,
     output: () => child.output(),
-    cli: (...args) => runChild(cliFile, args, env),
+    cli: (...args) => runChild(program, args, env),
     writeConfig,
     reload: () => child.signal("SIGHUP"),
     stop: () => end("SIGTERM"),

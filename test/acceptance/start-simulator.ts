@@ -1,4 +1,5 @@
 import type { Script, TaskTruthRecord, TaskTruthState, TruthRecord, TruthState } from "@sluice/simulator";
+import { programs } from "../programs.ts";
 import { until } from "../until.ts";
 import { startChild } from "./child.ts";
 
@@ -29,7 +30,7 @@ export interface SimulatorSetup {
 
 export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {}): Promise<SimulatorProcess> {
   const args = truthFile === undefined ? [] : ["--truth", truthFile];
-  const child = startChild("simulator/src/main.ts", args, env);
+  const child = startChild(programs.simulator, args, env);
   const port = await until(() => {
     if (!child.running()) throw new Error(`the simulator ended:\n${child.output()}`);
     return portIn(child.output());

@@ -7,6 +7,7 @@ import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
+import { programs } from "../../../test/programs.ts";
 import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { sluice } from "../command-line.ts";
@@ -14,7 +15,6 @@ import { asOwner, emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-const cli = join(import.meta.dir, "..", "..", "src", "cli", "cli.ts");
 const price = { input: 1.25, cache_read: 0.125, output: 10 };
 const picture =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -185,7 +185,7 @@ await onPostgres("moving an installation over", () => {
     const before = digest();
     const environment = { ...bareEnvironment(), SLUICE_DATA_DIR: embedded.dataDir, SLUICE_DATABASE_URL: empty.url };
     const start = () =>
-      Bun.spawn([process.execPath, "--no-env-file", cli, "migrate", "--from", embedded.dataDir, "--json"], {
+      Bun.spawn([process.execPath, "--no-env-file", programs.cli, "migrate", "--from", embedded.dataDir, "--json"], {
         env: environment,
         stdout: "pipe",
         stderr: "pipe",

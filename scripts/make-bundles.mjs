@@ -1,0 +1,46 @@
+// Run by bundles.mjs, with the runtime that makes bundles: `bun scripts/make-bundles.mjs FOLDER`.
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "./install.mjs";
+
+const folder = process.argv[2];
+const minify = { syntax: true, whitespace: true };
+const threads = readdirSync(join(root, "gateway", "src"), { recursive: true })
+  .filter((name) => name.endsWith("-worker.ts"))
+  .map((name) => join(root, "gateway", "src", name));
+
+/** Code asks for the files beside it: threads, which have bundles too, and the console, which stands where it stood. */
+const whereItStood = {
+  name: "where it stood",
+  setup(build) {
+    build.onLoad({ filter: /\/(?:gateway|simulator|contract)\/.*\.ts$/ }, async ({ path }) => {
+      const text = await Bun.file(path).text();
+      return { loader: "ts", contents: text.includes("import.meta.") ? atItsPlace(text, path) : text };
+    });
+  },
+};
+
+function atItsPlace(text, path) {
+  const urlOf = (file) => JSON.stringify(pathToFileURL(file).href);
+  return text
+    .replace(/new URL\("\.\/([\w-]+-worker)\.ts", import\.meta\.url\)/g, (_whole, name) => {
+      const source = join(dirname(path), `${name}.ts`);
+      return `new URL(${urlOf(join(folder, source.slice(root.length).replace(/\.ts$/, ".js")))})`;
+    })
+    .replaceAll("import.meta.url", urlOf(path))
+    .replaceAll("import.meta.dir", JSON.stringify(dirname(path)));
+}
+
+const common = { root, outdir: folder, target: "bun", minify, plugins: [whereItStood] };
+// A thread's program is one file: the bundler's own files must not stand between those of the programs.
+const made = [
+  await Bun.build({ ...common, entrypoints: threads }),
+  await Bun.build({
+    ...common,
+    entrypoints: [join(root, "gateway", "src", "cli", "cli.ts"), join(root, "simulator", "src", "main.ts")],
+    splitting: true,
+  }),
+];
+for (const { logs } of made) for (const log of logs) console.error(log);
+process.exit(made.every(({ success }) => success) ? 0 : 1);
