@@ -3,6 +3,7 @@
  * server that speaks with callers, ours and the runtime's in turn, and nothing of a gateway behind it. wrk is the caller.
  */
 import { tmpdir } from "node:os";
+import type { CallRequest } from "../../gateway/src/api/call-request.ts";
 import { HttpServer, InnerSocket, ServerAnswer } from "../../gateway/src/http-server/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { spread } from "./statistics.ts";
@@ -14,7 +15,7 @@ for (let index = 0; index < 12; index++) headers[`x-header-${index}`] = `value $
 let calls = 0;
 
 /** What every call asks of its request. */
-async function read(request: Pick<Request, "headers" | "signal" | "bytes">): Promise<void> {
+async function read(request: Pick<CallRequest, "headers" | "signal" | "bytes">): Promise<void> {
   calls++;
   for (const name of ["host", "authorization", "content-type", "content-length", "content-encoding", "user-agent"]) {
     request.headers.get(name);

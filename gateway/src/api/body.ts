@@ -1,5 +1,6 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader } from "#core/index.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
@@ -24,40 +25,51 @@ export async function readJsonBody(
  * Reads a JSON body to its end and unpacked, within the rules and the memory for all bodies. It is not looked into. Throws
  * Failure 400, 408, 413, 415 or 503.
  */
-export async function readJsonPieces(
+export function readJsonPieces(
   dependencies: BodyDependencies,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
-): Promise<BodyBytes> {
+): BodyBytes | Promise<BodyBytes> {
   requireJson(exchange.request.headers);
-  return await readPieces(dependencies, exchange, place, rules);
+  return readPieces(dependencies, exchange, place, rules);
 }
 
 /** The same of a body of any type. */
-export async function readPieces(
+export function readPieces(
   { bodies: work }: BodyDependencies,
   { request, bodies }: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
-): Promise<BodyBytes> {
+): BodyBytes | Promise<BodyBytes> {
   const encoding = encodingOf(request.headers.get("content-encoding"));
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
   }
-  const body = await readBytes({ request, bodies }, place, rules);
-  return encoding === null ? body : unpack({ body, encoding, place, rules, work, signal: request.signal });
+  const read = readBytes({ request, bodies }, place, rules);
+  if (encoding === null) return read;
+  const unpacked = (body: BodyBytes) => unpack({ body, encoding, place, rules, work, signal: request.signal });
+  return read instanceof Promise ? read.then(unpacked) : unpacked(read);
 }
 
-/** Reads a body to its end as it is, whatever it is. Throws Failure 408, 413 or 503. */
-export async function readBytes(
+/** Reads a body to its end as it is, whatever it is; without a pause where all of a small one is here. Throws Failure 408, 413 or 503. */
+export function readBytes(
   { request, bodies }: Pick<Exchange, "request" | "bodies">,
   place: BodyPlace,
   rules: BodyRules,
-): Promise<BodyBytes> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
-  const arrival = new Arrival(request, declared === null ? null : Number(declared), place, rules);
+): BodyBytes | Promise<BodyBytes> {
+  const header = request.headers.get("content-length");
+  const declared = header === null ? null : Number(header);
+  if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules);
+  if (declared !== null && declared <= bounds.bodyAtOnceBytesMax) {
+    place.hold(declared);
+    const here = request.arrived?.() ?? null;
+    if (here !== null) return here;
+  }
+  return readArriving(bodies, new Arrival(request, declared, place, rules));
+}
+
+async function readArriving(bodies: BodyDeadlines, arrival: Arrival): Promise<BodyBytes> {
   try {
     return await bodies.within(arrival.read());
   } catch (thrown) {
@@ -130,7 +142,7 @@ export function isJsonType(type: string | null): boolean {
   return essence === "application/json" || essence.endsWith("+json");
 }
 
-function requireJson(headers: Headers): void {
+function requireJson(headers: HeaderReader): void {
   if (isJsonType(headers.get("content-type"))) return;
   throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
 }

@@ -1,7 +1,14 @@
+import type { CallSignal, HeaderReader } from "#core/index.ts";
 import type { ServerAnswer } from "#http-server/index.ts";
 
 /** A request as endpoints use it: the runtime's own, or one of our server. */
-export type CallRequest = Pick<Request, "method" | "url" | "headers" | "body" | "bytes" | "signal">;
+export interface CallRequest extends Pick<Request, "method" | "url" | "body" | "bytes"> {
+  readonly headers: HeaderReader;
+  /** Ends when the caller has gone. */
+  readonly signal: CallSignal;
+  /** All of the body where it is here already; else null, and nothing was read. Absent: that cannot be known. */
+  arrived?(): Uint8Array | null;
+}
 
 /** What an endpoint answers with: the runtime's own, or what is cheaper to write. */
 export type Answer = Response | ServerAnswer;

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { BoundedMap, bounds } from "#core/index.ts";
+import { BoundedMap, bounds, type HeaderReader } from "#core/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Observer } from "#ports/index.ts";
 
@@ -19,6 +19,7 @@ export class CallerAddress {
   readonly #observer: Pick<Observer, "log">;
   /** Whoever asks may come from anywhere; proxies are few, and used by many. */
   readonly #proxies = new BoundedMap<string, boolean>(bounds.proxiesRememberedMax);
+  readonly #peers = new BoundedMap<string, string>(bounds.proxiesRememberedMax);
   #looksLeft: number;
   #disagreementTold = false;
 
@@ -29,8 +30,8 @@ export class CallerAddress {
   }
 
   /** `peer`: whom the connection is with; empty when it is gone already. */
-  of(peer: string, headers: Headers): string {
-    const nearest = plainAddress(peer) ?? peer;
+  of(peer: string, headers: HeaderReader): string {
+    const nearest = this.#nearest(peer);
     if (this.#trusted.length === 0) {
       if (this.#looksLeft > 0) this.#look(nearest, headers);
       return nearest;
@@ -48,6 +49,15 @@ export class CallerAddress {
       const message = "Forwarded and X-Forwarded-For disagree; such callers count as the proxy. Have it remove one.";
       this.#observer.log("warn", message, { proxy: nearest });
     }
+    return nearest;
+  }
+
+  /** Callers come again, and mostly few do. */
+  #nearest(peer: string): string {
+    const known = this.#peers.get(peer);
+    if (known !== undefined) return known;
+    const nearest = plainAddress(peer) ?? peer;
+    this.#peers.set(peer, nearest);
     return nearest;
   }
 
@@ -76,7 +86,7 @@ export class CallerAddress {
   }
 
   /** Somebody who set up a proxy and forgot to say so would see its address everywhere, and wonder. */
-  #look(peer: string, headers: Headers): void {
+  #look(peer: string, headers: HeaderReader): void {
     this.#looksLeft--;
     if (!headers.has("x-forwarded-for") && !headers.has("forwarded")) return;
     if (!ipaddr.isValid(peer) || ipaddr.process(peer).range() === "unicast") return;

@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type HeaderReader } from "#core/index.ts";
 import type { FormBody, Spool } from "#ports/index.ts";
 import {
   createFormBody,
@@ -58,7 +58,7 @@ export async function readFormBody(
 }
 
 /** A form is mostly pictures or sounds, which do not get smaller by being packed. */
-export function requirePlain(headers: Headers): void {
+export function requirePlain(headers: HeaderReader): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return;
   throw new Failure("unsupported_media_type", "A form must be sent without a content encoding.");

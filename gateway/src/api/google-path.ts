@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type HeaderReader } from "#core/index.ts";
 import type { PathFacts } from "#protocols/index.ts";
 import type { Exchange } from "./dependencies.ts";
 import { modelPrefix } from "./model-path.ts";
@@ -25,7 +25,7 @@ export function modelNamed(path: string, available: (model: string) => boolean):
 }
 
 /** A client of Google's, by the header in which it sends its key or says what it is. */
-export function isGoogles(headers: Headers): boolean {
+export function isGoogles(headers: HeaderReader): boolean {
   return headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
 }
 

@@ -34,7 +34,8 @@ export interface ModelCallOptions {
 export function modelCall(options: ModelCallOptions): Endpoint {
   const { protocol } = options;
   return async (dependencies, exchange) => {
-    const principal = await authenticated(dependencies, exchange);
+    const known = authenticated(dependencies, exchange);
+    const principal = known instanceof Promise ? await known : known;
     options.require?.(exchange);
     const path = options.path?.(exchange, (name) => isCallable(dependencies.catalog(), principal, name)) ?? null;
     exchange.patient();
@@ -45,8 +46,9 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const place = dependencies.bodyRoom.open();
     try {
       const bodyStartMs = dependencies.clock.monotonic();
-      const arrived = await readJsonPieces(dependencies, exchange, place, modelBody);
-      const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
+      const arriving = readJsonPieces(dependencies, exchange, place, modelBody);
+      const arrived = arriving instanceof Promise ? await arriving : arriving;
+      const bodyWaitMs = arriving === arrived ? 0 : dependencies.clock.monotonic() - bodyStartMs;
       // What goes upstream is a copy with another model in it.
       place.hold(sizeOf(arrived) * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.

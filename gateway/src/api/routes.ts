@@ -1,3 +1,4 @@
+import type { HeaderReader } from "#core/index.ts";
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import {
@@ -190,7 +191,7 @@ function oneOrPart(rest: string, one: Route, parts: Readonly<Record<string, Rout
 }
 
 /** How a caller of this path is told of a failure. */
-export function dialectOf(route: Route | null, path: string, headers: Headers): Dialect {
+export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;

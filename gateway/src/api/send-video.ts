@@ -1,4 +1,4 @@
-import type { Principal } from "#core/index.ts";
+import { abortSignalOf, type Principal } from "#core/index.ts";
 import type { ContentOptions } from "#tasks/index.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
@@ -12,7 +12,12 @@ export async function sendVideo(
   const { request, requestId } = exchange;
   exchange.patient();
   const range = request.headers.get("range");
-  const content = await dependencies.videos.content(principal.workspace.id, id, { range, still }, request.signal);
+  const content = await dependencies.videos.content(
+    principal.workspace.id,
+    id,
+    { range, still },
+    abortSignalOf(request.signal),
+  );
   // Of a HEAD only the headers are wanted: the bytes are let go of unread.
   const wanted = request.method !== "HEAD";
   if (!wanted) await content.body?.cancel();

@@ -1,6 +1,16 @@
 import { videoTaskFields } from "@sluice/contract/words";
 import { sizeOf } from "#bodies/index.ts";
-import { asFailure, bounds, checkField, Failure, type Model, type Principal, type Task } from "#core/index.ts";
+import {
+  abortSignalOf,
+  asFailure,
+  bounds,
+  checkField,
+  Failure,
+  type HeaderReader,
+  type Model,
+  type Principal,
+  type Task,
+} from "#core/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
 import { authenticated } from "./authenticated.ts";
@@ -65,7 +75,7 @@ async function readAsked(
   const { request } = exchange;
   const read = await asking.read(place, principal);
   const size = sizeOf(read.bytes);
-  const { body, sent } = await dependencies.videos.read(read, request.signal);
+  const { body, sent } = await dependencies.videos.read(read, abortSignalOf(request.signal));
   const model = body.value["model"];
   checkField(model ?? null, "model", videoTaskFields.model);
   if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
@@ -87,7 +97,7 @@ async function create(
   const { request, requestId } = exchange;
   const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   try {
-    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: request.signal };
+    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: abortSignalOf(request.signal) };
     const response = asking.answer(await dependencies.videos.create(call));
     await capture?.answered(response);
     return response;
@@ -98,7 +108,7 @@ async function create(
   }
 }
 
-function readIdempotencyKey(headers: Headers): string | null {
+function readIdempotencyKey(headers: HeaderReader): string | null {
   const key = headers.get("idempotency-key");
   if (key === null || key === "") return null;
   if (key.length <= bounds.affinityBytesMax) return key;

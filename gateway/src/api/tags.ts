@@ -1,7 +1,7 @@
-import { bounds, Failure, type Principal } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, type Principal } from "#core/index.ts";
 
 /** Labels for the ledger: `x-sluice-tags: team=search,feature=ask` from the caller, and the key's own, which stand above. */
-export function readTags(headers: Headers, principal: Principal): Readonly<Record<string, string>> {
+export function readTags(headers: HeaderReader, principal: Principal): Readonly<Record<string, string>> {
   const header = headers.get("x-sluice-tags");
   if (header === null) return principal.key.tags;
   const tags: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { BodyRules } from "./body-rules.ts";
 
@@ -34,7 +34,7 @@ export interface PackedBody {
   readonly place: BodyPlace;
   readonly rules: BodyRules;
   readonly work: BodyWork;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { Offload } from "#ports/index.ts";
 import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
@@ -64,7 +64,7 @@ export class BodyWork {
     {
       beside = [],
       signal = null,
-    }: { readonly beside?: readonly Uint8Array[]; readonly signal?: AbortSignal | null } = {},
+    }: { readonly beside?: readonly Uint8Array[]; readonly signal?: CallSignal | null } = {},
   ): Promise<WorkedOn<Kind>> {
     const { offload } = this.#options;
     const size = sizeOf(body) + sizeOf(beside);

@@ -1,5 +1,5 @@
-import { bounds, Failure } from "#core/index.ts";
-import { fieldOf, type RequestHead } from "#http1/index.ts";
+import { bounds, Failure, type HeaderReader, LeaveSignal } from "#core/index.ts";
+import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
 
 /** How the connection is told what becomes of a body. */
 export interface BodyFlow {
@@ -16,9 +16,10 @@ export interface BodyFlow {
 export class CallerRequest {
   readonly #head: RequestHead;
   readonly #flow: BodyFlow;
-  #headers: Headers | null = null;
-  #controller: AbortController | null = null;
-  #gone = false;
+  /** Read as the runtime's Headers are. */
+  readonly headers: HeaderReader;
+  /** Ends when the caller has gone. */
+  readonly signal = new LeaveSignal();
   #pieces: Uint8Array[] = [];
   #held = 0;
   #whole = false;
@@ -30,6 +31,7 @@ export class CallerRequest {
   constructor(head: RequestHead, flow: BodyFlow) {
     this.#head = head;
     this.#flow = flow;
+    this.headers = new FieldHeaders(head.fields);
     this.#whole = head.framing.kind === "none";
   }
 
@@ -41,20 +43,6 @@ export class CallerRequest {
     return `http://${fieldOf(this.#head.fields, "host") ?? ""}${this.#head.target}`;
   }
 
-  get headers(): Headers {
-    this.#headers ??= headersOf(this.#head);
-    return this.#headers;
-  }
-
-  /** Aborted when the caller has gone. */
-  get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#gone) this.#controller.abort();
-    }
-    return this.#controller.signal;
-  }
-
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (this.#head.framing.kind === "none") return null;
     this.#stream ??= new ReadableStream<Uint8Array<ArrayBuffer>>(
@@ -62,6 +50,11 @@ export class CallerRequest {
       { highWaterMark: 0 },
     );
     return this.#stream;
+  }
+
+  /** All of the body where it is here already, in one piece; else null, and nothing was read. */
+  arrived(): Uint8Array | null {
+    return this.#whole && this.#pieces.length === 1 && !this.#dropped ? this.#take() : null;
   }
 
   /** All of the body, for one whose size is known to be small. */
@@ -94,10 +87,9 @@ export class CallerRequest {
   }
 
   abort(): void {
-    if (this.#gone) return;
-    this.#gone = true;
+    if (this.signal.aborted) return;
     this.breakOff(new Failure("client_closed", "The caller went away while sending its body."));
-    this.#controller?.abort();
+    this.signal.abort();
   }
 
   /** Nobody reads the body, or what is left of it. */
@@ -146,10 +138,4 @@ export class CallerRequest {
     this.#waiting = null;
     waiting?.();
   }
-}
-
-function headersOf({ fields }: RequestHead): Headers {
-  const headers = new Headers();
-  for (let index = 0; index < fields.length; index += 2) headers.append(fields[index] ?? "", fields[index + 1] ?? "");
-  return headers;
 }

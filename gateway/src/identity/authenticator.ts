@@ -1,4 +1,4 @@
-import { type ApiKey, type Catalog, Failure, type Principal } from "#core/index.ts";
+import { type ApiKey, type Catalog, Failure, type HeaderReader, type Principal } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
 import { addressAllowed } from "./address-rule.ts";
 import { readCredential, unknownKey } from "./credentials.ts";
@@ -36,7 +36,7 @@ export class Authenticator {
   }
 
   /** `address` is asked only when the key is bound to addresses. Throws Failure (401, 403). */
-  authenticate(headers: Headers, address: () => string): Principal | Promise<Principal> {
+  authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
     const digest = this.#vault.digest(readCredential(headers));
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));

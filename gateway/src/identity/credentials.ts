@@ -1,10 +1,10 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader } from "#core/index.ts";
 
 /**
  * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, on every endpoint alike. Several may be
  * sent when they agree (some clients do); different keys are refused, since two readers could disagree on who is calling.
  */
-export function readCredential(headers: Headers): string {
+export function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
   const googleKey = headers.get("x-goog-api-key");
   const apiKey = headers.get("x-api-key") ?? googleKey;

@@ -1,3 +1,4 @@
+import type { CallSignal } from "#core/index.ts";
 /** Work that would hold up the event loop, done in threads of their own. */
 export interface Offload {
   /**
@@ -6,7 +7,7 @@ export interface Offload {
    * overloaded when too much work waits or it takes too long, client_closed when the signal ends before it began,
    * internal_error when its thread died.
    */
-  run(order: object, size: number, moved: readonly ArrayBuffer[], signal: AbortSignal | null): Promise<unknown>;
+  run(order: object, size: number, moved: readonly ArrayBuffer[], signal: CallSignal | null): Promise<unknown>;
   /** Ends the threads. Work that waits or runs is rejected. */
   close(): Promise<void>;
 }

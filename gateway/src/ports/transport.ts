@@ -1,3 +1,4 @@
+import type { CallSignal, HeaderReader } from "#core/index.ts";
 /** Sends every outbound request. Throws `Failure`s, which say which timeout or which step failed. */
 export interface Transport {
   /**
@@ -6,7 +7,7 @@ export interface Transport {
    * redirect, never sends twice.
    * `signal` ends it at once, also later while the body is read.
    */
-  send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer>;
+  send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer>;
 }
 
 export type OutboundMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -36,7 +37,7 @@ export interface OutboundStream {
 
 export interface OutboundAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly body: AnswerBody;
 }
 
@@ -49,6 +50,8 @@ export interface AnswerBody {
   read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null>;
   /** The whole rest. Throws upstream_error when larger than `bytesMax`. */
   readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array>;
+  /** The whole rest where all of it is here already, not larger than `bytesMax`; else null, and nothing was read. */
+  arrived?(bytesMax: number): Uint8Array | null;
   /** Stops reading. The connection is closed unless the body had ended. Never throws. */
   cancel(): void;
 }

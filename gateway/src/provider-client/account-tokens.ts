@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { BoundedMap, bounds, type Provider } from "#core/index.ts";
+import { BoundedMap, bounds, type CallSignal, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { OutboundDraft, TokenExchange } from "#providers/index.ts";
 import { outboundRequest } from "./outbound-request.ts";
@@ -41,7 +41,7 @@ export class AccountTokens {
    * null when the account needs none. Throws the Failure of a refused exchange; the next call tries again. A caller that
    * leaves stops waiting; the exchange goes on for the others.
    */
-  tokenOf(provider: Provider, exchange: TokenExchange, signal: AbortSignal): Promise<string> | null {
+  tokenOf(provider: Provider, exchange: TokenExchange, signal: CallSignal): Promise<string> | null {
     const account = this.#byProvider.get(provider) ?? this.#accountOf(provider);
     const { held } = account;
     if (held !== null && held.renewMs > this.#clock.monotonic()) return unlessAborted(held.token, signal);

@@ -1,4 +1,4 @@
-import { bounds, type Provider } from "#core/index.ts";
+import { bounds, type CallSignal, type Provider } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
 import { type BadAnswer, type OutboundDraft, type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
@@ -32,7 +32,7 @@ export class ProviderClient {
    * Puts the account's credential on a draft, as the last thing before it is sent. Returns nothing where nothing has to be
    * waited for. Throws the Failure of a token that cannot be had, and client_closed.
    */
-  authorize(kind: ProviderKind, draft: OutboundDraft, signal: AbortSignal): Promise<void> | undefined {
+  authorize(kind: ProviderKind, draft: OutboundDraft, signal: CallSignal): Promise<void> | undefined {
     draft.headers["user-agent"] ??= "sluice";
     if (kind.tokens !== undefined) return this.#authorizeByToken(kind, kind.tokens, draft, signal);
     const authorized = kind.authorize(draft, { now: this.#clock.now(), token: null });
@@ -43,7 +43,7 @@ export class ProviderClient {
   send(
     draft: OutboundDraft,
     clocks: RequestClocks,
-    signal: AbortSignal,
+    signal: CallSignal,
     body: OutboundBody | null = draft.body,
   ): Promise<OutboundAnswer> {
     return this.#transport.send(outboundRequest(draft, clocks, body), signal);
@@ -69,12 +69,7 @@ export class ProviderClient {
   }
 
   /** Authorises, sends and reads: for what may be asked at any time, as a state, a list, a cancellation. */
-  async ask(
-    kind: ProviderKind,
-    draft: OutboundDraft,
-    clocks: RequestClocks,
-    signal: AbortSignal,
-  ): Promise<WholeAnswer> {
+  async ask(kind: ProviderKind, draft: OutboundDraft, clocks: RequestClocks, signal: CallSignal): Promise<WholeAnswer> {
     await this.authorize(kind, draft, signal);
     const answer = await this.send(draft, clocks, signal);
     return this.read(draft.provider, answer, { bytesMax: bounds.replyBytesMax, limitMs: clocks.headersMs });
@@ -84,7 +79,7 @@ export class ProviderClient {
     kind: ProviderKind,
     exchange: NonNullable<ProviderKind["tokens"]>,
     draft: OutboundDraft,
-    signal: AbortSignal,
+    signal: CallSignal,
   ): Promise<void> {
     const token = await this.#tokens.tokenOf(draft.provider, exchange, signal);
     await kind.authorize(draft, { now: this.#clock.now(), token });

@@ -1,7 +1,7 @@
-import { Failure } from "#core/index.ts";
+import { type CallSignal, Failure } from "#core/index.ts";
 
 /** `pending`, or client_closed as soon as the caller goes away. What is waited for goes on for others. */
-export function unlessAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
+export function unlessAborted<T>(pending: Promise<T>, signal: CallSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const gone = (): void => reject(new Failure("client_closed", "The caller went away."));
   if (signal.aborted) gone();

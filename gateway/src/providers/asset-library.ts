@@ -1,4 +1,4 @@
-import type { AssetStatus, AssetType, PlatformId, Provider } from "#core/index.ts";
+import type { AssetStatus, AssetType, HeaderReader, PlatformId, Provider } from "#core/index.ts";
 import type { OutboundDraft } from "./outbound-draft.ts";
 import type { GoodAnswer } from "./video-adapter.ts";
 
@@ -60,7 +60,7 @@ export interface AssetLibrary {
   /** A bad answer: `gone` when the library says that there is no such thing; `code` is its own word, to be told to callers. */
   classify(
     status: number,
-    headers: Headers,
+    headers: HeaderReader,
     body: Uint8Array,
     now: number,
   ): { readonly gone: boolean; readonly failure: import("#core/index.ts").Failure; readonly code?: string | null };

@@ -1,5 +1,5 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import type { EndpointId, Failure, ModelType, Provider, WireDialectId } from "#core/index.ts";
+import type { EndpointId, Failure, HeaderReader, ModelType, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
@@ -25,7 +25,7 @@ export interface Lane {
   /** The dialect of its refusals, where that is not the lane's own (a cloud in front of another vendor's models). */
   readonly errorDialect?: WireDialectId;
   /** Tokens of the input as a header of the answer tells them, where its body does not. */
-  inputTokensIn?(headers: Headers): number | null;
+  inputTokensIn?(headers: HeaderReader): number | null;
   /** Offered only where `settings.endpoints` names it: a server of this kind may have it, most have not. */
   readonly onlyWhenNamed?: true;
   /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Failure } from "#core/index.ts";
+import type { Failure, HeaderReader } from "#core/index.ts";
 import { numberOf } from "#protocols/index.ts";
 import { classifyByStatus, type RefusalReading, refusalObject } from "./classify-by-status.ts";
 import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "./kind.ts";
@@ -23,7 +23,10 @@ export function classifyKling(answer: BadAnswer): Failure {
 }
 
 /** The same codes inside a 2xx. Those of Kling's own trouble (5xxx) are no refusal: the task may have been made. */
-export function klingRefusal(answer: { readonly headers: Headers; readonly body: Uint8Array }, code: number): Failure {
+export function klingRefusal(
+  answer: { readonly headers: HeaderReader; readonly body: Uint8Array },
+  code: number,
+): Failure {
   const headers = new Headers({ "content-type": answer.headers.get("content-type") ?? "application/json" });
   const status = statusOf(code);
   const failure = classifyByStatus({ status, headers, body: answer.body, now: 0 }, readingOf(code));

@@ -1,4 +1,4 @@
-import type { Provider } from "#core/index.ts";
+import type { HeaderReader, Provider } from "#core/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 
 /** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
@@ -15,7 +15,7 @@ export interface OutboundDraft {
 /** An upstream's refusal, with what little of it is safe and useful to read. */
 export interface BadAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly body: Uint8Array;
   /** Unix milliseconds, to read a Retry-After date. */
   readonly now: number;

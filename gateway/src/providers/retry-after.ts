@@ -1,8 +1,9 @@
+import type { HeaderReader } from "#core/index.ts";
 /**
  * How long an upstream asks to wait, in milliseconds: `retry-after-ms`, else `retry-after` as seconds or as an
  * HTTP date (RFC 9110, 10.2.3). undefined when it does not say, or says something unreadable.
  */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
+export function readRetryAfter(headers: HeaderReader, now: number): number | undefined {
   const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   const text = headers.get("retry-after");

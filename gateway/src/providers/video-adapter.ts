@@ -1,4 +1,4 @@
-import type { Failure, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
+import type { Failure, HeaderReader, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { PaidMembers } from "./video/paid-members.ts";
 
@@ -15,7 +15,7 @@ export interface CreateInput {
 /** An upstream's good answer (2xx). */
 export interface GoodAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly body: Uint8Array;
 }
 

@@ -1,5 +1,5 @@
 import type { BodyMarks } from "#bodies/index.ts";
-import type { Failure, Model, Principal, WireDialectId } from "#core/index.ts";
+import type { CallSignal, Failure, HeaderReader, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 
@@ -26,7 +26,7 @@ export interface Call {
   /** null where nobody has looked yet. */
   readonly marks: BodyMarks | null;
   /** The caller's headers, of which the safe ones go on. */
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */
   readonly query: string;
   /** The model asked for, then its fallbacks that the caller may use. */
@@ -34,7 +34,7 @@ export interface Call {
   /** Whether the caller may use a model of this name. */
   readonly mayCall: (model: string) => boolean;
   /** Ends when the caller goes away before an answer has begun. */
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
   /** Monotonic milliseconds at which the call arrived. */
   readonly startedMs: number;
   /** Milliseconds of that spent waiting for the caller's own body. */

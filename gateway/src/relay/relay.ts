@@ -1,4 +1,4 @@
-import { asFailure, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
+import { asFailure, type CallSignal, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
 import type { Dialect, RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
@@ -249,7 +249,7 @@ export class Relay {
     return limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), clock.now());
   }
 
-  #wait(ms: number, tally: CallTally, signal: AbortSignal): Promise<void> {
+  #wait(ms: number, tally: CallTally, signal: CallSignal): Promise<void> {
     tally.awayMs += ms;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = this.#dependencies.clock.after(ms, () => {

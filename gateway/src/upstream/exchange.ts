@@ -1,4 +1,4 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type CallSignal, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
 
@@ -11,8 +11,9 @@ export class Exchange {
   /** Set once, when the exchange is ended by anything but its own good end. */
   failure: Failure | null = null;
   readonly #clock: Clock;
-  readonly #caller: AbortSignal;
-  readonly #controller = new AbortController();
+  readonly #caller: CallSignal;
+  /** Made for whoever takes no other: the runtime's own client. */
+  #controller: AbortController | null = null;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
@@ -30,7 +31,7 @@ export class Exchange {
   #stoodStill = false;
   #over = false;
 
-  constructor(clock: Clock, caller: AbortSignal, totalMs: number) {
+  constructor(clock: Clock, caller: CallSignal, totalMs: number) {
     this.#clock = clock;
     this.#caller = caller;
     this.#totalMs = totalMs;
@@ -41,6 +42,10 @@ export class Exchange {
 
   /** Aborted when the exchange fails: the connection is closed at once. */
   get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.failure !== null) this.#controller.abort();
+    }
     return this.#controller.signal;
   }
 
@@ -100,7 +105,7 @@ export class Exchange {
     if (this.#over) return;
     this.failure = failure;
     this.end();
-    this.#controller.abort();
+    this.#controller?.abort();
     this.#onFail?.();
   }
 

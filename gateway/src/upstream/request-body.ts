@@ -53,7 +53,7 @@ export class RequestBody {
           this.#begun = true;
           const piece = await next().catch((thrown: unknown) => unreadable(thrown));
           // Fetch drops the stream while a piece is being read when the connection ends: that is not the source's fault.
-          if (dropped || this.#exchange.signal.aborted) return;
+          if (dropped || this.#exchange.failure !== null) return;
           if (piece instanceof Failure) {
             if (!this.#answered) this.#exchange.fail(piece);
             controller.error(piece);

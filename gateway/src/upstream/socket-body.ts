@@ -89,6 +89,16 @@ export class SocketBody implements AnswerBody {
     });
   }
 
+  arrived(bytesMax: number): Uint8Array | null {
+    if (!this.#arrived || this.#ended || this.#unread > bytesMax || this.#exchange.failure !== null) return null;
+    const pieces = this.#pieces;
+    const length = this.#unread;
+    this.#pieces = [];
+    this.#unread = 0;
+    this.#end();
+    return joined(pieces, length);
+  }
+
   async readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array> {
     if (this.#declared > bytesMax) throw this.#refuse(bytesMax);
     const pieces: Uint8Array[] = [];

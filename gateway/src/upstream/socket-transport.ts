@@ -1,5 +1,5 @@
-import { bounds, Failure } from "#core/index.ts";
-import { fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
+import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -35,19 +35,31 @@ export class SocketTransport implements Transport {
     this.#pool = new ConnectionPool(clock);
   }
 
-  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
-    if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
+  send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer> {
+    if (signal.aborted) return Promise.reject(clientClosed().with({ arrival: "unsent" }));
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     try {
       const found = this.#routes.find(request.url, request.allowPrivateNetwork);
-      const route = found instanceof Promise ? await exchange.race(found) : found;
-      return await new SocketCall({ clock: this.#clock, pool: this.#pool, request, exchange, route }).answer();
+      if (!(found instanceof Promise)) return this.#ask(request, exchange, found);
+      return exchange
+        .race(found)
+        .then((route) => this.#ask(request, exchange, route))
+        .catch((thrown: unknown) => Promise.reject(unsent(exchange, thrown)));
     } catch (thrown) {
-      const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
-      exchange.fail(failure);
-      throw failure;
+      return Promise.reject(unsent(exchange, thrown));
     }
   }
+
+  #ask(request: OutboundRequest, exchange: Exchange, route: Route): Promise<OutboundAnswer> {
+    return new SocketCall({ clock: this.#clock, pool: this.#pool, request, exchange, route }).answer();
+  }
+}
+
+/** What it failed of, where that was before anything was sent; the exchange has ended with it. */
+function unsent(exchange: Exchange, thrown: unknown): Failure {
+  const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
+  exchange.fail(failure);
+  return failure;
 }
 
 interface CallParts {
@@ -148,10 +160,7 @@ class SocketCall implements ConnectionUser {
     this.#target.answeredMs = clock.monotonic();
     this.#streamed?.answered();
     exchange.pause();
-    const headers = new Headers();
-    for (let index = 0; index < head.fields.length; index += 2) {
-      headers.append(head.fields[index] ?? "", head.fields[index + 1] ?? "");
-    }
+    const headers = new FieldHeaders(head.fields);
     const length = fieldOf(head.fields, "content-length");
     this.#body = new SocketBody(exchange, this, length === null ? -1 : Number(length));
     this.#settled.resolve({ status: head.status, headers, body: this.#body });

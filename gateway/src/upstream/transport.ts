@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
@@ -83,7 +83,7 @@ class FetchTransport implements Transport {
     this.#inProcess = options.inProcess ?? new Map();
   }
 
-  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+  async send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer> {
     if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
     const source = streamedBody(request.body);
     const exchange = new Exchange(this.#clock, signal, request.totalMs);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { bounds, Failure } from "#core/index.ts";
+import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
@@ -211,7 +211,7 @@ test("an address of the caller's that leads into our own network is never dialle
   const refusals: unknown[] = [];
   web.elsewhere = {
     send: (request, signal) => {
-      if (request.url !== url) return town.ark.send(request, signal);
+      if (request.url !== url) return town.ark.send(request, abortSignalOf(signal));
       return outside.send(request, signal).catch((thrown: unknown) => {
         refusals.push(thrown);
         throw thrown;

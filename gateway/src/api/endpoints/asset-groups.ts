@@ -1,5 +1,5 @@
 import { groupAnswer } from "#assets/index.ts";
-import { Failure } from "#core/index.ts";
+import { abortSignalOf, Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
@@ -22,7 +22,7 @@ export const createAssetGroup: Endpoint = async (dependencies, exchange) => {
       name: value["name"],
       description: value["description"],
       projectName: value["project_name"],
-      signal: exchange.request.signal,
+      signal: abortSignalOf(exchange.request.signal),
     });
     return json(groupAnswer(group), exchange.requestId);
   });
@@ -50,7 +50,7 @@ export const deleteAssetGroup: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const id = groupId(exchange);
   await admitted(dependencies, principal, () =>
-    dependencies.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal),
+    dependencies.assets.deleteGroup(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
   );
   return json({ id, object: "asset_group.deleted", deleted: true }, exchange.requestId);
 };

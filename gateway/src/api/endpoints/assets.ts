@@ -1,5 +1,5 @@
 import { assetAnswer } from "#assets/index.ts";
-import { Failure } from "#core/index.ts";
+import { abortSignalOf, Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
 import { isJsonType } from "../body.ts";
@@ -34,7 +34,7 @@ const fetchAsset: Endpoint = async (dependencies, exchange) => {
       url: value["url"],
       type: value["asset_type"],
       name: value["name"],
-      signal: exchange.request.signal,
+      signal: abortSignalOf(exchange.request.signal),
     });
     return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
   });
@@ -64,7 +64,7 @@ export const deleteAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const id = assetId(exchange);
   await admitted(dependencies, principal, () =>
-    dependencies.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal),
+    dependencies.assets.deleteAsset(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
   );
   return json({ id, object: "asset.deleted", deleted: true }, exchange.requestId);
 };

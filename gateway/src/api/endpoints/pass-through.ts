@@ -1,4 +1,4 @@
-import { asFailure, bounds, Failure, type Principal, passedModel } from "#core/index.ts";
+import { asFailure, bounds, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
@@ -91,7 +91,7 @@ function placeOf(
 }
 
 /** As its headers say what client it is, as long as it is not known who it asks. */
-function unknownProtocol(headers: Headers): EndpointProtocol {
+function unknownProtocol(headers: HeaderReader): EndpointProtocol {
   const known = headers.has("anthropic-version") ? messagesProtocol : isGoogles(headers) ? generateProtocol : null;
   return known === null
     ? endpointProtocols["pass-through"]
@@ -159,7 +159,7 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
 
 const noBytes = new Uint8Array(0);
 
-function noteOf(size: number, headers: Headers) {
+function noteOf(size: number, headers: HeaderReader) {
   return { size: () => size, contentType: headers.get("content-type") ?? "application/octet-stream" };
 }
 

@@ -1,4 +1,4 @@
-import { bounds, Failure, type Principal } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
@@ -57,7 +57,7 @@ export const responsesSocket: Endpoint = async (dependencies, exchange) => {
 };
 
 /** RFC 6455, 4.1: the key is 16 bytes in base64. */
-function isHandshake(headers: Headers): boolean {
+function isHandshake(headers: HeaderReader): boolean {
   return headers.get("sec-websocket-version") === "13" && /^[\w+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "");
 }
 

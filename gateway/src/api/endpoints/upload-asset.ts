@@ -1,6 +1,6 @@
 import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge } from "#assets/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { type FormEvent, FormReader, MultipartScanner, readMultipartType } from "#protocols/index.ts";
 import { admitted } from "../admitted.ts";
@@ -23,7 +23,7 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
     const form = new UploadForm();
     const spooled = await spooledForm(dependencies.spool, exchange, boundary, form);
     try {
-      const call = { ...form.call(), workspaceId: principal.workspace.id, signal: request.signal };
+      const call = { ...form.call(), workspaceId: principal.workspace.id, signal: abortSignalOf(request.signal) };
       const asset = await dependencies.assets.upload(call, form.file(spooled));
       return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
     } finally {

@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type HeaderReader } from "#core/index.ts";
 import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../admitted.ts";
@@ -69,7 +69,7 @@ async function warm(
 
 /** With what its caller sent when the socket was opened, but for what concerns the socket. */
 function innerRequest({ url, headers: sent }: CallRequest, body: Uint8Array, signal: AbortSignal): Request {
-  const headers = new Headers(sent);
+  const headers = new Headers([...sent]);
   for (const name of [...headers.keys()]) if (ofTheSocket.test(name)) headers.delete(name);
   const beta = headers
     .get("openai-beta")
@@ -91,7 +91,7 @@ const ofTheSocket =
  * What stands in the headers of an answer over HTTP. Codex knows this frame from OpenAI; others get it only where something
  * could not be carried.
  */
-function metadataFrame(asked: Headers, answered: Headers): string | null {
+function metadataFrame(asked: HeaderReader, answered: Headers): string | null {
   const isCodex = asked.get("originator")?.startsWith("codex") === true;
   if (!isCodex && !answered.has("x-sluice-warnings")) return null;
   const headers = Object.fromEntries([...answered].filter(([name]) => told.test(name)));

@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type HeaderReader } from "#core/index.ts";
 
 /**
  * Whether a header is a vendor's version of its API: `<vendor>-version`, in lower case. Names that begin with `x-` or `sec-` are
@@ -19,7 +19,7 @@ export function isVersionDate(value: string): boolean {
  * Anthropic's own header, or any vendor's, has to say which version of the API is meant. A client's own version beside one of
  * those (`agent-version: 1.4.2`) is none of them. Throws Failure missing_version_header or invalid_request.
  */
-export function requireVendorVersion(headers: Headers): void {
+export function requireVendorVersion(headers: HeaderReader): void {
   const own = headers.get(anthropic);
   if (own !== null && own !== "") {
     if (isVersionDate(own)) return;

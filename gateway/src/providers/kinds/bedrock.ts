@@ -1,4 +1,4 @@
-import type { Provider } from "#core/index.ts";
+import type { HeaderReader, Provider } from "#core/index.ts";
 import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped } from "../aws-shaped.ts";
 import { signAws } from "../aws-signature.ts";
@@ -130,7 +130,7 @@ function asRankerTakes(draft: OutboundDraft, warn?: Warn): void {
 }
 
 /** What was read is counted in a header of every answer; Cohere's bodies do not tell it. */
-function inputTokensIn(headers: Headers): number | null {
+function inputTokensIn(headers: HeaderReader): number | null {
   const text = headers.get("x-amzn-bedrock-input-token-count") ?? "";
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

@@ -1,3 +1,4 @@
+import type { HeaderReader } from "#core/index.ts";
 import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -16,7 +17,7 @@ export interface AnswerHeaderOptions {
 /** Headers of an answer: what clients read of the upstream's, who served, and the caller's own limits. */
 export function answerHeaders(
   options: AnswerHeaderOptions,
-  upstream: Headers,
+  upstream: HeaderReader,
   warnings: string | null,
 ): Record<string, string> {
   const out: Record<string, string> = {};

@@ -17,7 +17,7 @@ import { CompletionTranslation } from "../translation/completion-translation.ts"
 import { EmbeddingTranslation } from "../translation/embedding-translation.ts";
 import { ImageTranslation } from "../translation/image-translation.ts";
 import { Translation } from "../translation/translation.ts";
-import { streamType, type Translator, Warnings } from "../translation/translator.ts";
+import { streamType, type TranslatedAnswer, type Translator, Warnings } from "../translation/translator.ts";
 import { type AnswerHeaderOptions, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
@@ -75,7 +75,8 @@ export async function openAttempt(
     const options: AttemptDependencies = { dependencies, call, selection, tally, match, entry, translation, warnings };
     const answer = await sendAttempt(dependencies, options, attempt.signal);
     if (translation?.searches === true) entry.searches();
-    const delivery = await deliver(options, answer);
+    const delivering = deliver(options, answer);
+    const delivery = delivering instanceof Promise ? await delivering : delivering;
     // A stream may last for long; what it answers is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;
     return delivery;
@@ -87,8 +88,22 @@ export async function openAttempt(
 }
 
 /** What cannot be delivered is not left open: an upstream that would go on sending is told to stop. */
-async function deliver(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+function deliver(options: AttemptDependencies, answer: OutboundAnswer): Delivery | Promise<Delivery> {
   options.entry.answered(answer.status);
+  const { status } = answer;
+  if (status < 200 || status > 299 || isStream(answer, options.match) || isBytes(options, answer))
+    return deliverLater(options, answer);
+  try {
+    const read = answer.body.arrived?.(Math.min(bounds.replyBytesMax, bounds.replyInPlaceBytesMax)) ?? null;
+    if (read === null) return deliverLater(options, answer);
+    return takeHeard(options, answer, { reply: read, facts: listenerOf(options).readReply(read) });
+  } catch (thrown) {
+    answer.body.cancel();
+    throw thrown;
+  }
+}
+
+async function deliverLater(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, call, match } = options;
   try {
     if (answer.status >= 200 && answer.status <= 299) {
@@ -153,10 +168,15 @@ function isBytes(options: AttemptDependencies, answer: OutboundAnswer): boolean 
 
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
 async function takeWhole(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
-  const { selection, tally, entry, translation } = options;
-  const { idleMs } = selection.deployment.provider.timeouts;
+  const { idleMs } = options.selection.deployment.provider.timeouts;
   const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const { reply, facts } = counted(await heard(options, read), options.match, answer);
+  const taken = takeHeard(options, answer, await heard(options, read));
+  return taken instanceof Promise ? await taken : taken;
+}
+
+function takeHeard(options: AttemptDependencies, answer: OutboundAnswer, read: Heard): Delivery | Promise<Delivery> {
+  const { entry, translation } = options;
+  const { reply, facts } = counted(read, options.match, answer);
   entry.hearsReply(facts);
   if (facts.errorMessage !== null) {
     throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
@@ -166,7 +186,18 @@ async function takeWhole(options: AttemptDependencies, answer: OutboundAnswer): 
     });
   }
   const made = translation?.whole(reply, facts) ?? null;
-  const translated = made instanceof Promise ? await made : made;
+  return made instanceof Promise
+    ? made.then((translated) => succeeded(options, answer, { reply, facts }, translated))
+    : succeeded(options, answer, { reply, facts }, made);
+}
+
+function succeeded(
+  options: AttemptDependencies,
+  answer: OutboundAnswer,
+  { reply, facts }: Heard,
+  translated: TranslatedAnswer | null,
+): Delivery {
+  const { tally, entry, translation } = options;
   entry.firstByte();
   entry.succeed(answer.status, facts, translated?.images ?? 0);
   tally.end();

@@ -1,4 +1,4 @@
-import { type Provider, secretsOf, withoutSecrets } from "#core/index.ts";
+import { type HeaderReader, type Provider, secretsOf, withoutSecrets } from "#core/index.ts";
 import { upstreamWords } from "./upstream-words.ts";
 
 /**
@@ -8,7 +8,7 @@ import { upstreamWords } from "./upstream-words.ts";
 export function failureWords(
   message: string,
   said: string | null,
-  from: { headers: Headers; provider: Provider },
+  from: { headers: HeaderReader; provider: Provider },
 ): string {
   const words = said === null ? message : `${message} It said: ${said}`;
   return upstreamWords(withoutSecrets(words, [...secretsOf(from.provider), ...callerSecrets(from.headers)]));
@@ -17,7 +17,7 @@ export function failureWords(
 const credentialHeaders = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"] as const;
 const secretCharactersMin = 8;
 
-function callerSecrets(headers: Headers): readonly string[] {
+function callerSecrets(headers: HeaderReader): readonly string[] {
   return credentialHeaders
     .flatMap((name) => headers.get(name)?.split(/[\s;,]+/) ?? [])
     .flatMap((part) => [part, part.slice(part.indexOf("=") + 1)])

@@ -1,4 +1,4 @@
-import { asFailure, bounds, Failure } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 
 /** What stands at one address. */
@@ -9,7 +9,7 @@ export interface FetchedBytes {
 
 interface MediaFetch {
   readonly transport: Transport;
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type BodyOutcome, outcomeOf } from "#bodies/index.ts";
-import type { Provider } from "#core/index.ts";
+import { bounds, type Provider } from "#core/index.ts";
+import { mayNameMedia } from "#protocols/index.ts";
 import { type Lane, mayFetch } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -18,7 +19,10 @@ export function inlinedWhereNotFetched(
   body: Uint8Array,
   { provider, lane, tally }: { readonly provider: Provider; readonly lane: Lane; readonly tally: CallTally },
 ): Uint8Array | Promise<Uint8Array> {
-  return mayNeedInlining(call, provider, lane) ? inlined(dependencies, call, body, tally) : body;
+  if (!mayNeedInlining(call, provider, lane)) return body;
+  // Of a small body it costs less to look than to hand it to a job that looks.
+  if (body.length <= bounds.readInPlaceBytesMax && !mayNameMedia(body)) return body;
+  return inlined(dependencies, call, body, tally);
 }
 
 /** Whether addresses in the body would have to give way to what stands there. */

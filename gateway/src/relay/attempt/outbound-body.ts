@@ -31,12 +31,15 @@ export interface TypedBody {
  * What one attempt sends: the caller's own bytes with another model in them, or the turn as the lane's dialect says it. A
  * long body that is passed as it is stays where it is, and is sent in pieces of itself. Throws Failure.
  */
-export async function outboundBody(dependencies: RelayDependencies, parts: BodyParts, warn: Warn): Promise<TypedBody> {
+export function outboundBody(
+  dependencies: RelayDependencies,
+  parts: BodyParts,
+  warn: Warn,
+): TypedBody | Promise<TypedBody> {
   const pieces = passedPieces(dependencies, parts);
   if (pieces !== null) return json(pieces);
-  const { call, selection, match, translation, tally } = parts;
-  const { provider, upstreamModel } = selection.deployment;
-  const { lane, kind } = match;
+  const { call, selection, translation } = parts;
+  const { upstreamModel } = selection.deployment;
   if (translation === null && call.body !== null && !(call.body instanceof Uint8Array)) {
     const form = call.body;
     return {
@@ -45,16 +48,29 @@ export async function outboundBody(dependencies: RelayDependencies, parts: BodyP
     };
   }
   const made = translation === null ? patchedBody(dependencies, parts) : translation.body();
-  const whole = made instanceof Promise ? await made : made;
-  const governed = governedRequest(dependencies, call, whole, {
-    provider,
-    kind,
-    translated: translation !== null,
-    warn,
-  });
-  const cleared = governed instanceof Promise ? await governed : governed;
-  if (translation !== null) return json(cleared);
-  return json(await inlinedWhereNotFetched(dependencies, call, cleared, { provider, lane, tally }));
+  return made instanceof Promise
+    ? made.then((whole) => clearedBody(dependencies, parts, whole, warn))
+    : clearedBody(dependencies, parts, made, warn);
+}
+
+/** Without what this account may not get, and with what it cannot fetch. */
+function clearedBody(
+  dependencies: RelayDependencies,
+  parts: BodyParts,
+  whole: Uint8Array,
+  warn: Warn,
+): TypedBody | Promise<TypedBody> {
+  const { call, selection, match, translation, tally } = parts;
+  const { provider } = selection.deployment;
+  const { lane, kind } = match;
+  const translated = translation !== null;
+  const inlined = (cleared: Uint8Array): TypedBody | Promise<TypedBody> => {
+    if (translated) return json(cleared);
+    const made = inlinedWhereNotFetched(dependencies, call, cleared, { provider, lane, tally });
+    return made instanceof Promise ? made.then(json) : json(made);
+  };
+  const governed = governedRequest(dependencies, call, whole, { provider, kind, translated, warn });
+  return governed instanceof Promise ? governed.then(inlined) : inlined(governed);
 }
 
 /** null: the body is short, or more than its model's name is different in what is sent, or it is signed. */

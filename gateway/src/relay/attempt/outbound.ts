@@ -1,4 +1,5 @@
-import type { OutboundAnswer } from "#ports/index.ts";
+import type { CallSignal } from "#core/index.ts";
+import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
 import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -7,54 +8,85 @@ import type { AttemptEntry } from "./attempt-entry.ts";
 import { checkObjects } from "./check-objects.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
-import { type BodyParts, outboundBody } from "./outbound-body.ts";
-import { forwardedHeaders, neutralHeaders, vendorVersions } from "./request-headers.ts";
+import { type BodyParts, outboundBody, type TypedBody } from "./outbound-body.ts";
+import { addVendorVersions, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 
 export interface OutboundOptions extends BodyParts {
   readonly entry: AttemptEntry;
 }
 
-/** Sends one attempt: the caller's own bytes on a lane of its dialect, else the turn as the lane's dialect says it. */
-export async function sendAttempt(
+/**
+ * Sends one attempt: the caller's own bytes on a lane of its dialect, else the turn as the lane's dialect says it. Where nothing has
+ * to be waited for, it is sent before this returns. Throws Failure.
+ */
+export function sendAttempt(
   dependencies: RelayDependencies,
   options: OutboundOptions,
-  signal: AbortSignal,
+  signal: CallSignal,
 ): Promise<OutboundAnswer> {
-  const { call, selection, match, entry, translation, warnings } = options;
+  const { call, selection, entry, translation, warnings } = options;
   const { provider, upstreamModel } = selection.deployment;
-  const { lane, kind } = match;
-  const { facts } = call;
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
-  Object.assign(headers, vendorVersions(call));
+  addVendorVersions(headers, call);
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   checkObjects(dependencies, call, provider);
   const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
-  const { contentType, body } = await outboundBody(dependencies, options, warn);
+  const sending: Sending = { dependencies, options, signal, headers, warn };
+  const made = outboundBody(dependencies, options, warn);
+  return made instanceof Promise ? made.then((typed) => sendBody(sending, typed)) : sendBody(sending, made);
+}
+
+interface Sending {
+  readonly dependencies: RelayDependencies;
+  readonly options: OutboundOptions;
+  readonly signal: CallSignal;
+  readonly headers: Record<string, string>;
+  readonly warn: (what: string) => void;
+}
+
+function sendBody(sending: Sending, { contentType, body }: TypedBody): Promise<OutboundAnswer> {
+  const { dependencies, options, signal, headers, warn } = sending;
+  const { call, selection, match, translation } = options;
+  const { provider, upstreamModel } = selection.deployment;
+  const { lane, kind } = match;
+  const { stream } = call.facts;
   headers["content-type"] = contentType;
-  const url = laneUrl(provider, lane, upstreamModel, facts.stream);
+  const url = laneUrl(provider, lane, upstreamModel, stream);
   const draft: OutboundDraft = {
     provider,
     upstreamModel,
-    stream: facts.stream,
+    stream,
     method: "POST",
     url: translation === null ? withQuery(url, call.query) : url,
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
-  const adjusting = adjustDraft(dependencies, draft, { call, match, warn });
-  if (adjusting !== undefined) await adjusting;
-  const authorizing = dependencies.providerClient.authorize(kind, draft, signal);
-  if (authorizing !== undefined) await authorizing;
+  const authorize = (): Promise<OutboundAnswer> =>
+    after(dependencies.providerClient.authorize(kind, draft, signal), () => sendDraft(sending, draft, body));
+  return after(adjustDraft(dependencies, draft, { call, match, warn }), authorize);
+}
+
+function sendDraft(
+  { dependencies, options, signal }: Sending,
+  draft: OutboundDraft,
+  body: OutboundBody,
+): Promise<OutboundAnswer> {
+  const { entry, call } = options;
+  const { connectMs, headersMs, wholeHeadersMs, totalMs } = draft.provider.timeouts;
   entry.sending();
-  const { connectMs, headersMs, wholeHeadersMs, totalMs } = provider.timeouts;
   const clocks: RequestClocks = {
     connectMs,
-    headersMs: facts.stream ? headersMs : wholeHeadersMs,
+    headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
     totalMs,
-    ownConnection: facts.images > 0,
+    ownConnection: call.facts.images > 0,
   };
   const sent = draft.body ?? (body instanceof Uint8Array ? null : body);
   return dependencies.providerClient.send(draft, clocks, signal, sent);
+}
+
+/** At once where nothing has to be waited for. */
+function after<T>(pending: Promise<void> | undefined, next: () => Promise<T>): Promise<T> {
+  return pending === undefined ? next() : pending.then(next);
 }

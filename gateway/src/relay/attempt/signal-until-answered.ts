@@ -1,11 +1,12 @@
+import type { CallSignal } from "#core/index.ts";
 /**
  * The caller's going away ends what is sent for it. Where the upstream is to be let finish, that holds only until an
  * answer has begun: from then on the stream itself decides.
  */
 export function signalUntilAnswered(
-  caller: AbortSignal,
+  caller: CallSignal,
   drains: boolean,
-): { readonly signal: AbortSignal; readonly answered: () => void } {
+): { readonly signal: CallSignal; readonly answered: () => void } {
   if (!drains) return { signal: caller, answered: () => {} };
   const own = new AbortController();
   const gone = (): void => own.abort();

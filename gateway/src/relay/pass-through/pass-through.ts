@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, Failure } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
 import { AnyTap, AwsEventStream, isJsonType, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
@@ -86,10 +86,7 @@ function laneOfPassed({ kind, target, protocol }: PassedPlace): LaneMatch {
 }
 
 /** A connection of its own: on a kept one the runtime may send a request again by itself. */
-async function send(
-  { dependencies, passed, entry }: AttemptDependencies,
-  signal: AbortSignal,
-): Promise<OutboundAnswer> {
+async function send({ dependencies, passed, entry }: AttemptDependencies, signal: CallSignal): Promise<OutboundAnswer> {
   const { call, place, method } = passed;
   const { provider, kind, target } = place;
   const { upstreamModel } = passed.price.deployment;

@@ -1,4 +1,4 @@
-import { BoundedMap, bounds } from "#core/index.ts";
+import { BoundedMap, bounds, type CallSignal } from "#core/index.ts";
 import type { Clock, LedgerStore, ResponseOwner } from "#ports/index.ts";
 
 export interface ResponseOwnersOptions {
@@ -26,7 +26,7 @@ export class ResponseOwners {
   }
 
   /** null: this workspace has made no such answer. */
-  async find(workspaceId: string, upstreamId: string, signal: AbortSignal): Promise<ResponseOwner | null> {
+  async find(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<ResponseOwner | null> {
     const known = this.#recent.get(nameOf(workspaceId, upstreamId));
     if (known !== undefined) return known;
     const { ledgerStore, sharesLedger } = this.#options;
@@ -41,7 +41,7 @@ export class ResponseOwners {
     }
   }
 
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
+  #pause(ms: number, signal: CallSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = this.#options.clock.after(ms, resolve);

@@ -1,4 +1,4 @@
-import type { Principal } from "#core/index.ts";
+import type { CallSignal, HeaderReader, Principal } from "#core/index.ts";
 import type { EndpointProtocol } from "../call.ts";
 
 /** A call about an answer that an upstream keeps: to see it, cancel it, delete it. */
@@ -12,8 +12,8 @@ export interface StoredResponseCall {
   readonly rest: string;
   /** Without `?`; may be empty. */
   readonly query: string;
-  readonly headers: Headers;
-  readonly signal: AbortSignal;
+  readonly headers: HeaderReader;
+  readonly signal: CallSignal;
   readonly startedMs: number;
   readonly mayCall: (model: string) => boolean;
   readonly streamEnd: () => void;

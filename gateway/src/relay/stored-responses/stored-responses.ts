@@ -1,4 +1,4 @@
-import { asFailure, bounds, Failure, type Provider } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
@@ -59,7 +59,7 @@ const nothing: Spent = { tokens: 0 };
 
 async function send(
   { dependencies, call, responseOwner }: Asked,
-  signal: AbortSignal,
+  signal: CallSignal,
 ): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
   const account = accountOf(dependencies, call, responseOwner);
   const { provider, kind, path } = account;

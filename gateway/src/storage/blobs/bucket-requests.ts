@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
 import { storageUnavailable } from "../disk/storage-unavailable.ts";
 
@@ -26,7 +26,7 @@ interface BucketRequest {
 
 export interface BucketAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly body: AnswerBody;
 }
 
