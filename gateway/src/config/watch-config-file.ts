@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
@@ -72,9 +72,9 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
 /** What tells one state of the file from another. Never throws. */
 async function identityOf(file: string): Promise<string> {
   try {
-    const target = await realpath(file);
-    const facts = await stat(target, { bigint: true });
-    return [target, facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(" ");
+    // Of what links lead to: another file has another number, and the same one the same text.
+    const facts = await stat(file, { bigint: true });
+    return [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(" ");
   } catch (thrown) {
     return `missing ${thrown instanceof Error && "code" in thrown ? String(thrown.code) : ""}`;
   }

@@ -1,5 +1,6 @@
 import { bounds, type LedgerEntry, type Usage, usageClasses } from "#core/index.ts";
-import { Histogram, type Registry } from "./prometheus.ts";
+import { type HistogramTally, registerHistogram } from "./histogram-tally.ts";
+import type { Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies, type Tally } from "./tally.ts";
 
@@ -12,19 +13,18 @@ interface Pair {
   readonly tokens: Series<keyof Usage, Tally>;
   readonly cost: Tally;
   readonly unpriced: Tally;
-  readonly firstByte: Histogram.Internal<string>;
+  readonly firstByte: HistogramTally;
 }
 
 export type RecordAttempt = (entry: LedgerEntry) => void;
 
 /** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
 export function registerAttemptMetrics(registry: Registry): RecordAttempt {
-  const overhead = new Histogram({
+  const overhead = registerHistogram(registry, {
     name: "sluice_overhead_seconds",
     help: "The gateway's own time up to the first byte.",
     buckets: overheadBuckets,
-    registers: [registry],
-  });
+  })();
   const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
 
   return (entry) => {
@@ -63,12 +63,11 @@ function pairMaker(registry: Registry): (key: string) => Pair {
     help: "Attempts of models without a price that used something: they cost 0, and no budget counts them.",
     labelNames: ["model"],
   });
-  const firstByte = new Histogram({
+  const firstByte = registerHistogram(registry, {
     name: "sluice_first_byte_seconds",
     help: "Time from the request's arrival to the first byte of its answer.",
     labelNames: ["provider", "model"],
     buckets: firstByteBuckets,
-    registers: [registry],
   });
   return (key) => {
     const [provider = "", model = provider] = key.split("\n");
@@ -80,7 +79,7 @@ function pairMaker(registry: Registry): (key: string) => Pair {
       tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
       cost: cost({ model }),
       unpriced: unpriced({ model }),
-      firstByte: firstByte.labels(provider, model),
+      firstByte: firstByte(provider, model),
     };
   };
 }

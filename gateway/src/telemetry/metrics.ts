@@ -1,8 +1,9 @@
 import { bounds } from "#core/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
+import { registerHistogram } from "./histogram-tally.ts";
 import type { GaugeRule, MetricReport } from "./metric-reports.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
-import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
+import { Counter, Gauge, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
 
@@ -90,7 +91,7 @@ export function createMetrics(version?: string): Metrics {
     },
     duration: (name) => {
       const help = helpOf[name] ?? name;
-      const histogram = new Histogram({ name, help, buckets: shortBuckets, registers: [registry] });
+      const histogram = registerHistogram(registry, { name, help, buckets: shortBuckets })();
       return (ms) => histogram.observe(ms / 1000);
     },
     attemptEnd: registerAttemptMetrics(registry),
@@ -106,18 +107,17 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
     help: "Answered requests by route and status.",
     labelNames: ["route", "status"],
   });
-  const duration = new Histogram({
+  const duration = registerHistogram(registry, {
     name: "sluice_request_duration_seconds",
     help: "Time from the request's arrival to the last byte of its answer.",
     labelNames: ["route"],
     buckets: durationBuckets,
-    registers: [registry],
   });
   const routes = new Series(bounds.metricValuesMax, (route: string) => ({
     statuses: new Series(bounds.metricValuesMax, (status: number | "other") =>
       count({ route, status: String(status) }),
     ),
-    duration: duration.labels(route),
+    duration: duration(route),
   }));
   return (route, status, totalMs) => {
     const children = routes.of(route);

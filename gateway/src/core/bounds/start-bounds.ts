@@ -13,7 +13,7 @@ export const startBounds = {
   /** Problems of one config file that are listed; the rest are counted. */
   configProblemsMax: 100,
   /** How often a config file is looked at. A change counts when two looks in a row agree: well within one second. */
-  configPollMs: 250,
+  configPollMs: 400,
   /** Label values of one metric; further ones are counted together as `other`. */
   metricPairsMax: 2_000,
   metricValuesMax: 64,

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { abortSignalOf, LeaveSignal } from "./call-signal.ts";
+
+test("whoever listens hears of the end once, and whoever has left does not", () => {
+  const signal = new LeaveSignal();
+  const heard: string[] = [];
+  const listener = (who: string) => () => void heard.push(who);
+  const [first, second, third] = [listener("first"), listener("second"), listener("third")];
+  for (const one of [first, second, third, second]) signal.addEventListener("abort", one);
+  signal.removeEventListener("abort", third);
+  signal.abort();
+  signal.abort();
+  expect([signal.aborted, heard]).toEqual([true, ["first", "second"]]);
+});
+
+test("the first to listen may leave before the others", () => {
+  const signal = new LeaveSignal();
+  let heard = 0;
+  const first = (): void => {};
+  signal.addEventListener("abort", first);
+  signal.addEventListener("abort", () => void heard++);
+  signal.removeEventListener("abort", first);
+  signal.addEventListener("abort", () => void heard++);
+  signal.abort();
+  expect(heard).toBe(2);
+});
+
+test("the runtime's own signal ends with it, also when it had ended before", () => {
+  const signal = new LeaveSignal();
+  const before = abortSignalOf(signal);
+  expect(before.aborted).toBe(false);
+  signal.abort();
+  expect([before.aborted, abortSignalOf(signal).aborted]).toEqual([true, true]);
+});

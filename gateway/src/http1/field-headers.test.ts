@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { FieldHeaders } from "./field-headers.ts";
+
+const name = fc.constantFrom("accept", "content-type", "x-one", "x-two", "idempotency-key", "forwarded");
+// A value may be spelled as a name is.
+const value = fc.oneof(
+  name,
+  fc.stringMatching(/^[a-z0-9=;/, ]{0,20}$/).map((text) => text.trim()),
+);
+
+test("fields are read as the runtime's Headers read them", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value), { maxLength: 8 }), (fields) => {
+      const own = new FieldHeaders(fields.flat());
+      const runtime = new Headers();
+      for (const [one, said] of fields) runtime.append(one, said);
+      const byName = (pairs: Iterable<[string, string]>) => [...pairs].sort(([a], [b]) => (a < b ? -1 : 1));
+      expect(byName({ [Symbol.iterator]: () => own[Symbol.iterator]() as IterableIterator<[string, string]> })).toEqual(
+        byName(runtime),
+      );
+      for (const one of ["accept", "content-type", "x-one", "x-two", "never-sent"]) {
+        expect([own.get(one), own.has(one)]).toEqual([runtime.get(one), runtime.has(one)]);
+      }
+    }),
+  );
+});
