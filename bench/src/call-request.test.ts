@@ -18,6 +18,14 @@ test("The pace of a stream is told in the text of the message, where a translati
   }
 });
 
+test("Further header lines, and how long the upstream is to wait, reach it", () => {
+  const request = callRequest({ port: 80, key: "none", bodyBytes: 1024, headers: ["x-one: 1"], delayMs: 20 });
+  const [head = "", body = ""] = request.toString("latin1").split("\r\n\r\n");
+  expect(head.split("\r\n")).toContain("x-one: 1");
+  expect(JSON.parse(body).messages.at(-1).content).toStartWith("delay_ms=20 ");
+  expect(body).toHaveLength(1024);
+});
+
 test("A form ends with its model and can be read by others", async () => {
   const { head, body } = bodyOf("edit", 50_000);
   const type = /content-type: (.+)/.exec(head)?.[1] ?? "";

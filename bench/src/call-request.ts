@@ -4,10 +4,14 @@ import { editForm } from "./edit-form.ts";
 export interface CallShape {
   readonly port: number;
   readonly key: string;
+  /** More lines of the head. */
+  readonly headers?: readonly string[];
   /** Left out: chat completions. */
   readonly caller?: Caller;
   /** Left out: the one that a chat upstream serves. */
   readonly model?: string;
+  /** How long the upstream waits before it answers at all, in milliseconds. Left out: not at all. */
+  readonly delayMs?: number;
   /** Size of the body; the text of the last message, or the picture, fills it up. */
   readonly bodyBytes: number;
   /** Left out: an ordinary answer. Given: a stream of events. */
@@ -47,6 +51,7 @@ export function callRequest(shape: CallShape): Buffer {
     ...(caller === "messages" ? ["anthropic-version: 2023-06-01"] : []),
     "accept: */*",
     "user-agent: sluice-bench",
+    ...(shape.headers ?? []),
     `content-length: ${body.length}`,
   ].join("\r\n");
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body]);
@@ -57,7 +62,7 @@ export function callBody(caller: Exclude<Caller, "edit">, shape: Omit<CallShape,
   const { stream } = shape;
   // What makes it a stream comes first, so that the upstream need not keep a long body to know.
   const begin = `{"model":"${modelOf(shape)}",${stream === undefined ? "" : `"stream":true,`}`;
-  const [head, tail] = frames[caller](pace(stream));
+  const [head, tail] = frames[caller](pace(stream) + delay(shape.delayMs));
   return begin + head + text(shape.bodyBytes - begin.length - head.length - tail.length) + tail;
 }
 
@@ -82,6 +87,10 @@ function pace(stream: StreamShape | undefined): string {
   if (stream === undefined) return "";
   const { gapMs, eventsMax, endsAtMs } = stream;
   return `gap_ms=${Math.round(gapMs)} events=${eventsMax} ends_at_ms=${endsAtMs ?? 0} `;
+}
+
+function delay(delayMs: number | undefined): string {
+  return delayMs === undefined ? "" : `delay_ms=${delayMs} `;
 }
 
 // Text as agents send it: words, with escaped line ends and quotes, so that a scanner meets backslashes.

@@ -4,7 +4,7 @@ import { within } from "./deadline.ts";
 import type { StreamLoadResult, StreamLoadSpec } from "./programs/stream-load.ts";
 import type { Run } from "./run.ts";
 
-export type StreamLoad = Omit<StreamLoadSpec, "port" | "key" | "upstreamPort">;
+export type StreamLoad = Omit<StreamLoadSpec, "port" | "key" | "headers" | "upstreamPort">;
 
 const slackMs = 30_000;
 
@@ -15,8 +15,8 @@ export async function holdStreams(
   load: StreamLoad,
   meanwhile: () => Promise<void>,
 ): Promise<StreamLoadResult> {
-  const { port, key } = contender;
-  const spec: StreamLoadSpec = { ...load, port, key, upstreamPort: run.upstreamPort };
+  const { port, key, headers = [] } = contender;
+  const spec: StreamLoadSpec = { ...load, port, key, headers, upstreamPort: run.upstreamPort };
   const child = startChild({ command: run.programs("stream-load", spec), cores: run.cores.load });
   const what = `${load.streams} streams through ${contender.name}`;
   try {

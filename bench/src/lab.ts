@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Contender } from "./contender.ts";
+import type { Contender, LabName } from "./contender.ts";
 import { direct } from "./contenders/direct.ts";
 import { startNginx } from "./contenders/nginx.ts";
 import { type Sluice, startSluice } from "./contenders/sluice.ts";
@@ -9,11 +9,11 @@ import { benchDirectory, type Run } from "./run.ts";
 /** The contenders of a figure, asked in turn (A B C A B C …), so that the machine's moods fall on all of them alike. */
 export interface Lab {
   readonly run: Run;
-  readonly direct: Contender;
+  readonly direct: Contender<"direct">;
   /** Null where nginx is not installed. */
-  readonly nginx: Contender | null;
+  readonly nginx: Contender<"nginx"> | null;
   readonly sluice: Sluice;
-  readonly contenders: readonly Contender[];
+  readonly contenders: readonly Contender<LabName>[];
   close(): Promise<void>;
 }
 
@@ -34,20 +34,36 @@ export async function startLab(run: Run): Promise<Lab> {
   };
 }
 
-/** Samples by contender, in the order of the rounds. */
-export type Samples<Value> = Readonly<Record<Contender["name"], readonly Value[]>>;
+/** A sample of what was done, and what it cost. */
+export interface Sample<Value> {
+  readonly value: Value;
+  readonly cost: Cost;
+}
 
+/** Samples by contender, in the order of the rounds. */
 export async function inTurn<Value>(
   lab: Lab,
   rounds: number,
   act: (contender: Contender) => Promise<Value>,
-): Promise<Samples<{ value: Value; cost: Cost }>> {
-  const taken: Record<Contender["name"], { value: Value; cost: Cost }[]> = { direct: [], nginx: [], sluice: [] };
+): Promise<Readonly<Record<LabName, readonly Sample<Value>[]>>> {
+  const taken = await sampleInTurn(lab.run, lab.contenders, rounds, act);
+  const of = (name: LabName) => taken.get(name) ?? [];
+  return { direct: of("direct"), nginx: of("nginx"), sluice: of("sluice") };
+}
+
+/** The same with any contenders. */
+export async function sampleInTurn<Name extends string, Value>(
+  run: Run,
+  contenders: readonly Contender<Name>[],
+  rounds: number,
+  act: (contender: Contender<Name>) => Promise<Value>,
+): Promise<ReadonlyMap<Name, readonly Sample<Value>[]>> {
+  const taken = new Map(contenders.map(({ name }) => [name, [] as Sample<Value>[]]));
   for (let round = 0; round < rounds; round++) {
-    for (const contender of lab.contenders) {
-      const sample = await lab.run.noise.undisturbed(() => measure(contender, () => act(contender)));
-      lab.run.noise.shares.push(sample.cost.foreignShare);
-      taken[contender.name].push(sample);
+    for (const contender of contenders) {
+      const sample = await run.noise.undisturbed(() => measure(contender, () => act(contender)));
+      run.noise.shares.push(sample.cost.foreignShare);
+      taken.get(contender.name)?.push(sample);
     }
   }
   return taken;

@@ -9,6 +9,7 @@ import { hostile } from "./figures/hostile.ts";
 import { largeBodies } from "./figures/large-bodies.ts";
 import { loopBlock } from "./figures/loop-block.ts";
 import { pacedStreams } from "./figures/paced-streams.ts";
+import { comparePeers } from "./figures/peers.ts";
 import { sharedLimits } from "./figures/shared-limits.ts";
 import { smallRequest } from "./figures/small-request.ts";
 import { startUp } from "./figures/start-up.ts";
@@ -45,10 +46,11 @@ const runFigures: readonly (readonly [FigureName, (run: Run) => Promise<Figure[]
   ["shared", sharedLimits],
   ["changes", changeLatency],
   ["workers", twoWorkers],
+  ["peers", comparePeers],
 ];
 
 /** What only the light upstream can answer. */
-const lightOnly: readonly FigureName[] = ["edit", "streams", "translated"];
+const lightOnly: readonly FigureName[] = ["edit", "streams", "translated", "peers"];
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
@@ -79,9 +81,9 @@ async function main(): Promise<void> {
 }
 
 async function takeFigures(run: Run): Promise<Figure[]> {
-  const { only, simulator } = run.options;
-  const wanted = (name: FigureName) =>
-    (only.length === 0 || only.includes(name)) && !(simulator && lightOnly.includes(name));
+  const { only, simulator, peers } = run.options;
+  const asked = (name: FigureName) => (name === "peers" ? peers : only.length === 0) || only.includes(name);
+  const wanted = (name: FigureName) => asked(name) && !(simulator && lightOnly.includes(name));
   const figures: Figure[] = [];
   if (wanted("start")) figures.push(...(await announced("start", () => startUp(run))));
   if (labFigures.some(([name]) => wanted(name))) {

@@ -15,6 +15,7 @@ const figureNames = [
   "shared",
   "changes",
   "workers",
+  "peers",
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 
@@ -29,15 +30,18 @@ export interface Options {
   readonly simulator: boolean;
   /** A built executable to measure instead of the source; null: the source. */
   readonly gateway: string | null;
+  /** Ask the other gateways too that are installed. */
+  readonly peers: boolean;
   readonly help: boolean;
 }
 
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
-                        [--simulator] [--profile]
+                        [--peers] [--simulator] [--profile]
 
   --quick     about seven minutes; without it twenty-five
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
+  --peers     also the figure peers: other gateways where they are installed; it says how those are that are not
   --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit
   --profile   also leave a processor profile of the gateway in bench/results/profile; slows it down
 `;
@@ -50,6 +54,7 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: "string", default: "" },
       gateway: { type: "string" },
       simulator: { type: "boolean", default: false },
+      peers: { type: "boolean", default: false },
       profile: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -60,6 +65,7 @@ export function readOptions(args: readonly string[]): Options {
   return {
     mode: values.quick ? "quick" : "full",
     only: figureNames.filter((name) => only.includes(name)),
+    peers: values.peers,
     profile: values.profile,
     simulator: values.simulator,
     gateway: values.gateway ?? null,

@@ -1,14 +1,15 @@
 import type { StreamShape } from "./call-request.ts";
 import { runChild } from "./child.ts";
-import type { Contender } from "./contender.ts";
+import type { Contender, LabName } from "./contender.ts";
 import type { Lab } from "./lab.ts";
 import type { ProbeLane, ProbeResult, ProbeSpec } from "./programs/probe.ts";
 import type { Run } from "./run.ts";
 
-export type ProbeResults = Readonly<Record<Contender["name"], ProbeResult | null>>;
+export type ProbeResults = Readonly<Record<LabName, ProbeResult | null>>;
 
 export interface GentleLoad {
   readonly bodyBytes: number;
+  readonly delayMs?: number;
   readonly stream?: StreamShape;
   readonly everyMs: number;
   readonly inARow: number;
@@ -19,12 +20,21 @@ const warmUp = 100;
 
 /** Asks all contenders in turn, gently, and tells how long each took. */
 export async function probeContenders(lab: Lab, load: GentleLoad): Promise<ProbeResults> {
-  const { everyMs, inARow, count, ...shape } = load;
-  const targets = lab.contenders.map(({ name, port, key }) => ({ name, port, key, ...shape }));
-  const requests = (count + warmUp) * targets.length;
-  const results = await runProbe(lab.run, [{ targets, everyMs, inARow, count, warmUp }], requests * (everyMs + 20));
-  const of = (name: Contender["name"]) => results.find((result) => result.name === name) ?? null;
+  const results = await probeInTurn(lab.run, lab.contenders, load);
+  const of = (name: LabName) => results.find((result) => result.name === name) ?? null;
   return { direct: of("direct"), nginx: of("nginx"), sluice: of("sluice") };
+}
+
+/** The same with any contenders. */
+export async function probeInTurn(
+  run: Run,
+  contenders: readonly Contender[],
+  { everyMs, inARow, count, ...shape }: GentleLoad,
+): Promise<ProbeResult[]> {
+  const targets = contenders.map(({ name, port, key, headers = [] }) => ({ name, port, key, headers, ...shape }));
+  const requests = (count + warmUp) * targets.length;
+  const timeoutMs = requests * (everyMs + 20 + (shape.delayMs ?? 0));
+  return runProbe(run, [{ targets, everyMs, inARow, count, warmUp }], timeoutMs);
 }
 
 export async function runProbe(run: Run, lanes: readonly ProbeLane[], timeoutMs: number): Promise<ProbeResult[]> {

@@ -26,7 +26,7 @@ interface CorePlan {
 
 /** The command lines of our own programs. */
 type Programs = (
-  name: "upstream" | "probe" | "hostile-load" | "stream-load" | "json-load" | "slow-edits",
+  name: "upstream" | "probe" | "hostile-load" | "stream-load" | "json-load" | "slow-edits" | "bare-proxy",
   spec: unknown,
 ) => readonly string[];
 

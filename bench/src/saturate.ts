@@ -36,6 +36,7 @@ async function withOwnProgram(run: Run, contender: Contender, load: Saturation):
   const spec: JsonLoadSpec = {
     port: contender.port,
     key: contender.key,
+    ...(contender.headers === undefined ? {} : { headers: contender.headers }),
     bodyBytes: load.bodyBytes,
     connections: load.connections,
     durationMs: load.seconds * 1000,
@@ -57,7 +58,7 @@ async function withWrk(wrk: string, run: Run, contender: Contender, load: Satura
   const script = join(run.directory, `load-${contender.name}-${load.bodyBytes}.lua`);
   const body = join(run.directory, `body-${load.bodyBytes}.json`);
   await Bun.write(body, callBody("chat", load));
-  await Bun.write(script, wrkScript(contender.key, body, `${script}.json`));
+  await Bun.write(script, wrkScript(contender, body, `${script}.json`));
   const url = `http://127.0.0.1:${contender.port}${paths.chat}`;
   const connections = String(load.connections);
   const command = [wrk, "-t1", "-c", connections, "-d", `${load.seconds}s`, "--timeout", "10s", "-s", script, url];
@@ -73,10 +74,11 @@ async function withWrk(wrk: string, run: Run, contender: Contender, load: Satura
   };
 }
 
-function wrkScript(key: string, bodyFile: string, outFile: string): string {
+function wrkScript({ key, headers = [] }: Contender, bodyFile: string, outFile: string): string {
   return `wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
 wrk.headers["authorization"] = "Bearer ${key}"
+${headers.map((line) => wrkHeader(line)).join("\n")}
 local file = io.open("${bodyFile}", "rb")
 wrk.body = file:read("*a")
 file:close()
@@ -88,4 +90,9 @@ function done(summary, latency, requests)
   out:close()
 end
 `;
+}
+
+function wrkHeader(line: string): string {
+  const colon = line.indexOf(":");
+  return `wrk.headers["${line.slice(0, colon)}"] = ${JSON.stringify(line.slice(colon + 1).trim())}`;
 }

@@ -7,7 +7,7 @@ import { until } from "../deadline.ts";
 import { freePort, type Run } from "../run.ts";
 
 /** The yardstick: nginx with one worker, a kept-alive upstream and no access log. Null where nginx is not installed. */
-export async function startNginx(run: Run): Promise<Contender | null> {
+export async function startNginx(run: Run): Promise<Contender<"nginx"> | null> {
   const program = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin:/usr/local/bin" });
   if (program === null) return null;
   const port = freePort();

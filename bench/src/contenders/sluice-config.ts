@@ -11,8 +11,16 @@ export interface CatalogSize {
 
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
 
+export interface SluiceConfigOptions {
+  readonly catalog: CatalogSize;
+  /** How many calls of the group may run at once. */
+  readonly concurrency: number;
+  /** Without limits and budgets, and with a ledger that is not synced. */
+  readonly bare: boolean;
+}
+
 /** Governed in every way, with limits that are high enough never to refuse. */
-export function sluiceConfig(upstreamPort: number, catalog: CatalogSize, concurrency = 100_000): unknown {
+export function sluiceConfig(upstreamPort: number, { catalog, concurrency, bare }: SluiceConfigOptions): unknown {
   const rates = { rpm: 1_000_000_000, tpm: 1_000_000_000_000 };
   const others = Array.from({ length: catalog.providers }, (_, index) => `bench-${index + 1}`);
   return {
@@ -33,20 +41,19 @@ export function sluiceConfig(upstreamPort: number, catalog: CatalogSize, concurr
     workspaces: [
       {
         slug: "bench",
-        budget: { usd: 9_000_000, period: "month" },
-        groups: [{ name: "default", models: ["bench-*"], limits: { ...rates, concurrency } }],
+        ...(bare ? {} : { budget: { usd: 9_000_000, period: "month" } }),
+        groups: [{ name: "default", models: ["bench-*"], ...(bare ? {} : { limits: { ...rates, concurrency } }) }],
         keys: [
           {
             name: "load",
             group: "default",
             secret: benchKey,
-            limits: rates,
-            budget: { usd: 9_000_000, period: "day" },
+            ...(bare ? {} : { limits: rates, budget: { usd: 9_000_000, period: "day" } }),
           },
         ],
       },
     ],
-    settings: { ledger: { durability: "disk" } },
+    settings: { ledger: { durability: bare ? "process" : "disk" } },
   };
 }
 

@@ -19,6 +19,8 @@ export interface SluiceOptions {
   readonly profileDirectory?: string;
   /** More providers and models than the bench asks for; left out: none. */
   readonly catalog?: CatalogSize;
+  /** A key that is checked, and nothing else: no limit and no budget anywhere, and a ledger that is not synced. */
+  readonly bare?: boolean;
   /** How many calls of the group may run at once; left out: as many as come. */
   readonly concurrency?: number;
   /** Cores that it is pinned to; none: it is not. Left out: the contender's. */
@@ -27,7 +29,7 @@ export interface SluiceOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Sluice extends Contender {
+export interface Sluice extends Contender<"sluice"> {
   readonly pid: number;
   readonly dataDirectory: string;
   /** From the start of the process to its first good answer. */
@@ -45,7 +47,11 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
   await Bun.write(
     config,
     JSON.stringify(
-      sluiceConfig(run.upstreamPort, options.catalog ?? { providers: 0, models: 0, askedOn: 0 }, options.concurrency),
+      sluiceConfig(run.upstreamPort, {
+        catalog: options.catalog ?? { providers: 0, models: 0, askedOn: 0 },
+        concurrency: options.concurrency ?? 100_000,
+        bare: options.bare ?? false,
+      }),
       null,
       2,
     ),

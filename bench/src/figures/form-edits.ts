@@ -1,6 +1,6 @@
 import { imageModel } from "../call-request.ts";
 import { startChild } from "../child.ts";
-import type { Contender } from "../contender.ts";
+import type { LabName } from "../contender.ts";
 import { startSluice } from "../contenders/sluice.ts";
 import { within } from "../deadline.ts";
 import { type Figure, figure, middle, say } from "../figure.ts";
@@ -50,8 +50,8 @@ export async function formEdits(lab: Lab): Promise<Figure[]> {
 async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Promise<Figure> {
   const quick = lab.run.options.mode === "quick";
   const count = quick ? 1_000 : 2_000;
-  const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
-  const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  const worst: Record<LabName, number[]> = { direct: [], nginx: [], sluice: [] };
+  const usual: Record<LabName, number[]> = { direct: [], nginx: [], sluice: [] };
   for (let round = 0; round < 3; round++) {
     for (const contender of lab.contenders) {
       const { name: who, port, key } = contender;

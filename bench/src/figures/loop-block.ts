@@ -1,4 +1,4 @@
-import type { Contender } from "../contender.ts";
+import type { LabName } from "../contender.ts";
 import { type Figure, figure, middle } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
@@ -10,8 +10,8 @@ import { runProbe } from "../probe-contenders.ts";
 export async function loopBlock(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const count = quick ? 600 : 2_500;
-  const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
-  const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  const worst: Record<LabName, number[]> = { direct: [], nginx: [], sluice: [] };
+  const usual: Record<LabName, number[]> = { direct: [], nginx: [], sluice: [] };
   for (let round = 0; round < (quick ? 1 : 3); round++) {
     for (const { name, port, key } of lab.contenders) {
       const small = { name: "small", port, key, bodyBytes: 1024 };

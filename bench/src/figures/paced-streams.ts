@@ -1,4 +1,4 @@
-import type { Contender } from "../contender.ts";
+import type { Contender, LabName } from "../contender.ts";
 import { direct } from "../contenders/direct.ts";
 import { startNginx } from "../contenders/nginx.ts";
 import { startSluice } from "../contenders/sluice.ts";
@@ -41,7 +41,7 @@ interface Outcome {
   readonly events: number;
 }
 
-type Outcomes = Record<Contender["name"], Outcome[]>;
+type Outcomes = Record<LabName, Outcome[]>;
 
 export async function pacedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
@@ -67,7 +67,7 @@ export async function pacedStreams(run: Run): Promise<Figure[]> {
 function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
   const long = bodyBytes > 1024 ? ` of ${bodyBytes / 1024} KB requests` : "";
   const name = `${streams.toLocaleString("en-US")} paced streams${long}`;
-  const each = (who: Contender["name"], what: keyof Outcome) => taken[who].map((outcome) => outcome[what]);
+  const each = (who: LabName, what: keyof Outcome) => taken[who].map((outcome) => outcome[what]);
   const notes = (what: keyof Outcome, unit: string) =>
     `nginx ${middle(each("nginx", what))}, Sluice ${middle(each("sluice", what))} ${unit}`;
   const cpu = ratios(each("sluice", "cpuMicrosPerEvent"), each("nginx", "cpuMicrosPerEvent"));

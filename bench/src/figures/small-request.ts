@@ -24,11 +24,6 @@ export async function smallRequest(lab: Lab): Promise<Figure[]> {
       target: { most: 4 },
       note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs`,
     }),
-    figure("CPU per 1 KB chat request, against Portkey's gateway", [], {
-      unit: "×",
-      target: { most: 1 / 12 },
-      note: "Portkey's gateway is not run by this bench",
-    }),
     figure("Governed requests per second on one core", rates("sluice"), {
       unit: "1/s",
       target: Number.isFinite(nginxRate) ? { least: (8_000 * nginxRate) / 34_000 } : null,

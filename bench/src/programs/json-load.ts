@@ -7,6 +7,7 @@ import { answer, readSpec } from "./spec.ts";
 export interface JsonLoadSpec {
   readonly port: number;
   readonly key: string;
+  readonly headers?: readonly string[];
   readonly bodyBytes: number;
   readonly connections: number;
   readonly durationMs: number;

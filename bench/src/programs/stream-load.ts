@@ -10,6 +10,7 @@ import { answer, readSpec } from "./spec.ts";
 export interface StreamLoadSpec {
   readonly port: number;
   readonly key: string;
+  readonly headers?: readonly string[];
   /** Left out: chat completions. */
   readonly caller?: Caller;
   /** Left out: the one that a chat upstream serves. */

@@ -9,7 +9,8 @@ import { chatReply, chatTexts, imagesReply, messagesTexts, type StreamTexts } fr
  * The upstream of the bench: a raw HTTP/1.1 server that costs a few microseconds a request, so that what is measured
  * is the thing in front of it. Whole answers are fixed; streams are paced, which their first message asks for, and every
  * event says when it was sent. It speaks chat completions and messages, and takes forms that ask for pictures.
- * `GET /clock` tells its monotonic clock, so that a receiver in another process can read the stamps.
+ * `GET /clock` tells its monotonic clock, so that a receiver in another process can read the stamps; `GET /served` how
+ * many calls came, which is the truth that ledgers are held against.
  */
 interface Caller {
   /** Bytes of a request's beginning that are not yet whole. */
@@ -35,6 +36,8 @@ type CallerSocket = Socket<Caller>;
 const begunBytes = 512;
 const chatAnswer = httpReply("application/json", chatReply());
 const imagesAnswer = httpReply("application/json", imagesReply());
+
+let served = 0;
 
 const wheel = new StreamWheel<CallerSocket>((socket) => emit(socket));
 
@@ -89,8 +92,15 @@ function receive(socket: CallerSocket, piece: Buffer): void {
 
 function respond(socket: CallerSocket, head: string, body: string): void {
   if (head.startsWith("GET /clock")) send(socket, httpReply("text/plain", String(performance.now())));
-  else if (head.startsWith(`POST ${paths.edit}`)) send(socket, imagesAnswer);
+  else if (head.startsWith("GET /served")) send(socket, httpReply("text/plain", String(served)));
+  else serve(socket, head, body);
+}
+
+function serve(socket: CallerSocket, head: string, body: string): void {
+  served++;
+  if (head.startsWith(`POST ${paths.edit}`)) send(socket, imagesAnswer);
   else if (body.includes("gap_ms=")) beginStream(socket, head, body);
+  else if (body.includes("delay_ms=")) setTimeout(() => send(socket, chatAnswer), numberIn(body, "delay_ms"));
   else send(socket, chatAnswer);
 }
 
