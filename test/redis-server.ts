@@ -35,6 +35,17 @@ export class RedisServer {
     return RedisServer.start("--sentinel", ...words.map((line) => `sentinel ${line.join(" ")}`));
   }
 
+  /** A node of a cluster that replaces a master of its own some half a second after it has gone. */
+  static node(): Promise<RedisServer> {
+    const settings = [
+      ["cluster-enabled", "yes"],
+      ["cluster-node-timeout", "500"],
+      ["cluster-replica-validity-factor", "0"],
+      ["cluster-announce-ip", "127.0.0.1"],
+    ];
+    return RedisServer.start(...settings.flatMap(([name = "", value = ""]) => [`--${name}`, value]));
+  }
+
   /**
    * `args`: further settings, as on its command line; `{port}` stands for the port. After `--sentinel` they are lines of the file that
    * it keeps. To be stopped.
@@ -86,6 +97,10 @@ export class RedisServer {
 
   resume(): void {
     this.#process?.kill("SIGCONT");
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== null;
   }
 
   /** It dies without a word. */

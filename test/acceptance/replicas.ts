@@ -8,6 +8,8 @@ export interface Replicas {
   readonly gateways: readonly Gateway[];
   readonly redis: RedisServer;
   readonly simulator: SimulatorProcess;
+  /** Of the database that they share. */
+  readonly databaseUrl: string;
   /** Stops all of them and drops the database. */
   close(): Promise<void>;
 }
@@ -19,6 +21,8 @@ export interface ReplicasOptions {
   readonly config: (simulatorUrl: string) => ConfigFile;
   readonly env?: Readonly<Record<string, string>>;
   readonly simulator?: SimulatorSetup;
+  /** Each is told under which address it is reached, so that vendors can call back. */
+  readonly knowTheirAddresses?: boolean;
 }
 
 export async function startReplicas(options: ReplicasOptions): Promise<Replicas> {
@@ -45,14 +49,14 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
     };
     const config = options.config(simulator.url);
     const start = async (): Promise<Gateway> => {
-      const gateway = await startGateway({ config, env });
+      const gateway = await startGateway({ config, env, knowsItsAddress: options.knowTheirAddresses === true });
       closing.push(() => gateway.remove());
       return gateway;
     };
     // One first: it makes the tables, the others find them.
     const first = await start();
     const others = await Promise.all(Array.from({ length: options.count - 1 }, start));
-    return { gateways: [first, ...others], redis, simulator, close };
+    return { gateways: [first, ...others], redis, simulator, databaseUrl: address.href, close };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -1,17 +1,24 @@
-import { Database } from "bun:sqlite";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { TruthRecord } from "@sluice/simulator";
 import { until } from "../until.ts";
-import { type CreateRequest, judgeVideos, type ShownTask, type VideoRow, type VideoVerdict } from "./judge-videos.ts";
+import { judgeVideos, type VideoVerdict } from "./judge-videos.ts";
 import { type KeyUsage, readKeyUsage } from "./key-usage.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys } from "./test-config.ts";
+import {
+  everyRow,
+  everyTask,
+  isOpen,
+  type PicturesSeen,
+  picturesIn,
+  readRequests,
+  tasksDueInSqlite,
+} from "./video-evidence.ts";
 import { VideoLoad } from "./video-load.ts";
-import { isLarge, ordersOf, pictureBytes, videoConfig } from "./video-orders.ts";
+import { ordersOf, videoConfig } from "./video-orders.ts";
 
 export interface VideoKillOptions {
   readonly orders: number;
@@ -49,8 +56,7 @@ export interface VideoKillReport extends VideoVerdict {
   readonly verifyStatus: number;
   readonly verifyOutput: string;
   readonly slowestStartMs: number;
-  /** Requests with a picture inside that reached a vendor, and how many of them were too short to hold it. */
-  readonly pictures: { readonly sent: number; readonly cut: number };
+  readonly pictures: PicturesSeen;
 }
 
 /** Longer than the longest lease: a submission's. */
@@ -79,19 +85,24 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
   });
   try {
     await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
-    const load = new VideoLoad(gateway.url, ordersOf(options.orders), options.restMs);
+    const load = new VideoLoad({
+      urls: [gateway.url],
+      key: keys.main,
+      orders: ordersOf(options.orders),
+      pauseMs: options.restMs,
+    });
     const loaded = load.run(options.callers);
     const slowestStartMs = await killOften(gateway, clock, options);
     await loaded;
     await quiet(gateway, clock);
     const placed = await load.repeat(options.callers);
-    const waiting = (await everyTask(gateway)).filter(isOpen);
+    const waiting = (await everyTask(gateway.url, keys.main)).filter(isOpen);
     // What nobody could find is held until its deadline, and is never sent again.
     await gateway.stop();
     clock.leap(pastEveryDeadlineMs);
     await gateway.restart();
     const shown = await until(async () => {
-      const all = await everyTask(gateway);
+      const all = await everyTask(gateway.url, keys.main);
       return all.some(isOpen) ? null : all;
     });
     const before = await spentStanding(gateway);
@@ -147,7 +158,7 @@ async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: 
 
 /** Until looks at vendors, over so long a time, have ended nothing more. */
 async function quiet(gateway: Gateway, clock: FastClock): Promise<void> {
-  const open = async (): Promise<number> => (await everyTask(gateway)).filter(isOpen).length;
+  const open = async (): Promise<number> => (await everyTask(gateway.url, keys.main)).filter(isOpen).length;
   // What killed processes were working on is anybody's again.
   clock.leap(standstillMs);
   for (let before = Number.NaN, now = await open(); now !== before; ) {
@@ -162,15 +173,8 @@ async function quiet(gateway: Gateway, clock: FastClock): Promise<void> {
 
 /** Until every task that was due by then has been looked at, however slow the machine: a leap would end a look halfway. */
 async function lookedAt(gateway: Gateway, byMs: number): Promise<void> {
-  const database = new Database(join(gateway.dataDir, "sluice.db"), { readonly: true });
-  try {
-    const due = database.query<{ tasks: number }, [number]>(
-      "select count(*) as tasks from tasks where final = 0 and due_at <= ?",
-    );
-    await until(() => due.get(byMs)?.tasks === 0);
-  } finally {
-    database.close();
-  }
+  const due = tasksDueInSqlite(gateway.dataDir);
+  await until(async () => (await due(byMs)) === 0);
 }
 
 interface FastClock {
@@ -204,59 +208,8 @@ function spentStanding(gateway: Gateway): Promise<KeyUsage> {
   });
 }
 
-interface TaskList {
-  readonly data: readonly ShownTask[];
-  readonly next: string | null;
-}
-
-async function everyTask(gateway: Gateway): Promise<readonly ShownTask[]> {
-  const all: ShownTask[] = [];
-  let after = "";
-  do {
-    const answer = await fetch(`${gateway.url}/v1/video/tasks?limit=100${after}`, {
-      headers: { authorization: `Bearer ${keys.main}` },
-    });
-    if (!answer.ok) throw new Error(`GET /v1/video/tasks: ${answer.status} ${await answer.text()}`);
-    const page = (await answer.json()) as TaskList;
-    all.push(...page.data);
-    after = page.next === null ? "" : `&after=${encodeURIComponent(page.next)}`;
-  } while (after !== "");
-  return all;
-}
-
-function isOpen({ status }: ShownTask): boolean {
-  return status === "queued" || status === "running";
-}
-
-async function everyRow(gateway: Gateway): Promise<readonly VideoRow[]> {
-  const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
-  if (status !== 0) throw new Error(`sluice ledger export: ${stderr}`);
-  return lines(stdout);
-}
-
 function filesIn(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
-}
-
-function picturesIn(requests: readonly SentRequest[], rows: readonly VideoRow[]): VideoKillReport["pictures"] {
-  const large = new Set(rows.filter(({ tags }) => isLarge(Number(tags["order"]))).map((row) => row.attempt_id));
-  const sent = requests.filter(({ attempt_id }) => large.has(attempt_id));
-  return { sent: sent.length, cut: sent.filter(({ body_bytes }) => body_bytes < pictureBytes).length };
-}
-
-type SentRequest = CreateRequest & Pick<TruthRecord, "body_bytes">;
-
-function readRequests(file: string): readonly SentRequest[] {
-  const creates = /\/(?:contents\/generations\/tasks|videos)$/;
-  const all: readonly TruthRecord[] = lines(readFileSync(file, "utf8"));
-  return all.filter(({ method, path }) => method === "POST" && creates.test(path));
-}
-
-function lines<T>(text: string): readonly T[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): T => JSON.parse(line));
 }
 
 /**

@@ -1,5 +1,15 @@
-import { keys } from "./test-config.ts";
 import { type Order, orderBody } from "./video-orders.ts";
+
+export interface VideoLoadOptions {
+  /** Of gateways that serve alike: the tries of an order go to them in turn. */
+  readonly urls: readonly string[];
+  readonly key: string;
+  readonly orders: readonly Order[];
+  /** How long each caller rests between two orders. */
+  readonly pauseMs: number;
+  /** Where callers want to be told of each end. */
+  readonly callbackUrl?: string;
+}
 
 /** What callers were told of one order, over all tries. */
 export interface Placed {
@@ -13,6 +23,7 @@ export interface Placed {
 
 interface Placing {
   readonly order: Order;
+  tries: number;
   readonly ids: Set<string>;
   readonly statuses: number[];
   unanswered: number;
@@ -24,16 +35,13 @@ const comeBackSoon = new Set(["draining", "ledger_unavailable", "overloaded", "s
 
 /** Callers that place orders side by side, each under its own Idempotency-Key, and try again until somebody answers. */
 export class VideoLoad {
-  readonly #url: string;
-  readonly #pauseMs: number;
+  readonly #options: VideoLoadOptions;
   readonly #placings: readonly Placing[];
   #next = 0;
 
-  /** `pauseMs`: how long each caller rests between two orders. */
-  constructor(url: string, orders: readonly Order[], pauseMs: number) {
-    this.#url = url;
-    this.#pauseMs = pauseMs;
-    this.#placings = orders.map((order) => ({ order, ids: new Set(), statuses: [], unanswered: 0 }));
+  constructor(options: VideoLoadOptions) {
+    this.#options = options;
+    this.#placings = options.orders.map((order) => ({ order, ids: new Set(), statuses: [], tries: 0, unanswered: 0 }));
   }
 
   /** How many orders somebody has begun to place. */
@@ -61,7 +69,7 @@ export class VideoLoad {
       if (placing === undefined) return;
       this.#next += 1;
       await this.#place(placing);
-      await Bun.sleep(this.#pauseMs);
+      await Bun.sleep(this.#options.pauseMs);
     }
   }
 
@@ -72,16 +80,19 @@ export class VideoLoad {
   /** False when nobody answered, or not yet. */
   async #try(placing: Placing): Promise<boolean> {
     const { order, ids, statuses } = placing;
+    const { urls, key, callbackUrl } = this.#options;
+    const url = urls[(order.number + placing.tries++) % urls.length] ?? "";
+    const callback = callbackUrl === undefined ? {} : { callback_url: callbackUrl };
     try {
-      const answer = await fetch(`${this.#url}/v1/video/tasks`, {
+      const answer = await fetch(`${url}/v1/video/tasks`, {
         method: "POST",
         headers: {
           "content-type": "application/json",
-          authorization: `Bearer ${keys.main}`,
+          authorization: `Bearer ${key}`,
           "idempotency-key": `order-${order.number}`,
           "x-sluice-tags": `order=${order.number}`,
         },
-        body: JSON.stringify(orderBody(order)),
+        body: JSON.stringify({ ...orderBody(order), ...callback }),
         signal: AbortSignal.timeout(impatienceMs),
       });
       const told = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };

@@ -63,28 +63,30 @@ export function videoConfig(simulatorUrl: string): ConfigFile {
   };
 }
 
-/** The same orders for the same number. Three quarters go well; the rest goes wrong in every way there is. */
-export function ordersOf(count: number): readonly Order[] {
+/**
+ * The same orders for the same number. Three quarters go well; the rest goes wrong in every way there is. `secondMs`: how long a
+ * second of the vendor's takes.
+ */
+export function ordersOf(count: number, secondMs = 1_000): readonly Order[] {
   return Array.from({ length: count }, (_, index): Order => {
     const model = videoModels[index % videoModels.length] ?? "clip-marked";
     // Sora's list tells the words of a prompt without a script in them, so its scripts are left at the simulator.
-    return { number: index, model, script: model === "clip-sora" ? {} : scriptOf(index) };
+    return { number: index, model, script: model === "clip-sora" ? {} : scriptOf(index, secondMs) };
   });
 }
 
-const seconds = 1_000;
-
-function scriptOf(index: number): Script {
+function scriptOf(index: number, secondMs: number): Script {
   const usual: Script = {
-    queued_ms: (2 + (index % 7)) * seconds,
-    running_ms: (10 + ((index * 37) % 120)) * seconds,
+    queued_ms: (2 + (index % 7)) * secondMs,
+    running_ms: (10 + ((index * 37) % 120)) * secondMs,
     callbacks: index % 3,
-    latency_ms: (index % 5) * seconds,
+    latency_ms: (index % 5) * secondMs,
   };
+  const troubles = troublesOf(secondMs);
   return { ...usual, ...(troubles[Math.floor(index / videoModels.length) % troubles.length] ?? {}) };
 }
 
-const troubles: readonly Script[] = [
+const troublesOf = (secondMs: number): readonly Script[] => [
   {},
   { ends: "failed" },
   {},
@@ -94,9 +96,9 @@ const troubles: readonly Script[] = [
   {},
   { answer_lost: "silent" },
   {},
-  { vanish_ms: 30 * seconds, running_ms: 1_800 * seconds },
+  { vanish_ms: 30 * secondMs, running_ms: 1_800 * secondMs },
   {},
-  { latency_ms: 90 * seconds },
+  { latency_ms: 90 * secondMs },
   {},
   { poll: { status: 500 }, poll_count: 3 },
   {},
@@ -106,7 +108,7 @@ const troubles: readonly Script[] = [
   {},
   { status: 429, error_code: "QuotaExceeded" },
   {},
-  { latency_ms: 20 * seconds, callbacks: 2 },
+  { latency_ms: 20 * secondMs, callbacks: 2 },
   {},
   { status: 504 },
 ];

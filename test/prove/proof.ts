@@ -31,3 +31,8 @@ export function table(findings: readonly Finding[]): string {
     ])
     .join("\n");
 }
+
+/** Counts by name, in words. */
+export function say(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([what, count]) => `${what} ${count}`).join(", ");
+}

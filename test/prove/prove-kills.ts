@@ -1,4 +1,3 @@
-import { fillDisk, freeDisk } from "../../scripts/full-disk.mjs";
 import type { PostgresOfTests } from "../../scripts/postgres.mjs";
 import { judgeLedger } from "../acceptance/judge-ledger.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
@@ -9,7 +8,8 @@ import type { Replicas } from "../acceptance/replicas.ts";
 import type { Gateway } from "../acceptance/start-gateway.ts";
 import { keys } from "../acceptance/test-config.ts";
 import { until } from "../until.ts";
-import { type Finding, finding, unlike } from "./proof.ts";
+import { type Finding, finding, say, unlike } from "./proof.ts";
+import { troubleThem } from "./prove-troubles.ts";
 
 export interface KillsOptions {
   readonly replicas: Replicas;
@@ -25,8 +25,6 @@ export interface KillsOptions {
 const clients = 48;
 /** Share of callers who leave in the middle. */
 const abortShare = 0.15;
-/** Peace between two troubles. */
-const peaceMs = [400, 1_500] as const;
 /** Longer than any caller waits for what was under way. */
 const lastCallsMs = 120_000;
 
@@ -40,7 +38,11 @@ export async function proveKills(options: KillsOptions): Promise<readonly Findin
     { clients, abortShare, seed: options.seed },
   );
   const loaded = load.run();
-  const { struck, faults } = await troubleThem(options, load);
+  const { struck, faults } = await troubleThem({
+    ...options,
+    between: (least, most) => load.between(least, most),
+    isEnough: () => load.served >= options.calls,
+  });
   load.stop();
   const calls = await Promise.race([loaded, Bun.sleep(lastCallsMs).then(() => null)]);
   if (calls === null) faults.push(`callers still wait ${lastCallsMs} ms after the last trouble`);
@@ -127,158 +129,10 @@ async function atRest(gateways: readonly Gateway[]): Promise<readonly string[]> 
   return faults;
 }
 
-type Trouble = readonly [name: string, strike: () => Promise<void>];
-
-/** One trouble after the other, each as often as the others, in an order of chance. */
-async function troubleThem(options: KillsOptions, load: KillLoad) {
-  const struck = new Map<string, number>();
-  const faults: string[] = [];
-  const endMs = performance.now() + options.minutes * 60_000;
-  const all = troubles(options, load);
-  let waiting: Trouble[] = [];
-  while (load.served < options.calls || struck.size < all.length || waiting.length > 0) {
-    if (performance.now() > endMs) {
-      faults.push(`${load.served} calls in ${options.minutes} minutes, and ${struck.size} of ${all.length} troubles`);
-      break;
-    }
-    if (waiting.length === 0) waiting = [...all];
-    await Bun.sleep(load.between(...peaceMs));
-    const [[name, strike] = all[0] as Trouble] = waiting.splice(load.between(0, waiting.length - 1), 1);
-    await strike();
-    struck.set(name, (struck.get(name) ?? 0) + 1);
-    options.replicas.gateways.forEach((gateway, at) => {
-      if (!isRunning(gateway.pid())) faults.push(`replica ${at + 1} ended by itself after: ${name}\n${tail(gateway)}`);
-    });
-    if (faults.length > 0) break;
-  }
-  return { struck, faults };
-}
-
-function troubles({ replicas: { gateways, redis }, postgres }: KillsOptions, load: KillLoad): readonly Trouble[] {
-  const any = (): Gateway => gateways[load.between(0, gateways.length - 1)] as Gateway;
-  const while_ = (least: number, most: number) => Bun.sleep(load.between(least, most));
-  const runRedis = async (): Promise<void> => {
-    if (!(await redis.run())) throw new Error("Redis did not start again");
-  };
-  const killed = async (gateway: Gateway): Promise<void> => {
-    await gateway.kill9();
-    await gateway.restart();
-  };
-  return [
-    ["replica killed", () => killed(any())],
-    [
-      "replica killed while it drains",
-      async () => {
-        const gateway = any();
-        process.kill(gateway.pid(), "SIGTERM");
-        await while_(1, 200);
-        await killed(gateway);
-      },
-    ],
-    ["all replicas killed", async () => void (await Promise.all(gateways.map(killed)))],
-    [
-      "replica stopped and continued",
-      async () => {
-        const { pid } = any();
-        process.kill(pid(), "SIGSTOP");
-        await while_(500, 4_000);
-        process.kill(pid(), "SIGCONT");
-      },
-    ],
-    [
-      "Redis killed and emptied",
-      async () => {
-        await redis.end();
-        await while_(0, 1_500);
-        await runRedis();
-      },
-    ],
-    [
-      "Redis stopped and continued",
-      async () => {
-        redis.pause();
-        await while_(300, 4_000);
-        redis.resume();
-      },
-    ],
-    [
-      "replica killed while Redis is away",
-      async () => {
-        await redis.end();
-        const gateway = any();
-        await gateway.kill9();
-        await while_(0, 500);
-        await runRedis();
-        await gateway.restart();
-      },
-    ],
-    [
-      "PostgreSQL stopped and continued",
-      async () => {
-        await postgres.befalls("pause");
-        await while_(300, 5_000);
-        await postgres.befalls("resume");
-      },
-    ],
-    [
-      "PostgreSQL killed",
-      async () => {
-        await postgres.befalls("kill");
-        await while_(0, 3_000);
-        await postgres.befalls("run");
-      },
-    ],
-    [
-      "disk of a replica full",
-      async () => {
-        const gateway = any();
-        fillDisk(gateway.pid());
-        await while_(500, 4_000);
-        freeDisk(gateway.pid());
-      },
-    ],
-    [
-      "disk of PostgreSQL full",
-      async () => {
-        await postgres.befalls("fill");
-        await while_(500, 3_000);
-        await postgres.befalls("free");
-      },
-    ],
-    [
-      "replica killed while PostgreSQL is away",
-      async () => {
-        await postgres.befalls("kill");
-        await while_(100, 1_000);
-        const gateway = any();
-        await gateway.kill9();
-        await postgres.befalls("run");
-        await gateway.restart();
-      },
-    ],
-  ];
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-function tail(gateway: Gateway): string {
-  return gateway.output().slice(-2_000);
-}
-
 function tokens(truth: ReturnType<typeof readTruth>): number {
   return truth.reduce((all, record) => all + record.output_tokens_emitted, 0);
 }
 
 function fault(one: string | null): readonly string[] {
   return one === null ? [] : [one];
-}
-
-function say(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([what, count]) => `${what} ${count}`).join(", ");
 }

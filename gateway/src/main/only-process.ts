@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Clock, Lease, Leases } from "#ports/index.ts";
+import type { Clock, Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface OnlyProcessOptions {
@@ -106,14 +106,18 @@ async function refuseBesideShared(options: Omit<OnlyProcessOptions, "onTaken">):
   if (await isKeptAlive(options, sharedLease.name)) throw besideShared();
 }
 
-/** Waits until the lease is free, or taken anew: who renews it is alive. */
+/**
+ * Waits until the lease is free, or renewed: who renews it is alive. Those that count together take the one of the only process for a
+ * moment when they begin, one after the other: that is another taking, and no renewal.
+ */
 async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
-  let until: number | null = null;
+  let before: LeaseHolder | null = null;
   for (;;) {
     const holder = await leases.holder(name);
     if (holder === null) return false;
-    if (until !== null && holder.until > until) return true;
-    until = holder.until;
+    const isSame = name === sharedLease.name || before?.fence === holder.fence;
+    if (before !== null && isSame && holder.until > before.until) return true;
+    before = holder;
     await new Promise<void>((resolve) => void clock.after(bounds.onlyProcessLookMs, resolve));
   }
 }

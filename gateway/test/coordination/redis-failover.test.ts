@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createClient } from "@redis/client";
 import type { RedisCounter } from "#coordination/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { ask, RedisCluster } from "./redis-cluster.ts";
 import { granted, RedisGround } from "./redis-ground.ts";
 
 describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis === null ? "" : ` (${noRedis})`}`, () => {
@@ -24,6 +24,24 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
       await ground.close();
     }
   });
+
+  test("a cluster replaces the master of the limits by its replica: counts go on, never beyond a limit, and calls are back after the election", async () => {
+    const ground = await RedisGround.open();
+    const cluster = await RedisCluster.start();
+    try {
+      const before = await cluster.masterOf("{sluice}:epoch");
+      await survives(ground, cluster.url(), async () => {
+        expect((await cluster.masterOf("{sluice}:epoch")).keys).toBeGreaterThan(0);
+        await before.server.end();
+      });
+      const after = await cluster.masterOf("{sluice}:epoch");
+      expect(after.server).not.toBe(before.server);
+      expect(after.keys).toBeGreaterThan(0);
+    } finally {
+      await ground.close();
+      await cluster.stop();
+    }
+  });
 });
 
 /** Three processes hold places of eight; then what befalls the server, and a window that the ledger knows some of. */
@@ -38,6 +56,8 @@ async function survives(ground: RedisGround, url: string, befalls: () => Promise
   const places = gaugeClaim("g", 4);
   for (const counter of counters) await granted(counter, [places]);
   await befalls();
+  // Callers go on; without them it would be found out with the next renewal of a lease.
+  await Promise.all(counters.map((counter) => counter.peek(places)));
   await until(() => counters.every(({ isUp, epochs }) => isUp && epochs === 1));
   expect(seeded).toBe(2);
   const [one, two] = counters as [RedisCounter, RedisCounter];
@@ -53,16 +73,4 @@ async function sentinelsKnown(port: number): Promise<number> {
 
 async function isInStep(port: number): Promise<boolean> {
   return String(await ask(port, ["INFO", "replication"])).includes("master_link_status:up");
-}
-
-/** What one server answers. */
-async function ask(port: number, words: readonly string[]): Promise<unknown> {
-  const client = createClient({ url: `redis://127.0.0.1:${port}` });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return await client.sendCommand([...words]);
-  } finally {
-    client.destroy();
-  }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createClient } from "@redis/client";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { ask } from "./redis-cluster.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
 describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" : ` (${noRedis})`}`, () => {
@@ -18,13 +18,13 @@ describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" 
         ["10923", "16383"],
       ] as const;
       for (const [index, { port }] of nodes.entries()) {
-        await asked(port, ["CLUSTER", "ADDSLOTSRANGE", ...(ranges[index] ?? [])]);
-        await asked(port, ["CLUSTER", "SET-CONFIG-EPOCH", String(index + 1)]);
-        if (index > 0) await asked(port, ["CLUSTER", "MEET", "127.0.0.1", String(ground.server.port)]);
+        await ask(port, ["CLUSTER", "ADDSLOTSRANGE", ...(ranges[index] ?? [])]);
+        await ask(port, ["CLUSTER", "SET-CONFIG-EPOCH", String(index + 1)]);
+        if (index > 0) await ask(port, ["CLUSTER", "MEET", "127.0.0.1", String(ground.server.port)]);
       }
       await until(async () => {
-        const infos = await Promise.all(nodes.map(({ port }) => asked(port, ["CLUSTER", "INFO"])));
-        return infos.every((info) => /cluster_state:ok.*cluster_known_nodes:3/s.test(info.toString()));
+        const infos = await Promise.all(nodes.map(({ port }) => ask(port, ["CLUSTER", "INFO"])));
+        return infos.every((info) => /cluster_state:ok.*cluster_known_nodes:3/s.test(String(info)));
       });
       // The first address is nobody's: the others are tried.
       const addresses = nodes.map(({ port }) => `addr=127.0.0.1:${port}`).join("&");
@@ -35,7 +35,7 @@ describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" 
       const { ticket } = await granted(counter, claims);
       expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
       await counter.settle(ticket, [1, 0, 0]);
-      const sizes = await Promise.all(nodes.map(({ port }) => asked(port, ["DBSIZE"])));
+      const sizes = await Promise.all(nodes.map(({ port }) => ask(port, ["DBSIZE"])));
       expect(sizes.filter((size) => Number(size) > 0)).toHaveLength(1);
     } finally {
       for (const server of others) await server.stop();
@@ -43,15 +43,3 @@ describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" 
     }
   });
 });
-
-/** What one server answers. */
-async function asked(port: number, words: readonly string[]): Promise<string | readonly unknown[]> {
-  const client = createClient({ url: `redis://127.0.0.1:${port}` });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return (await client.sendCommand([...words])) as string | readonly unknown[];
-  } finally {
-    client.destroy();
-  }
-}

@@ -130,7 +130,11 @@ export class WorldCalls {
     void Promise.resolve(counter.topUp(call.reserved.ticket, amount, amount)).then((more) => {
       // A call that has ended meanwhile has nothing of it.
       if (call.tokens === null && !call.isAdopted) call.more += more;
-      this.#parts.judge.rise();
+      try {
+        if (more > 0) this.#parts.judge.toppedUp(call);
+      } catch (thrown) {
+        this.fault ??= thrown;
+      }
       // What it got too late is given back.
       this.#parts.clock.after(100, () => this.#parts.judge.lost(id));
     });

@@ -98,9 +98,12 @@ export class WorldJudge {
     if (peak + claim.amount <= claim.limit) throw new Error(refusal(claim, peak, state));
   }
 
-  /** Others ask, or have got something: more may be held than before. */
-  rise(): void {
+  /** A call holds more of its budget than before. */
+  toppedUp(call: Call): void {
     this.#rise();
+    const limit = call.claims.find(({ kind }) => kind === "budget")?.limit ?? 0;
+    const sum = this.calls.reduce((all, each) => all + this.#heldBy(each, "budget", this.#options.nowMs()), 0);
+    if (!this.isSuspended && call.more > 0 && sum > limit) throw new Error(`a top-up made it ${sum} of ${limit}`);
   }
 
   /** Of no limit was more admitted than it allows, at this moment. */

@@ -191,4 +191,36 @@ await onPostgres("starting", () => {
     expect(ended.map(({ message }) => message)).toEqual([expect.stringContaining("Other gateways use this database")]);
     await leaveThird();
   });
+
+  test("those that count in Redis and begin at the same moment are not refused for each other's first look", async () => {
+    const leases = createLeases(ground.database);
+    let looks = 0;
+    const after = (_ms: number, act: () => void) => {
+      looks++;
+      queueMicrotask(act);
+      return () => undefined;
+    };
+    const hasOthers = async () => false;
+    // Each taking of another that begins is later than the one before, and none of them is a renewal.
+    const takenAnew = async () => {
+      const lease = await leases.take("only-process", "proc_1", 60_000);
+      return async () => (lease === null ? undefined : await leases.release(lease));
+    };
+    let release = await takenAnew();
+    let turns = 0;
+    const watched = {
+      ...leases,
+      holder: async (name: string) => {
+        const holder = await leases.holder(name);
+        if (name === "only-process" && turns++ < 3) {
+          await release();
+          if (turns < 3) release = await takenAnew();
+        }
+        return holder;
+      },
+    };
+    const leave = await beOneOfSeveral({ leases: watched, owner: "proc_2", clock: { ...quick, after }, hasOthers });
+    expect(looks).toBeGreaterThan(1);
+    await leave();
+  });
 });

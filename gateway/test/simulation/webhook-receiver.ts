@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Clock } from "#ports/index.ts";
-import type { Page } from "../assets/web.ts";
+import type { Clock, OutboundRequest } from "#ports/index.ts";
 
 /** One message as it came. */
 export interface Message {
@@ -25,14 +24,14 @@ export class WebhookReceiver {
   /** What it answers from now on. */
   answer: () => Response | Promise<Response> = () => new Response(null, { status: 204 });
   readonly #key: Buffer;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(secret: string, clock: Clock) {
+  constructor(secret: string, clock: Pick<Clock, "now">) {
     this.#key = Buffer.from(secret.replace("whsec_", ""), "base64");
     this.#clock = clock;
   }
 
-  readonly page: Page = (request) => {
+  readonly page = (request: Pick<OutboundRequest, "headers" | "body">): Response | Promise<Response> => {
     const { headers } = request;
     const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
     const [id = "", timestamp = "", signature = ""] = ["id", "timestamp", "signature"].map(

@@ -102,14 +102,23 @@ while i <= #ARGV do
   local r = {owner = owner, held = inf, at = at, claims = {}}
   local there = redis.call('GET', base .. 'r:' .. id)
   if there then takeOver(id, cmsgpack.unpack(there), owner) end
+  local lapsed = not there and redis.call('GET', base .. 'z:' .. id)
+  if lapsed then
+    lapsed = cmsgpack.unpack(lapsed)
+    r.at = lapsed.at
+    redis.call('DEL', base .. 'z:' .. id)
+  end
   for n = 1, count do
     if not there then
       local c = {kind = ARGV[i], key = ARGV[i + 1], limit = tonumber(ARGV[i + 2]), amount = tonumber(ARGV[i + 3]),
         windowMs = tonumber(ARGV[i + 5]), start = ARGV[i + 6]}
       local it = open(c.kind, c.key, c.windowMs)
       if c.kind == 'w' then
-        windowAdd(it, math.floor(at / it.part), c.amount)
-        c.v = it.v
+        if lapsed then c.v = lapsed.claims[n].v
+        else
+          windowAdd(it, math.floor(at / it.part), c.amount)
+          c.v = it.v
+        end
       elseif c.kind == 'g' then it.used, it.add = it.used + c.amount, it.add + c.amount
       else
         local p = periodOf(it, c.start) or addPeriod(it, c.start, false)

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RedisCounter, RedisCounterOptions } from "#coordination/index.ts";
+import { bounds } from "#core/index.ts";
+import type { Claim, Counter } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { noRedis } from "../../../test/redis-server.ts";
+import { patienceMs, until } from "../../../test/until.ts";
+import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { HandLink, tellsShares } from "./hand-network.ts";
+import { granted, meet, RedisGround } from "./redis-ground.ts";
+
+/** Whatever can be leased is, from the first call on. */
+const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
+
+/** What befalls messages of shares, and those who should have sent them; the simulation finds what befalls by chance. */
+describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  let ground: RedisGround;
+  let worlds = 0;
+  beforeAll(async () => {
+    ground = await RedisGround.open();
+  });
+  afterAll(() => ground.close());
+
+  /** Processes on a counter of their own. What they count goes by the clock, and their waits by the machine's. */
+  const world = () => {
+    const clock = new FakeClock();
+    // Leases are renewed sooner than they need to be, so that nobody waits for it.
+    const after = (ms: number, act: () => void) => systemClock.after(ms === bounds.redisRenewMs ? 50 : ms, act);
+    const namespace = `messages-${++worlds}`;
+    return {
+      clock,
+      process: async (shares: RedisCounterOptions["shares"] = eager) => {
+        const link = new HandLink((...words) => ground.type(...words));
+        const counter = await ground.counter({
+          namespace,
+          shares,
+          answerMs: patienceMs,
+          nowMs: () => clock.monotonic(),
+          clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after },
+          openLink: link.open,
+        });
+        return { link, counter: asCalls(counter) };
+      },
+      /** What nobody leases anything of. */
+      teller: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
+    };
+  };
+
+  const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
+  const atRest = (counter: RedisCounter) => until(() => counter.isUp && counter.untold === 0);
+
+  /** Calls until so many were served without a question. Resolves to the tickets of all. */
+  const serve = async (counter: Counter, claims: readonly Claim[], unasked: number): Promise<readonly object[]> => {
+    const tickets: object[] = [];
+    for (let served = 0; served < unasked; ) {
+      const answer = counter.reserve(claims);
+      if (!(answer instanceof Promise)) served++;
+      const reserved = await answer;
+      if (!reserved.granted) throw new Error(`refused after ${tickets.length} calls`);
+      tickets.push(reserved.ticket);
+      if (tickets.length > 200) throw new Error("nothing was leased");
+      if (answer instanceof Promise) await until(() => (counter as RedisCounter).untold === 0);
+    }
+    return tickets;
+  };
+
+  const admittedOf = async (counter: Counter, claims: readonly Claim[]): Promise<number> => {
+    let admitted = 0;
+    while ((await counter.reserve(claims)).granted) admitted++;
+    return admitted;
+  };
+
+  test("a message whose answer was lost is sent again, and done once: uses, what is put right of them, and costs", async () => {
+    const { process, teller } = world();
+    const { link, counter } = await process();
+    const other = await teller();
+    await meet(other, "b");
+    const claims = [windowClaim("w", 1_000, 4), gaugeClaim("g", 1_000), budgetClaim("b", 4_000, 4)];
+    const lost = async (act: () => unknown): Promise<void> => {
+      let count = 0;
+      link.loses = (words) => tellsShares(words) && ++count === 1;
+      await act();
+      // Whoever looks has all told first.
+      await usedOf(counter, claims[0] as Claim);
+      await atRest(counter);
+      expect(count).toBeGreaterThan(1);
+      link.loses = () => false;
+    };
+    let tickets: readonly object[] = [];
+    await lost(async () => (tickets = await serve(counter, claims, 5)));
+    const ended = tickets.slice(0, 4);
+    await lost(async () => {
+      for (const [index, ticket] of ended.entries()) {
+        await counter.spend("b", 0, { attemptId: `att_${index}`, amount: 3 });
+        await counter.settle(ticket, [1, 0, 0]);
+      }
+    });
+    await counter.leave();
+    const live = tickets.length - ended.length;
+    expect(await usedOf(other, claims[0] as Claim)).toBe(4 * live + ended.length);
+    expect(await usedOf(other, claims[1] as Claim)).toBe(live);
+    expect(await usedOf(other, claims[2] as Claim)).toBe(4 * live + 3 * ended.length);
+  });
+
+  test("what a share was used for while its process was cut off counts from when the calls were admitted, however late that is told", async () => {
+    const { clock, process, teller } = world();
+    const { link, counter } = await process();
+    const other = await teller();
+    const claim = windowClaim("w", 1_000);
+    const early = (await serve(counter, [claim], 1)).length;
+    await usedOf(counter, claim);
+    link.isAway = true;
+    const late = (await serve(counter, [claim], 5)).length;
+    clock.advance(20_000);
+    await until(() => !counter.isUp);
+    link.isAway = false;
+    await atRest(counter);
+    await counter.leave();
+    expect(await usedOf(other, claim)).toBe(early + late);
+    // A window and one of its parts after the calls, and not after they were told.
+    clock.advance(39_000);
+    expect(await usedOf(other, claim)).toBe(early + late);
+    clock.advance(2_500);
+    expect(await usedOf(other, claim)).toBe(0);
+  });
+
+  test("of a share that lapsed unused all is free a window after its lease ended, however late that is found; and at once when its owner comes back", async () => {
+    const { clock, process, teller } = world();
+    const { link, counter } = await process();
+    const other = await teller();
+    const claim = windowClaim("w", 100);
+    const calls = (await serve(counter, [claim], 1)).length;
+    await usedOf(counter, claim);
+    const free = 100 - (await usedOf(other, claim));
+    link.isAway = true;
+    await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
+    clock.advance(bounds.redisLeaseMs + 25_000);
+    // It is found now, and counts as used when its lease ended.
+    expect(await admittedOf(other, [claim])).toBe(free);
+    link.isAway = false;
+    await atRest(counter);
+    await counter.leave();
+    expect(await admittedOf(other, [claim])).toBe(100 - free - calls);
+    clock.advance(61_500);
+    const { link: dead, counter: gone } = await process();
+    await serve(gone, [claim], 1);
+    await usedOf(gone, claim);
+    dead.isAway = true;
+    gone.close();
+    clock.advance(bounds.redisLeaseMs + 40_000);
+    expect(await admittedOf(other, [claim])).toBeLessThan(100);
+    clock.advance(21_500);
+    expect(await admittedOf(other, [claim])).toBeGreaterThan(0);
+  });
+
+  test("what windows count of a call is counted once, and put right by how it ended, though its process's lease ended while it was away", async () => {
+    const { clock, process, teller } = world();
+    const { link, counter } = await process(false);
+    const other = await teller();
+    const claim = windowClaim("w", 100, 10);
+    const [ended, live] = [await granted(counter, [claim]), await granted(counter, [claim])];
+    link.isAway = true;
+    await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
+    clock.advance(bounds.redisLeaseMs + 1_000);
+    expect(await usedOf(other, claim)).toBe(20);
+    void counter.settle(ended.ticket, [4]);
+    link.isAway = false;
+    await atRest(counter);
+    expect(await usedOf(other, claim)).toBe(14);
+    await counter.settle(live.ticket, [1]);
+    expect(await usedOf(other, claim)).toBe(5);
+    clock.advance(61_000 - bounds.redisLeaseMs);
+    expect(await usedOf(other, claim)).toBe(0);
+  });
+
+  test("a renewal that is answered late prolongs the lease from when it was asked for; no share is used after that", async () => {
+    const { clock, process } = world();
+    const { link, counter } = await process();
+    const claim = windowClaim("w", 1_000);
+    const answer = Promise.withResolvers<void>();
+    let asked = false;
+    await serve(counter, [claim], 1);
+    link.holds = (words) => {
+      // Of all scripts only that of a renewal is told how long a lease is.
+      if (asked || !words.includes(String(bounds.redisLeaseMs))) return null;
+      asked = true;
+      return answer.promise;
+    };
+    await until(() => asked);
+    clock.advance(20_000);
+    answer.resolve();
+    await serve(counter, [claim], 1);
+    link.isAway = true;
+    // It ends 30 s after it was asked for, by the server; its owner stops somewhat sooner.
+    clock.advance(bounds.redisLeaseMs - 20_000 - bounds.shareLeaseMarginMs);
+    expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
+  });
+
+  test("a process that finds its lease lapsed uses nothing of its shares before it was told what is left of them", async () => {
+    const { clock, process } = world();
+    const { link, counter } = await process();
+    const claim = gaugeClaim("g", 100);
+    await serve(counter, [claim], 1);
+    await usedOf(counter, claim);
+    const answer = Promise.withResolvers<void>();
+    link.holds = (words) => (tellsShares(words) ? answer.promise : null);
+    // Its own clock stands still for as long: it does not know.
+    const { counter: other } = await process();
+    clock.advance(bounds.redisLeaseMs + 1);
+    expect(await admittedOf(other, [claim])).toBe(100);
+    expect(counter.reserve([claim])).toBeInstanceOf(Promise);
+    answer.resolve();
+  });
+
+  test("a top-up is never more than its limit has left, from a share or beside it, and nothing from a share after its lease", async () => {
+    const { clock, process, teller } = world();
+    const { link, counter } = await process();
+    const other = await teller();
+    await meet(other, "b");
+    const claim = budgetClaim("b", 100, 1);
+    const tickets = await serve(counter, [claim], 1);
+    const [first, last] = [tickets[0], tickets.at(-1)];
+    if (first === undefined || last === undefined) throw new Error("there are two");
+    const more = await counter.topUp(last, 1_000, 1);
+    expect(more).toBe(100 - tickets.length);
+    expect(await counter.topUp(first, 1, 1)).toBe(0);
+    expect(await usedOf(other, claim)).toBe(100);
+    for (const ticket of tickets) await counter.settle(ticket, [0]);
+    await usedOf(counter, claim);
+    clock.advance(bounds.shareRecallPauseMs);
+    const [again] = await serve(counter, [claim], 1);
+    if (again === undefined) throw new Error("there is one");
+    link.isAway = true;
+    await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
+    clock.advance(bounds.redisLeaseMs);
+    expect(await counter.topUp(again, 1, 1)).toBe(0);
+  });
+
+  test("who leaves keeps nothing: neither shares nor a part among those that share", async () => {
+    const { clock, process, teller } = world();
+    clock.advance(1_000);
+    const { counter } = await process();
+    const other = await teller();
+    await meet(other, "b");
+    const claims = [windowClaim("w", 100), gaugeClaim("g", 100), budgetClaim("b", 100, 1)];
+    const tickets = await serve(counter, claims, 1);
+    for (const ticket of tickets) await counter.settle(ticket, [1, 0, 0]);
+    await counter.leave();
+    expect(await usedOf(other, claims[0] as Claim)).toBe(tickets.length);
+    expect(await admittedOf(other, claims.slice(1))).toBe(100);
+    const epoch = await ground.type("GET", `{messages-${worlds}}:epoch`);
+    expect(await ground.type("ZCARD", `{messages-${worlds}}:${epoch}:owners`)).toBe(1);
+  });
+
+  test("what a share was told is not hidden by what a reservation was told before it", async () => {
+    const { process } = world();
+    const { counter } = await process();
+    const claim = windowClaim("w", 1_000);
+    const calls = (await serve(counter, [claim], 1)).length;
+    await usedOf(counter, claim);
+    // One is too large for the share, which is asked for more in the same turn: the reservation is answered first.
+    const large = windowClaim("w", 1_000, 200);
+    const asked = counter.reserve([large]);
+    const more = counter.reserve([claim]);
+    await Promise.all([asked, more]);
+    await until(() => counter.untold === 0);
+    expect(counter.glance(claim)).toMatchObject({ used: calls + 201 });
+  });
+});
