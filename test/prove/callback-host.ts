@@ -12,6 +12,7 @@ export class CallbackHost {
   constructor(secret: string, clock: LeapingClock) {
     this.#receiver = new WebhookReceiver(secret, { now: () => systemClock.now() + clock.aheadMs });
     this.#server = Bun.serve({
+      idleTimeout: 0,
       hostname: "127.0.0.1",
       port: 0,
       fetch: async (request) =>
