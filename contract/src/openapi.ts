@@ -1,4 +1,5 @@
 import { errorCodeTable } from "./error-codes.ts";
+import { agentPaths } from "./openapi/agent-paths.ts";
 import { assetPaths } from "./openapi/asset-paths.ts";
 import { consolePaths } from "./openapi/console-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
@@ -35,6 +36,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       { name: "video", description: "Videos as tasks: started, asked about, fetched." },
       { name: "assets", description: "Reusable material for videos and pictures, in groups." },
       { name: "usage", description: "What the calling key has used, and what it has left." },
+      { name: "agents", description: "Sign-in of coding agents as a person, instead of a key. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
       { name: "set-up", description: "The first administrator." },
       {
@@ -52,6 +54,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       ...videoPaths(),
       ...openAiVideoPaths(),
       ...assetPaths(),
+      ...agentPaths(),
       ...controlPaths(),
       ...consolePaths(),
     },

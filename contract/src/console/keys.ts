@@ -44,6 +44,7 @@ export const consoleKeySchema = z.object({
     .describe(
       "Fields that an admin set, or nobody of the console: whoever made the key narrows them, and admins widen them.",
     ),
+  person: personSchema.optional().describe("Whose sign-ins call with it. Left out for a key that has a secret."),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 

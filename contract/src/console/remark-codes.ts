@@ -182,6 +182,7 @@ export type AuditAction = (typeof auditActions)[number];
 /** What the audit log tells of, and the words that an entry's `object` begins with. */
 const auditTargetWords = {
   admin_token: "admin token",
+  agent: "agent",
   api_key: "key",
   asset: "asset",
   asset_group: "asset group",

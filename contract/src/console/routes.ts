@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { agentRoutes } from "./agents.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -21,6 +22,7 @@ export const consoleRoutes = {
   ...requestRoutes,
   ...mediaRoutes,
   ...settingsRoutes,
+  ...agentRoutes,
 } as const;
 
 type ConsoleRoutes = typeof consoleRoutes;

@@ -42,6 +42,7 @@ function responsesOf({ name, schema, limits }: (typeof bodies)[ErrorShape]): Rec
 
 /** A refusal by a limit or after attempts tells of them. */
 function errorKind(status: number): HeaderKind {
+  if (status === 401) return "refused";
   if (status === 429 || status === 503) return "limited";
   return status === 402 || status >= 500 ? "call" : "plain";
 }

@@ -35,6 +35,10 @@ export const answerHeaders = {
     schema: whole,
   },
   "retry-after": { description: "Seconds to wait before trying again.", schema: whole },
+  "x-should-retry": {
+    description: "`false`: the same request would be refused again.",
+    schema: { type: "string", enum: ["false"] },
+  },
 } as const satisfies Record<string, Header>;
 
 type HeaderName = keyof typeof answerHeaders;
@@ -66,8 +70,8 @@ const anthropicLimits: readonly HeaderName[] = [
   "anthropic-ratelimit-tokens-reset",
 ];
 
-/** `call`: of a model; `limited`: refused for now; `polled`: a video that may not be there yet. */
-export type HeaderKind = "plain" | "call" | "limited" | "polled";
+/** `call`: of a model; `limited`: refused for now; `polled`: a video that may not be there yet; `refused`: for good. */
+export type HeaderKind = "plain" | "call" | "limited" | "polled" | "refused";
 
 /** How a caller is told of its limits; `any`: by the headers of the request. */
 export type LimitShape = "openai" | "anthropic" | "any";
@@ -75,6 +79,7 @@ export type LimitShape = "openai" | "anthropic" | "any";
 export function headersOf(kind: HeaderKind, limits: LimitShape = "openai"): Record<string, Reference> {
   const names: HeaderName[] = ["x-request-id"];
   if (kind === "limited") names.push("retry-after");
+  if (kind === "refused") names.push("x-should-retry");
   if (kind === "polled") names.push("openai-poll-after-ms");
   if (kind === "call" || kind === "limited") {
     names.push(...servedHeaders);

@@ -4,7 +4,7 @@ import { adminRoute } from "./admin-route.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
-import { dialectOf, routeOf } from "./routes.ts";
+import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 
 /** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
 export type ListenerRole = "all" | "calls" | "console";
@@ -115,13 +115,11 @@ export function asksForSocket({ method, headers }: CallRequest): boolean {
   return headers.get("upgrade")?.toLowerCase() === "websocket" || headers.has("sec-websocket-key");
 }
 
-export const dataPlane = /^\/v1(beta)?(\/|$)/;
-
 /** Health is asked for at both ports; the warm-up of a connection goes to the address that callers use. */
 function isServed(role: ListenerRole, path: string, hasRoute: boolean): boolean {
   if (role === "all" || path === "/healthz" || path === "/readyz") return true;
   if (path === "/") return role === "console" || hasRoute;
-  return dataPlane.test(path) === (role === "calls");
+  return isCallersPath(path) === (role === "calls");
 }
 
 /** A call within a call has one already, by which its own line is found. */

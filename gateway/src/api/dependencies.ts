@@ -1,7 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
-import type { Authenticator } from "#identity/index.ts";
+import type { AgentSignIn, Authenticator } from "#identity/index.ts";
 import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
@@ -25,6 +25,9 @@ interface LimitStatus {
 /** What the /v1 API depends on; wired by main. */
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
+  /** Where the console is opened, without a slash at its end; null: at the address that callers use. */
+  readonly consoleUrl: () => string | null;
   readonly relay: Relay;
   readonly videos: VideoTasks;
   readonly assets: Assets;

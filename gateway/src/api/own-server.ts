@@ -8,14 +8,14 @@ import {
 } from "#http-server/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { openaiChat } from "#protocols/index.ts";
-import { answerArrival, dataPlane, type ListenerRole } from "./answer-arrival.ts";
+import { answerArrival, type ListenerRole } from "./answer-arrival.ts";
 import type { ApiServer } from "./api-server.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { Answer } from "./call-request.ts";
 import type { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { flawOfPath } from "./plain-target.ts";
-import { exactPaths } from "./routes.ts";
+import { dataPlane, exactPaths } from "./routes.ts";
 import { targetOf } from "./target.ts";
 
 export interface OwnServerOptions {

@@ -19,6 +19,8 @@ export function renderFailure(
   dialect: Dialect = openaiChat,
 ): Response {
   headers["x-request-id"] = requestId;
+  // Clients that repeat whatever failed (Anthropic's and OpenAI's both) would send a bad key for minutes.
+  if (failure.status === 401) headers["x-should-retry"] = "false";
   if (dialect.errorShape === "anthropic") headers["request-id"] = requestId;
   if (failure.retryAfterMs !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000)));

@@ -2,6 +2,16 @@ import type { HeaderReader } from "#core/index.ts";
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import {
+  authorizeDevice,
+  deviceAuthorizationPath,
+  getMetadata,
+  issueTokens,
+  metadataPath,
+  revocationPath,
+  revokeToken,
+  tokenPath,
+} from "./endpoints/agents/sign-in.ts";
+import {
   assetGroupsPath,
   createAssetGroup,
   deleteAssetGroup,
@@ -91,10 +101,27 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/models", route({ name: "models", methods: { GET: listModels } })],
   ["/v1beta/models", route({ name: "models", methods: { GET: listModels }, dialect: gemini })],
   ["/v1/usage", route({ name: "usage", methods: { GET: getUsage } })],
+  [metadataPath, route({ name: "agent-metadata", methods: { GET: getMetadata } })],
+  [
+    deviceAuthorizationPath,
+    route({ name: "agent-device", methods: { POST: authorizeDevice }, dialect: anthropicMessages }),
+  ],
+  [tokenPath, route({ name: "agent-token", methods: { POST: issueTokens }, dialect: anthropicMessages })],
+  [revocationPath, route({ name: "agent-revoke", methods: { POST: revokeToken }, dialect: anthropicMessages })],
   ["/healthz", route({ name: "healthz", methods: { GET: healthz, HEAD: healthz } })],
   ["/readyz", route({ name: "readyz", methods: { GET: readyz, HEAD: readyz } })],
   ["/metrics", route({ name: "metrics", methods: { GET: metrics } })],
 ]);
+
+/** Beside `/v1`, what agents ask for at the address that callers use. */
+const agentPaths: ReadonlySet<string> = new Set([metadataPath, deviceAuthorizationPath, tokenPath, revocationPath]);
+
+/** Whether a path belongs to callers, not to those who run the gateway. */
+export function isCallersPath(path: string): boolean {
+  return dataPlane.test(path) || agentPaths.has(path);
+}
+
+export const dataPlane = /^\/v1(beta)?(\/|$)/;
 
 /** What is asked for most: its target is known to be plain when it is found. */
 export const exactPaths: readonly string[] = [...exact.keys()];

@@ -1,3 +1,4 @@
+import { agentsBounds } from "./bounds/agents-bounds.ts";
 import { assetsBounds } from "./bounds/assets-bounds.ts";
 import { consoleBounds } from "./bounds/console-bounds.ts";
 import { leasesBounds } from "./bounds/leases-bounds.ts";
@@ -25,4 +26,5 @@ export const bounds = {
   ...signInBounds,
   ...leasesBounds,
   ...workersBounds,
+  ...agentsBounds,
 } as const;

@@ -3,6 +3,7 @@
  * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
  */
 export * from "./actor.ts";
+export * from "./address-key.ts";
 export * from "./address-range.ts";
 export * from "./answer.ts";
 export * from "./asset.ts";

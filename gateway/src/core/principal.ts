@@ -48,6 +48,8 @@ export interface ApiKey {
   readonly capture: Capture;
   /** Only when it was found by the secret before its last rotation: until when that one still opens. */
   readonly secretUntil?: number;
+  /** Of the key that somebody's sign-ins call with, which has no secret: the id of that user. */
+  readonly personId?: string;
 }
 
 /** The authenticated caller, frozen for the call. `scopes` are the three that limit it, widest first. */
@@ -56,4 +58,13 @@ export interface Principal {
   readonly group: Group;
   readonly workspace: Workspace;
   readonly scopes: readonly LimitScope[];
+}
+
+/** Where the key is found that somebody's sign-ins call with. No secret has such a digest. */
+export function personDigest(keyId: string): string {
+  return `person:${keyId}`;
+}
+
+export function sessionDigest(sessionId: string): string {
+  return `sign-in:${sessionId}`;
 }

@@ -1,6 +1,15 @@
-import { type ApiKey, type Catalog, Failure, type HeaderReader, type Principal } from "#core/index.ts";
+import {
+  type ApiKey,
+  type Catalog,
+  Failure,
+  type HeaderReader,
+  type Principal,
+  personDigest,
+  sessionDigest,
+} from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
 import { addressAllowed } from "./address-rule.ts";
+import { AccessTokens, looksLikeAccessToken } from "./agents/access-tokens.ts";
 import { readCredential, unknownKey } from "./credentials.ts";
 import { KeyCache } from "./key-cache.ts";
 
@@ -24,6 +33,7 @@ export class Authenticator {
   readonly #vault: Vault;
   readonly #catalog: () => Catalog;
   readonly #clock: Clock;
+  readonly #tokens: AccessTokens;
   readonly #cache: KeyCache;
   readonly #principals = new WeakMap<ApiKey, CachedPrincipal>();
   #calls = 0;
@@ -32,12 +42,15 @@ export class Authenticator {
     this.#vault = options.vault;
     this.#catalog = options.catalog;
     this.#clock = options.clock;
+    this.#tokens = new AccessTokens(options.vault, options.clock);
     this.#cache = new KeyCache(options.keyStore, options.clock);
   }
 
   /** `address` is asked only when the key is bound to addresses. Throws Failure (401, 403). */
   authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
-    const digest = this.#vault.digest(readCredential(headers));
+    const credential = readCredential(headers);
+    if (looksLikeAccessToken(credential)) return this.#person(credential, address);
+    const digest = this.#vault.digest(credential);
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
     // One hit in 64 refreshes its place in the cache: enough to keep what is used.
@@ -50,6 +63,9 @@ export class Authenticator {
    * the key is bound to: those are about who has the secret.
    */
   principalOf(key: ApiKey): Principal {
+    if (key.personId !== undefined) {
+      throw new Failure("forbidden", "This key is that of somebody's sign-ins. Only their agents call with it.");
+    }
     this.#checkUsable(key);
     return this.#principal(key);
   }
@@ -57,6 +73,32 @@ export class Authenticator {
   /** Takes a change notice: what it names is read again at its next use. */
   changed(change: Change): void {
     if (change.kind === "key") this.#cache.forget(change.digest);
+  }
+
+  /**
+   * The caller of an access token. The sign-in and the key that it calls with stand in the same cache as keys, each under a digest of its
+   * own, and each is dropped by a notice when it ends: a signature alone lets nobody in.
+   */
+  #person(token: string, address: () => string): Principal | Promise<Principal> {
+    const { sessionId, keyId } = this.#tokens.read(token);
+    const [one, other] = [sessionDigest(sessionId), personDigest(keyId)];
+    const session = this.#cache.find(one);
+    const key = this.#cache.find(other);
+    if (session instanceof Promise || key instanceof Promise) {
+      return Promise.all([session, key]).then((found) => this.#admitPerson(...found, address));
+    }
+    if (key !== null && (++this.#calls & 63) === 0) {
+      this.#cache.touch(one);
+      this.#cache.touch(other);
+    }
+    return this.#admitPerson(session, key, address);
+  }
+
+  #admitPerson(session: ApiKey | null, key: ApiKey | null, address: () => string): Principal {
+    if (session === null || key === null || session.id !== key.id) {
+      throw new Failure("invalid_api_key", "This sign-in has ended. Sign in again.");
+    }
+    return this.#admit(key, address);
   }
 
   #admit(key: ApiKey | null, address: () => string): Principal {

@@ -1,4 +1,5 @@
 import { bounds, Failure, type HeaderReader } from "#core/index.ts";
+import { looksLikeAccessToken } from "./agents/access-tokens.ts";
 
 /**
  * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, on every endpoint alike. Several may be
@@ -22,7 +23,8 @@ export function readCredential(headers: HeaderReader): string {
       "No API key was sent. Send it as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.",
     );
   }
-  if (credential.length > bounds.credentialBytesMax) throw unknownKey();
+  const lengthMax = looksLikeAccessToken(credential) ? bounds.accessTokenBytesMax : bounds.credentialBytesMax;
+  if (credential.length > lengthMax) throw unknownKey();
   return credential;
 }
 

@@ -6,7 +6,9 @@
  * For the console: a *grant* is a role in a workspace, or the rights of an administrator. The rules of grants say who may
  * give, change and remove them; they are pure functions. Set-up makes the first administrator.
  */
+
 export { addressAllowed } from "./address-rule.ts";
+export { AgentSignIn, type DeviceStart, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { Authenticator } from "./authenticator.ts";
 export { accessReason, deploymentsReady, isGranted, type KeyUsage } from "./effective-access.ts";
 export { makeFirstAdministrator } from "./first-administrator.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
 import { type createAsKey, endpointsOf } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
-import type { Authenticator } from "#identity/index.ts";
+import { AgentSignIn, type Authenticator } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { createMailer } from "#mail/index.ts";
 import type { ExplainStore, Leadership, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
@@ -48,6 +48,7 @@ export interface ConsoleDependencies {
 export function openConsole(dependencies: ConsoleDependencies): {
   readonly console: AdminConsole;
   readonly notices: NoticeWatch;
+  readonly agentSignIn: AgentSignIn;
 } {
   const { environment, control, transport, catalog } = dependencies;
   const { clock, vault, controlStore } = control;
@@ -63,8 +64,11 @@ export function openConsole(dependencies: ConsoleDependencies): {
   });
   const current = () => catalog.current;
   const { admission, observer } = dependencies;
+  const agentSignIn = new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size) });
   return {
+    agentSignIn,
     console: {
+      agentSignIn,
       ...control,
       ...dependencies,
       ...dependencies.media,

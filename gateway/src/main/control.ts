@@ -1,6 +1,7 @@
 import type { Environment } from "#config/index.ts";
 import { createMemoryTries } from "#coordination/index.ts";
 import type {
+  AgentStore,
   Clock,
   ControlStore,
   Ids,
@@ -14,6 +15,7 @@ import type {
 } from "#ports/index.ts";
 import {
   closeDatabase,
+  createAgentStore,
   createControlStore,
   createDatabaseTries,
   createInstances,
@@ -43,6 +45,7 @@ export interface Control {
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;
   readonly people: PeopleStore;
+  readonly agents: AgentStore;
   readonly leases: Leases;
   readonly instances: Instances;
   readonly facts: SharedFacts;
@@ -87,6 +90,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     controlStore: createControlStore({ database, vault, ids, clock, kindDefaults }),
     ledgerStore: createLedgerStore(database),
     people: createPeopleStore({ database, clock, ids }),
+    agents: createAgentStore({ database, clock, ids }),
     leases: createLeases(database),
     instances: createInstances(database),
     facts: createSharedFacts(database),

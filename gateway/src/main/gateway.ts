@@ -34,7 +34,7 @@ import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
-import { callsUrlOf, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
+import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
 import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
@@ -220,7 +220,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let opened: Listeners | null = null;
   const callsUrl = (): string | null => callsUrlOf(environment, opened?.calls.port ?? environment.port);
   let asKey: ReturnType<typeof createAsKey> | null = null;
-  const { console, notices } = openConsole({
+  const { console, notices, agentSignIn } = openConsole({
     environment,
     control,
     catalog,
@@ -265,6 +265,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let draining = false;
   const apiDependencies: ApiDependencies = {
     authenticator,
+    agentSignIn,
+    consoleUrl: () => consoleOrigin(environment, opened?.console.port),
     relay,
     videos: media.videos,
     assets: media.assets,

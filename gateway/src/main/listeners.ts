@@ -101,6 +101,13 @@ export function callsUrlOf({ publicUrl, admin, host }: Environment, port: number
   return publicUrl ?? (admin === null ? null : shownOrigin(host, port));
 }
 
+/** The same as a link to it needs it; null: at the address that callers use. `port`: that of a listener of its own. */
+export function consoleOrigin(environment: Environment, port?: number): string | null {
+  const { admin } = environment;
+  if (admin === null) return environment.publicUrl;
+  return admin.url ?? shownOrigin(admin.host, port ?? admin.port);
+}
+
 /** Where the console is opened, as configured; null: at this machine's own names. */
 export function consoleUrl({ publicUrl, admin }: Environment): string | null {
   return admin === null ? publicUrl : admin.url;

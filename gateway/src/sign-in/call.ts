@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import { bounds, Failure } from "#core/index.ts";
+import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { Clock, SignInEvent } from "#ports/index.ts";
-import { addressKey } from "./address-key.ts";
 import { answerJson } from "./answers.ts";
 import type { AuthDatabase } from "./auth-database.ts";
 import type { KnownDevices } from "./known-devices.ts";

@@ -44,6 +44,7 @@ export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
+export { createAgentStore } from "./people/agent-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";

@@ -1,7 +1,8 @@
-import { createControlStore, createPeopleStore, type Database, openVault } from "#storage/index.ts";
+import { createAgentStore, createControlStore, createPeopleStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
+import type { AgentGround } from "./agent-store-suite.ts";
 import type { PeopleGround } from "./people-store-suite.ts";
 import { by, kindDefaults, newYear } from "./store-ground.ts";
 
@@ -10,7 +11,7 @@ export async function peopleGround(
   database: Database,
   dataDir: string,
   close: () => Promise<void>,
-): Promise<PeopleGround> {
+): Promise<PeopleGround & AgentGround> {
   const clock = new FakeClock(newYear);
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir });
@@ -24,6 +25,8 @@ export async function peopleGround(
     database,
     clock,
     people: createPeopleStore({ database, clock, ids }),
+    agents: createAgentStore({ database, clock, ids }),
+    controlStore,
     acme: acme.id,
     other: other.id,
     user: async (name) => (await signIn.createUser({ email: `${name}@example.com`, name, password: "" })).id,

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, openDatabase } from "#storage/index.ts";
 import { migrated } from "../migrated.ts";
+import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
 
-peopleStoreSuite("sqlite", async () => {
+const make = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
   const database = openDatabase({ path: join(directory, "sluice.db") });
   await migrated(database);
@@ -14,4 +15,7 @@ peopleStoreSuite("sqlite", async () => {
     await closeDatabase(database);
     rmSync(directory, { recursive: true, force: true });
   });
-});
+};
+
+peopleStoreSuite("sqlite", make);
+agentStoreSuite("sqlite", make);

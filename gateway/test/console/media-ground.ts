@@ -8,9 +8,9 @@ import { Hono } from "hono";
 import { type ApiDependencies, BodyRoom, createAsKey, serveApi } from "#api/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { readEnvironment } from "#config/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryCounter, createMemoryHealthBoard, createMemoryTries } from "#coordination/index.ts";
 import { asFailure, Failure, type LedgerEntry, Secret } from "#core/index.ts";
-import { Authenticator } from "#identity/index.ts";
+import { AgentSignIn, Authenticator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
 import type { Observer, PeopleStore, ReportStore, User } from "#ports/index.ts";
@@ -158,6 +158,14 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const apiDependencies: ApiDependencies = {
     ...media,
     authenticator,
+    agentSignIn: new AgentSignIn({
+      agents: control.agents,
+      vault,
+      clock,
+      openTries: createMemoryTries(clock),
+      randomBytes: (size) => new Uint8Array(size),
+    }),
+    consoleUrl: () => null,
     relay,
     publicUrl: () => null,
     catalog: () => catalog.current,

@@ -223,6 +223,8 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   const bodyRoom = new BodyRoom(64 * 1024 * 1024);
   const apiDependencies: ApiDependencies = {
     authenticator: { authenticate: () => unasked("a secret") },
+    agentSignIn: unreached("sign-ins of agents"),
+    consoleUrl: () => null,
     relay,
     videos: unreached("videos"),
     assets: unreached("assets"),

@@ -30,6 +30,7 @@ export const audit = {
   },
   kind: {
     admin_token: "Admin token",
+    agent: "Coding agent",
     api_key: "API key",
     asset: "Asset",
     asset_group: "Asset group",

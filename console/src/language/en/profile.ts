@@ -66,6 +66,16 @@ export const profile = {
     new: "New password",
   },
   cancel: "Cancel",
+  agents: {
+    title: "Coding agents",
+    help: "Programs that call models as you. End those that you do not recognize; they are out at once.",
+    enterCode: "Enter a code",
+    program: "Program",
+    workspace: "Workspace and group",
+    refreshed: "Last refreshed",
+    ended: "Sign-in ended.",
+    endLabel: "End the sign-in of {client}",
+  },
   sessions: {
     endedOthers: "Signed out everywhere else.",
     title: "Active sessions",

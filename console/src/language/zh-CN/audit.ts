@@ -32,6 +32,7 @@ export const audit: Translation<typeof english> = {
   },
   kind: {
     admin_token: "管理令牌",
+    agent: "编程助手",
     api_key: "API 密钥",
     asset: "素材",
     asset_group: "素材组",

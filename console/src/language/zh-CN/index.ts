@@ -4,6 +4,7 @@ import { assets } from "./assets.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
+import { device } from "./device.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
 import { keys } from "./keys.ts";
@@ -34,6 +35,7 @@ export const zhCN: Catalogue = {
   audit,
   catalog,
   components,
+  device,
   firstRun,
   formats,
   keys,

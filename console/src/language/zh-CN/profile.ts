@@ -66,6 +66,16 @@ export const profile: Translation<typeof english> = {
     new: "新密码",
   },
   cancel: "取消",
+  agents: {
+    title: "编程助手",
+    help: "以你的身份调用模型的程序。如有不认识的，请结束它，它会立即失效。",
+    enterCode: "输入验证码",
+    program: "程序",
+    workspace: "工作区和分组",
+    refreshed: "最近刷新",
+    ended: "登录已结束。",
+    endLabel: "结束 {client} 的登录",
+  },
   sessions: {
     endedOthers: "已退出其他所有登录。",
     title: "已登录的会话",

@@ -1,5 +1,6 @@
 import type { RouteId } from "@sluice/contract";
 import { type AccessHandlerDependencies, accessHandlers } from "./access-handlers.ts";
+import { type AgentHandlerDependencies, agentHandlers } from "./agent-handlers.ts";
 import { type AuditHandlerDependencies, auditHandlers } from "./audit-handlers.ts";
 import type { Handlers } from "./handler.ts";
 import { type KeyHandlerDependencies, keyHandlers } from "./key-handlers.ts";
@@ -35,7 +36,8 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   SystemHandlerDependencies &
   AuditHandlerDependencies &
   NoticeHandlerDependencies &
-  WebhookHandlerDependencies;
+  WebhookHandlerDependencies &
+  AgentHandlerDependencies;
 
 /** The handler of every route. */
 export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handlers<RouteId> {
@@ -57,5 +59,6 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...auditHandlers(dependencies),
     ...noticeHandlers(dependencies),
     ...webhookHandlers(dependencies),
+    ...agentHandlers(dependencies),
   };
 }

@@ -2,6 +2,7 @@ import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { keyByOldSecret, keyOf, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
+import { isPersonDigest, personKey } from "../people/agent-persons.ts";
 import { limitedKeys } from "../reports/limited-keys.ts";
 import { readCatalog } from "./catalog-reader.ts";
 import { applyConfig } from "./config-file/apply-config.ts";
@@ -35,6 +36,7 @@ function keyFinder(database: Database): (digest: string) => Promise<ApiKey | nul
   const byDigest = namedKeys(database.reading).where("digest", "=", "").compile();
   const byOldDigest = namedKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
+    if (isPersonDigest(digest)) return await personKey(database.reading, digest);
     const { rows } = await database.reading.executeQuery<NamedKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);

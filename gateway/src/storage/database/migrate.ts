@@ -34,6 +34,7 @@ import { migration031 } from "./migrations/migration-031.ts";
 import { migration032 } from "./migrations/migration-032.ts";
 import { migration033 } from "./migrations/migration-033.ts";
 import { migration034 } from "./migrations/migration-034.ts";
+import { migration035 } from "./migrations/migration-035.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -71,6 +72,7 @@ export const migrations: Migrations = Object.freeze({
   "032": migration032,
   "033": migration033,
   "034": migration034,
+  "035": migration035,
 });
 
 /**

@@ -1,5 +1,6 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { AgentTables } from "./agent-tables.ts";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { HistogramColumns } from "./latency-histogram.ts";
 import type { LeaseTables } from "./lease-tables.ts";
@@ -13,7 +14,14 @@ import type { TaskTables } from "./task-tables.ts";
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleTables, NoticeTables, LeaseTables {
+export interface Tables
+  extends TaskTables,
+    SignInTables,
+    ExplainTables,
+    PeopleTables,
+    NoticeTables,
+    LeaseTables,
+    AgentTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;
@@ -98,6 +106,8 @@ interface KeyTable {
   old_until: number | null;
   /** The bounds that only admins widen, with commas between. */
   set_by_admins: Generated<string>;
+  /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
+  person_id: Generated<string | null>;
 }
 
 interface ProviderTable {

@@ -8,6 +8,8 @@ import { boundsOf, namedKeys } from "./key-rows.ts";
 export function consoleKeys(connection: Connection) {
   return namedKeys(connection)
     .leftJoin("auth_users", "auth_users.id", "api_keys.created_by")
+    .leftJoin("auth_users as people", "people.id", "api_keys.person_id")
+    .select(["people.email as person_email", "people.name as person_name"])
     .select(["auth_users.email as maker_email", "auth_users.name as maker_name"])
     .select((eb) =>
       eb
@@ -31,6 +33,8 @@ export type ConsoleKeyRow = Row<"api_keys"> & {
   readonly group_name: string;
   readonly maker_email: string | null;
   readonly maker_name: string | null;
+  readonly person_email: string | null;
+  readonly person_name: string | null;
   readonly last_used_at: number | null;
   readonly last_task_at: number | null;
 };
@@ -53,6 +57,9 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     old_secret_until: row.old_until !== null && row.old_until > now ? row.old_until : null,
     managed_by: row.managed_by,
     set_by_admins: boundsOf(row.set_by_admins),
+    ...(row.person_id === null
+      ? {}
+      : { person: { id: row.person_id, email: row.person_email ?? "", name: row.person_name ?? "" } }),
   };
 }
 

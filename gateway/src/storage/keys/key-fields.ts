@@ -17,7 +17,8 @@ type OwnColumns =
   | "created_by"
   | "set_by_admins"
   | "old_digest"
-  | "old_until";
+  | "old_until"
+  | "person_id";
 
 export type FieldColumns = Omit<KeyRow, OwnColumns>;
 

@@ -65,5 +65,6 @@ function keyFields(row: NamedKeyRow): ApiKey {
     createdAt: row.created_at,
     tags: Object.freeze(tags),
     capture: row.capture as ApiKey["capture"],
+    ...(row.person_id === null ? {} : { personId: row.person_id }),
   };
 }

@@ -57,6 +57,7 @@ async function keysLeft(connection: Connection, { leaver, workspaceId }: KeysLef
     .where("api_keys.created_by", "=", leaver.id)
     .where("api_keys.revoked_at", "is", null)
     .where("api_keys.managed_by", "=", "console")
+    .where("api_keys.person_id", "is", null)
     .orderBy("workspaces.slug")
     .orderBy("api_keys.name");
   if (workspaceId !== undefined) query = query.where("api_keys.workspace_id", "=", workspaceId);

@@ -4,6 +4,7 @@ import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import { endAgents } from "./agent-ends.ts";
 import { settleKeys } from "./people-keys.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { personOf, slugOf, userRow } from "./people-rows.ts";
@@ -25,6 +26,7 @@ export async function setMember(
   return await auditedWrite(options, auditSource, async (under) => {
     if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
     await putMember(under, { workspaceId, userId, role, keptSession: null });
+    await endAgents(under, { userId });
     return memberOf(
       await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirstOrThrow(),
     );
@@ -105,6 +107,7 @@ export async function removeMember(
     // One to them that they did not open yet would bring them back.
     await place("invitations", "email", email).execute();
     await settleKeys(under, { leaver, keys, workspaceId });
+    await endAgents(under, { userId });
     const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
     log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
   });

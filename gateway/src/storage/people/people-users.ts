@@ -6,6 +6,7 @@ import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cutPage } from "../database/pages.ts";
 import { contains } from "../database/text-search.ts";
+import { endAgents } from "./agent-ends.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
@@ -62,6 +63,7 @@ export async function updateUser(
     }
     const loses = after.administrator < before.administrator || after.disabled > before.disabled;
     if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
+    if (loses) await endAgents(under, { userId });
     const [user] = await consoleUsers(transaction, [after]);
     if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
     return user;
@@ -96,6 +98,7 @@ export async function removeUser(
     await transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
     await transaction.updateTable("auth_users").set({ administrator: 0 }).where("id", "=", userId).execute();
     await settleKeys(under, { leaver: user, keys });
+    await endAgents(under, { userId, removed: true });
     await endSessions(transaction, userId);
     await transaction.deleteFrom("auth_users").where("id", "=", userId).execute();
     const workspaces = places.map(({ slug, role }) => ({ slug, role }));

@@ -184,6 +184,7 @@ function keyRow(
     created_at: before?.created_at ?? context.at,
     created_by: before?.created_by ?? null,
     set_by_admins: everyBound,
+    person_id: null,
   };
 }
 

@@ -36,6 +36,8 @@ export async function exportConfig(
       .selectFrom("api_keys")
       .selectAll()
       .where("revoked_at", "is", null)
+      // Those of people who signed in: they come with their people, not with the file.
+      .where("person_id", "is", null)
       .orderBy("name")
       .limit(keysMax + 1)
       .execute();

@@ -136,6 +136,7 @@ async function newRow(
     set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
     old_digest: null,
     old_until: null,
+    person_id: null,
   };
 }
 
@@ -191,6 +192,9 @@ async function rotatedRow(
   { secret, graceMs }: Rotation,
 ): Promise<KeyRow> {
   refuseRevoked(row);
+  if (row.person_id !== null) {
+    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins. It has no secret to replace.`);
+  }
   const digest = vault.digest(secret.reveal());
   await refuseTakenSecret(transaction, digest);
   const keepsOld = graceMs > 0 && row.digest !== null;

@@ -11,6 +11,8 @@ export async function refuseWorkspaceInUse(connection: Connection, workspace: Wo
     .select("name")
     .where("workspace_id", "=", workspace.id)
     .where("revoked_at", "is", null)
+    // Those of people who signed in go with the workspace.
+    .where("person_id", "is", null)
     .limit(1)
     .executeTakeFirst();
   if (key !== undefined) throw inUse(workspace, `the key ${key.name} is still in use. Revoke its keys first.`);

@@ -1,0 +1,45 @@
+import { Button, Group, Stack, TextInput } from "@mantine/core";
+import type { WaitingAgent } from "@sluice/contract";
+import { type FormEvent, useState } from "react";
+import { useAct } from "../../api/use-act.ts";
+import { FormProblem } from "../../components/form-problem.tsx";
+import { wrongField } from "../../components/wrong-field.ts";
+import { t } from "../../language/areas/device.ts";
+import { useUrlText } from "../../routes/search.ts";
+
+/** The code as the device shows it. What stands in the address is a suggestion. */
+export function CodeForm({ onFound }: { readonly onFound: (waiting: WaitingAgent) => void }) {
+  const [suggested] = useUrlText("user_code");
+  const [code, setCode] = useState(suggested);
+  const look = useAct("agents.look", { inline: true, onDone: onFound });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    look.mutate({ body: { code } });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label={t("device.code")}
+          description={t("device.codeHelp")}
+          placeholder="BCDF-GHJK"
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+          error={wrongField(look.error, "code")}
+          maxLength={12}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          required
+          data-autofocus
+        />
+        <FormProblem problem={look.error} />
+        <Group justify="flex-end">
+          <Button type="submit" loading={look.isPending} disabled={code.trim() === ""}>
+            {t("device.next")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

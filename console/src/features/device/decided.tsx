@@ -1,0 +1,27 @@
+import { Alert, Anchor, Button, Group, Stack } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { t } from "../../language/areas/device.ts";
+
+interface DecidedProps {
+  readonly decided: "approved" | "denied";
+  readonly onAnother: () => void;
+}
+
+/** What came of it. */
+export function Decided({ decided, onAnother }: DecidedProps) {
+  return (
+    <Stack>
+      <Alert role="status" color={decided === "approved" ? "green" : "gray"} title={t(`device.${decided}`)}>
+        {t(`device.${decided}Help`)}
+      </Alert>
+      <Group justify="space-between">
+        <Anchor component={Link} to="/profile" size="sm">
+          {t("device.profile")}
+        </Anchor>
+        <Button variant="default" onClick={onAnother}>
+          {t("device.another")}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,34 @@
+import { Stack } from "@mantine/core";
+import type { WaitingAgent } from "@sluice/contract";
+import { useState } from "react";
+import { PageFrame } from "../../components/page-frame.tsx";
+import { t } from "../../language/areas/device.ts";
+import { CodeForm } from "./code-form.tsx";
+import { Decided } from "./decided.tsx";
+import { Decision } from "./decision.tsx";
+
+/**
+ * Where a person lets in a device that shows them a code (RFC 8628). A code that comes in the address is filled in and nothing more: its
+ * person sends it, compares what they see, and decides.
+ */
+export default function DevicePage() {
+  const [waiting, setWaiting] = useState<WaitingAgent | null>(null);
+  const [decided, setDecided] = useState<"approved" | "denied" | null>(null);
+  const startAnew = () => {
+    setWaiting(null);
+    setDecided(null);
+  };
+  return (
+    <PageFrame title={t("device.title")} description={t("device.description")}>
+      <Stack maw={520}>
+        {decided !== null ? (
+          <Decided decided={decided} onAnother={startAnew} />
+        ) : waiting === null ? (
+          <CodeForm onFound={setWaiting} />
+        ) : (
+          <Decision waiting={waiting} onDecided={setDecided} />
+        )}
+      </Stack>
+    </PageFrame>
+  );
+}

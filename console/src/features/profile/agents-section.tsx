@@ -1,0 +1,74 @@
+import { Button, Group } from "@mantine/core";
+import type { AgentSignInRow } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { useAct } from "../../api/use-act.ts";
+import { useCall } from "../../api/use-call.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { When } from "../../components/figures.tsx";
+import { rowsIn } from "../../components/rows.ts";
+import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
+
+/** The coding agents that call as oneself, and how to end it. */
+export function AgentsSection() {
+  const agents = useCall("agents.list", {});
+  return (
+    <Section
+      flush
+      title={t("profile.agents.title")}
+      description={t("profile.agents.help")}
+      actions={
+        <Button component={Link} to="/device" variant="default" size="xs">
+          {t("profile.agents.enterCode")}
+        </Button>
+      }
+    >
+      <DataTable
+        label={t("profile.agents.title")}
+        columns={columns}
+        rows={rowsIn(agents, (answer) => answer.data)}
+        rowKey={(agent) => agent.id}
+        sortedBy="-refreshed"
+        empty={null}
+      />
+    </Section>
+  );
+}
+
+const columns: readonly Column<AgentSignInRow>[] = [
+  { id: "client", header: t("profile.agents.program"), cell: (agent) => agent.client },
+  {
+    id: "workspace",
+    header: t("profile.agents.workspace"),
+    cell: (agent) => (
+      <Group gap="xs">
+        {agent.workspace.slug} / {agent.group}
+      </Group>
+    ),
+  },
+  { id: "ip", header: t("profile.sessions.address"), cell: (agent) => <code>{agent.ip}</code> },
+  { id: "made", header: t("profile.sessions.signedIn"), cell: (agent) => <When at={agent.created_at} /> },
+  {
+    id: "refreshed",
+    header: t("profile.agents.refreshed"),
+    cell: (agent) => <When at={agent.refreshed_at} />,
+    sortBy: (agent) => agent.refreshed_at,
+  },
+  { id: "ends", header: t("profile.sessions.ends"), cell: (agent) => <When at={agent.expires_at} /> },
+  { id: "do", header: t("profile.actions"), quiet: true, align: "right", cell: (agent) => <End agent={agent} /> },
+];
+
+function End({ agent }: { readonly agent: AgentSignInRow }) {
+  const end = useAct("agents.end", { invalidates: ["agents.list"], done: t("profile.agents.ended") });
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      loading={end.isPending}
+      aria-label={t("profile.agents.endLabel", { client: agent.client })}
+      onClick={() => end.mutate({ params: { agent: agent.id } })}
+    >
+      {t("profile.sessions.end")}
+    </Button>
+  );
+}

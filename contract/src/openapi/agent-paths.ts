@@ -1,0 +1,97 @@
+import { headersOf } from "./headers.ts";
+import type { JsonSchema, Operation, PathItem, Response } from "./types.ts";
+
+/** Sign-in of coding agents: the device flow of RFC 8628, with refresh (RFC 6749) and revocation (RFC 7009). No key is needed. */
+export function agentPaths(): Record<string, PathItem> {
+  return {
+    "/.well-known/oauth-authorization-server": {
+      get: operation("getAgentMetadata", "Where agents sign in (RFC 8414)", {
+        "200": answer("The endpoints, and the version of the contract for gateways.", {
+          issuer: text,
+          device_authorization_endpoint: text,
+          token_endpoint: text,
+          revocation_endpoint: text,
+          grant_types_supported: texts,
+          response_types_supported: texts,
+          token_endpoint_auth_methods_supported: texts,
+          scopes_supported: texts,
+          gateway_protocol_version: { type: "integer" },
+        }),
+      }),
+    },
+    "/oauth/device_authorization": {
+      post: {
+        ...operation("authorizeDevice", "Begin a sign-in: a code for the device, and one for its person", {
+          "200": answer("The person opens `verification_uri` and confirms `user_code`.", {
+            device_code: text,
+            user_code: text,
+            verification_uri: text,
+            verification_uri_complete: text,
+            expires_in: { type: "integer", description: "Seconds." },
+            interval: { type: "integer", description: "Seconds between two polls." },
+          }),
+          "429": oauthError("`slow_down`: too many sign-ins were begun from this address."),
+        }),
+        requestBody: form({}, []),
+      },
+    },
+    "/oauth/token": {
+      post: {
+        ...operation("issueTokens", "Poll for a device's tokens, or exchange a refresh token", {
+          "200": answer("The refresh token replaces the one before.", {
+            access_token: text,
+            refresh_token: text,
+            token_type: { type: "string", enum: ["Bearer"] },
+            expires_in: { type: "integer", description: "Seconds." },
+          }),
+          "400": oauthError(
+            "`authorization_pending`, `access_denied`, `expired_token`, `invalid_request` or `unsupported_grant_type`.",
+          ),
+          "401": oauthError("`invalid_grant`: the sign-in has ended, or its person may no longer call."),
+          "429": oauthError("`slow_down`: polled sooner than `interval`."),
+        }),
+        requestBody: form({ grant_type: text, device_code: text, refresh_token: text }, ["grant_type"]),
+      },
+    },
+    "/oauth/revoke": {
+      post: {
+        ...operation("revokeToken", "End a sign-in by either of its tokens", {
+          "200": { description: "It has ended, or there was none.", headers: headersOf("plain") },
+          "400": oauthError("`invalid_request`."),
+        }),
+        requestBody: form({ token: text, token_type_hint: text }, ["token"]),
+      },
+    },
+  };
+}
+
+const text: JsonSchema = { type: "string" };
+const texts: JsonSchema = { type: "array", items: { type: "string" } };
+
+function operation(operationId: string, summary: string, responses: Record<string, Response>): Operation {
+  return { operationId, summary, tags: ["agents"], security: [], responses };
+}
+
+function answer(description: string, properties: Readonly<Record<string, JsonSchema>>): Response {
+  return {
+    description,
+    headers: headersOf("plain"),
+    content: { "application/json": { schema: { type: "object", properties, required: Object.keys(properties) } } },
+  };
+}
+
+function oauthError(description: string): Response {
+  const properties = { error: text, error_description: text };
+  return {
+    description,
+    headers: headersOf("plain"),
+    content: { "application/json": { schema: { type: "object", properties, required: ["error"] } } },
+  };
+}
+
+function form(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]) {
+  return {
+    content: { "application/x-www-form-urlencoded": { schema: { type: "object", properties, required } } },
+    required: required.length > 0,
+  };
+}

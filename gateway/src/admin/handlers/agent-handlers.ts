@@ -1,0 +1,81 @@
+import { type Actor, bounds, type Catalog, Failure, roleIn } from "#core/index.ts";
+import type { AgentSignIn } from "#identity/index.ts";
+import type { Handlers } from "./handler.ts";
+import { requireActor } from "./require-actor.ts";
+
+export interface AgentHandlerDependencies {
+  readonly agentSignIn: AgentSignIn;
+  readonly catalog: () => Catalog;
+}
+
+type AgentCalls = "agents.look" | "agents.approve" | "agents.deny" | "agents.list" | "agents.end";
+
+/** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
+export function agentHandlers({ agentSignIn, catalog }: AgentHandlerDependencies): Handlers<AgentCalls> {
+  return {
+    "agents.look": async ({ actor, body, ip }) => {
+      const person = personAtConsole(actor);
+      const device = await agentSignIn.look(body.code, { userId: person.userId, ip });
+      return {
+        code: device.userCode,
+        client: device.client,
+        ip: device.ip,
+        created_at: device.createdAt,
+        expires_at: device.expiresAt,
+        workspaces: placesOf(person, catalog()),
+      };
+    },
+    "agents.approve": async ({ actor, body, ip, auditSource }) => {
+      const { userId } = personAtConsole(actor);
+      await agentSignIn.approve(body.code, { userId, ip, workspaceId: body.workspace }, auditSource);
+      return {};
+    },
+    "agents.deny": async ({ actor, body, ip, auditSource }) => {
+      await agentSignIn.deny(body.code, { userId: personAtConsole(actor).userId, ip }, auditSource);
+      return {};
+    },
+    "agents.list": async ({ actor }) => {
+      const sessions = await agentSignIn.sessions(requireActor(actor).userId);
+      return {
+        data: sessions.map((session) => ({
+          id: session.id,
+          workspace: { id: session.workspaceId, slug: session.workspaceSlug },
+          group: session.group,
+          key: session.keyId,
+          client: session.client,
+          ip: session.ip,
+          created_at: session.createdAt,
+          refreshed_at: session.refreshedAt,
+          expires_at: session.expiresAt,
+        })),
+      };
+    },
+    "agents.end": async ({ actor, params, auditSource }) => {
+      const { administrator, userId } = requireActor(actor);
+      const ended = await agentSignIn.endSession(params.agent, administrator ? null : userId, auditSource);
+      if (!ended) throw new Failure("not_found", "There is no such sign-in.", { param: "agent" });
+      return {};
+    },
+  };
+}
+
+function personAtConsole(actor: Actor | null): Actor {
+  const person = requireActor(actor);
+  if (person.kind === "user") return person;
+  throw new Failure("forbidden", "Only a person who is signed in to the console lets a device in.");
+}
+
+/** The workspaces where they may make keys, by name. */
+function placesOf(person: Actor, { workspaces }: Catalog) {
+  return [...workspaces.values()]
+    .filter(({ id, enabled }) => {
+      const role = roleIn(person, id);
+      return enabled && role !== null && role !== "viewer";
+    })
+    .sort(
+      (one, other) =>
+        Number(person.roles.has(other.id)) - Number(person.roles.has(one.id)) || one.name.localeCompare(other.name),
+    )
+    .slice(0, bounds.sessionWorkspacesMax)
+    .map(({ id, slug, name }) => ({ id, slug, name }));
+}

@@ -1,0 +1,117 @@
+import type { IssuedTokens } from "#identity/index.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
+import { originOf } from "../../origin.ts";
+import { readAnything, readForm } from "./form-fields.ts";
+import { guardHeaders, inOAuth, oauthAnswer, oauthError } from "./oauth-answer.ts";
+
+/**
+ * Sign-in of coding agents, as the contract of Claude Code for gateways has it (version 1) and any client of RFC 8628 can use it. What
+ * was recorded of the vendor's own server and client stands in docs/agent-sign-in.md.
+ */
+export const metadataPath = "/.well-known/oauth-authorization-server";
+export const deviceAuthorizationPath = "/oauth/device_authorization";
+export const tokenPath = "/oauth/token";
+export const revocationPath = "/oauth/revoke";
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+const refreshGrant = "refresh_token";
+
+/** GET: where everything is (RFC 8414). */
+export const getMetadata: Endpoint = (dependencies, exchange) => {
+  const base = originOf(dependencies, exchange);
+  const metadata = {
+    issuer: base,
+    device_authorization_endpoint: base + deviceAuthorizationPath,
+    token_endpoint: base + tokenPath,
+    revocation_endpoint: base + revocationPath,
+    grant_types_supported: [deviceGrant, refreshGrant],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ["none"],
+    scopes_supported: ["openid", "profile", "email"],
+    gateway_protocol_version: 1,
+  };
+  return new Response(JSON.stringify(metadata), {
+    headers: { "content-type": "application/json", "x-request-id": exchange.requestId, ...guardHeaders },
+  });
+};
+
+/** POST: a code for the device, and one that its person confirms in the console. Nothing that is sent is needed. */
+export const authorizeDevice: Endpoint = inOAuth(async (dependencies, exchange) => {
+  await readAnything(dependencies, exchange);
+  const start = await dependencies.agentSignIn.begin({
+    client: exchange.request.headers.get("user-agent") ?? "",
+    ip: exchange.address(),
+  });
+  const page = `${dependencies.consoleUrl() ?? originOf(dependencies, exchange)}/console/device`;
+  return oauthAnswer(exchange, 200, {
+    device_code: start.deviceCode,
+    user_code: start.userCode,
+    verification_uri: page,
+    verification_uri_complete: `${page}?user_code=${start.userCode}`,
+    expires_in: start.expiresIn,
+    interval: start.interval,
+  });
+});
+
+/** POST: tokens for a device that was let in, or for a refresh token, which is replaced. */
+export const issueTokens: Endpoint = inOAuth(async (dependencies, exchange) => {
+  const form = await readForm(dependencies, exchange);
+  switch (form.get("grant_type")) {
+    case undefined:
+      return oauthError(exchange, 400, "invalid_request", "grant_type is missing.");
+    case deviceGrant:
+      return await byDeviceCode(dependencies, exchange, form.get("device_code"));
+    case refreshGrant:
+      return await byRefreshToken(dependencies, exchange, form.get("refresh_token"));
+    default:
+      return oauthError(exchange, 400, "unsupported_grant_type");
+  }
+});
+
+async function byDeviceCode(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  deviceCode: string | undefined,
+): Promise<Response> {
+  if (deviceCode === undefined) return oauthError(exchange, 400, "invalid_request", "device_code is missing.");
+  const polled = await dependencies.agentSignIn.poll(deviceCode, originOf(dependencies, exchange));
+  switch (polled) {
+    case "pending":
+      return oauthError(exchange, 400, "authorization_pending");
+    case "too_soon":
+      return oauthError(exchange, 429, "slow_down");
+    case "denied":
+      return oauthError(exchange, 400, "access_denied");
+    case "unknown":
+      return oauthError(exchange, 400, "expired_token");
+    default:
+      return tokenAnswer(exchange, polled);
+  }
+}
+
+async function byRefreshToken(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  refreshToken: string | undefined,
+): Promise<Response> {
+  if (refreshToken === undefined) return oauthError(exchange, 400, "invalid_request", "refresh_token is missing.");
+  const issued = await dependencies.agentSignIn.refresh(refreshToken, originOf(dependencies, exchange));
+  return issued === null ? oauthError(exchange, 401, "invalid_grant") : tokenAnswer(exchange, issued);
+}
+
+/** POST: ends a sign-in by either of its tokens (RFC 7009). Always 200: what is none of ours opens nothing. */
+export const revokeToken: Endpoint = inOAuth(async (dependencies, exchange) => {
+  const token = (await readForm(dependencies, exchange)).get("token");
+  if (token === undefined) return oauthError(exchange, 400, "invalid_request", "token is missing.");
+  await dependencies.agentSignIn.revoke(token, exchange.address());
+  return oauthAnswer(exchange, 200, null);
+});
+
+function tokenAnswer(exchange: Exchange, issued: IssuedTokens): Response {
+  return oauthAnswer(exchange, 200, {
+    access_token: issued.accessToken,
+    refresh_token: issued.refreshToken,
+    token_type: "Bearer",
+    expires_in: issued.expiresIn,
+  });
+}

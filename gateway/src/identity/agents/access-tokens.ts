@@ -1,0 +1,110 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { bounds, Failure } from "#core/index.ts";
+import type { AgentGrant, Clock, Vault } from "#ports/index.ts";
+
+/** What a good access token says of its caller. */
+export interface AccessClaims {
+  readonly sessionId: string;
+  readonly keyId: string;
+}
+
+/**
+ * Access tokens of coding agents: JSON Web Tokens (RFC 7519) that this installation signs with a key derived from its master key, so that
+ * any process of it checks one without asking anybody. Agents read the person's claims to say who sends their telemetry. Whether the
+ * sign-in still stands is not in the token: the caller of `read` looks it up.
+ *
+ * Refresh tokens say which sign-in they belong to and the how manieth they are; that, too, is signed, and nothing of them is stored.
+ */
+export class AccessTokens {
+  readonly #key: string;
+  readonly #vault: Pick<Vault, "derive">;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(vault: Pick<Vault, "derive">, clock: Pick<Clock, "now">) {
+    this.#key = vault.derive("access tokens of agents", "1");
+    this.#vault = vault;
+    this.#clock = clock;
+  }
+
+  /** `issuer`: the address that callers use. The lifetime is in seconds. */
+  issue({ sessionId, expiresAt, person }: AgentGrant, issuer: string): { token: string; expiresIn: number } {
+    const now = Math.floor(this.#clock.now() / 1_000);
+    const expiresIn = Math.max(1, Math.min(bounds.accessTokenMs / 1_000, Math.floor(expiresAt / 1_000) - now));
+    const claims = {
+      iss: issuer,
+      aud: audience,
+      sub: person.userId,
+      email: person.email,
+      name: person.name,
+      groups: [person.group],
+      iat: now,
+      exp: now + expiresIn,
+      sid: sessionId,
+      key: person.keyId,
+    };
+    const body = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+    return { token: `${body}.${this.#sign(body)}`, expiresIn };
+  }
+
+  /** Throws `invalid_api_key`, or `expired_api_key` unless `expired` is allowed. */
+  read(token: string, { expired = false } = {}): AccessClaims {
+    const end = token.lastIndexOf(".");
+    const body = token.slice(0, Math.max(0, end));
+    // The header is compared as a whole: nothing in a token chooses how it is checked.
+    if (!looksLikeAccessToken(token) || !same(token.slice(end + 1), this.#sign(body))) throw badToken();
+    const claims = JSON.parse(Buffer.from(body.slice(header.length + 1), "base64url").toString()) as Signed;
+    if (claims.aud !== audience) throw badToken();
+    if (!expired && claims.exp * 1_000 <= this.#clock.now()) {
+      throw new Failure("expired_api_key", "The access token has expired. Refresh it, or sign in again.");
+    }
+    return { sessionId: claims.sid, keyId: claims.key };
+  }
+
+  refreshToken({ sessionId, generation }: Pick<AgentGrant, "sessionId" | "generation">): string {
+    return `${refreshStart}${sessionId}.${generation}.${this.#proof(sessionId, generation)}`;
+  }
+
+  /** null: no refresh token of this installation. */
+  readRefreshToken(token: string): { readonly sessionId: string; readonly generation: number } | null {
+    const [, sessionId = "", count = "", proof = ""] = refreshPattern.exec(token) ?? [];
+    if (sessionId === "") return null;
+    const generation = Number(count);
+    return same(proof, this.#proof(sessionId, generation)) ? { sessionId, generation } : null;
+  }
+
+  #proof(sessionId: string, generation: number): string {
+    return this.#vault.derive("refresh tokens of agents", `${sessionId}.${generation}`);
+  }
+
+  #sign(body: string): string {
+    return createHmac("sha256", this.#key).update(body).digest("base64url");
+  }
+}
+
+/** Our own header, byte for byte: no key and no token of anybody else begins so. */
+export function looksLikeAccessToken(credential: string): boolean {
+  return credential.startsWith(headerStart);
+}
+
+/** What a token's body says that this installation signed. */
+interface Signed {
+  readonly aud: string;
+  readonly exp: number;
+  readonly sid: string;
+  readonly key: string;
+}
+
+const audience = "sluice";
+const header = Buffer.from('{"alg":"HS256","typ":"JWT","kid":"sluice-agents-1"}').toString("base64url");
+const headerStart = `${header}.`;
+const refreshStart = "sluice-refresh-";
+const refreshPattern = /^sluice-refresh-(ags_[0-9A-Za-z_]{1,64})\.([1-9]\d{0,9})\.([\w-]{1,128})$/;
+
+function same(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function badToken(): Failure {
+  return new Failure("invalid_api_key", "The access token is not one of this gateway's.");
+}

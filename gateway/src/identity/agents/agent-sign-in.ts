@@ -1,0 +1,205 @@
+import { addressKey, bounds, Failure } from "#core/index.ts";
+import type {
+  AgentGrant,
+  AgentSession,
+  AgentStore,
+  AuditSource,
+  Clock,
+  OpenTries,
+  Tries,
+  Vault,
+  WaitingDevice,
+} from "#ports/index.ts";
+import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
+import { makeUserCode, readUserCode } from "./user-code.ts";
+
+export interface AgentSignInOptions {
+  readonly agents: AgentStore;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly openTries: OpenTries;
+  readonly randomBytes: (size: number) => Uint8Array;
+}
+
+/** What a device shows its person, and asks with. Durations are seconds. */
+export interface DeviceStart {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly expiresIn: number;
+  readonly interval: number;
+}
+
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresIn: number;
+}
+
+export type DevicePoll = "pending" | "too_soon" | "denied" | "unknown" | IssuedTokens;
+
+/** A person at the page that confirms a code. */
+export interface CodeHolder {
+  readonly userId: string;
+  readonly ip: string;
+}
+
+/**
+ * Sign-in of coding agents: the device flow of RFC 8628 and refresh tokens that are replaced at each use. A person confirms a code
+ * that they compare; the device that asked for it calls as them until the sign-in ends.
+ */
+export class AgentSignIn {
+  readonly #agents: AgentStore;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+  readonly #randomBytes: AgentSignInOptions["randomBytes"];
+  readonly #tokens: AccessTokens;
+  readonly #starts: Tries;
+  readonly #guesses: Tries;
+
+  constructor({ agents, vault, clock, openTries, randomBytes }: AgentSignInOptions) {
+    this.#agents = agents;
+    this.#vault = vault;
+    this.#clock = clock;
+    this.#randomBytes = randomBytes;
+    this.#tokens = new AccessTokens(vault, clock);
+    this.#starts = openTries({
+      name: "agent",
+      max: bounds.deviceStartsMax,
+      windowMs: bounds.deviceStartsMs,
+      windowMsMax: bounds.deviceStartsMs,
+    });
+    this.#guesses = openTries({
+      name: "user-code",
+      max: bounds.userCodeTriesMax,
+      windowMs: bounds.userCodeTriesMs,
+      windowMsMax: bounds.userCodeTriesMsMax,
+    });
+  }
+
+  /** Throws `rate_limit_exceeded` when the address begins too many, or too many wait. */
+  async begin({ client, ip }: { readonly client: string; readonly ip: string }): Promise<DeviceStart> {
+    const { waitMs } = await this.#starts.take([addressKey(ip)]);
+    if (waitMs > 0) {
+      throw new Failure("rate_limit_exceeded", "Too many sign-ins were begun from this address. Try again later.", {
+        retryAfterMs: waitMs,
+      });
+    }
+    const deviceCode = Buffer.from(this.#randomBytes(deviceCodeBytes)).toString("base64url");
+    const userCode = makeUserCode(this.#randomBytes);
+    await this.#agents.addDevice({
+      deviceDigest: this.#vault.digest(deviceCode),
+      userDigest: this.#userDigest(userCode),
+      client: shownClient(client),
+      ip,
+      expiresAt: this.#clock.now() + bounds.deviceCodeMs,
+    });
+    return {
+      deviceCode,
+      userCode,
+      expiresIn: bounds.deviceCodeMs / 1_000,
+      interval: bounds.devicePollMs / 1_000,
+    };
+  }
+
+  async poll(deviceCode: string, issuer: string): Promise<DevicePoll> {
+    const outcome = await this.#agents.poll(this.#vault.digest(deviceCode));
+    return typeof outcome === "string" ? outcome : this.#issued(outcome, issuer);
+  }
+
+  /** null: the sign-in has ended, or there never was one. */
+  async refresh(refreshToken: string, issuer: string): Promise<IssuedTokens | null> {
+    const read = this.#tokens.readRefreshToken(refreshToken);
+    const grant = read === null ? null : await this.#agents.refresh(read.sessionId, read.generation);
+    return grant === null ? null : this.#issued(grant, issuer);
+  }
+
+  /** RFC 7009: ends the sign-in that a token of either kind belongs to. What is none of ours is none that is good. */
+  async revoke(token: string, ip: string): Promise<void> {
+    const sessionId = looksLikeAccessToken(token)
+      ? this.#sessionOf(token)
+      : this.#tokens.readRefreshToken(token)?.sessionId;
+    if (sessionId == null) return;
+    await this.#agents.endSession(sessionId, null, { actor: "its own token", ip });
+  }
+
+  /** What waits for a code. Throws `not_found`, or `rate_limit_exceeded` for whoever tries too many. */
+  async look(typed: string, holder: CodeHolder): Promise<WaitingDevice & { readonly userCode: string }> {
+    return await this.#guess(typed, holder, async (digest, userCode) => {
+      const device = await this.#agents.waitingDevice(digest);
+      return device === null ? null : { ...device, userCode };
+    });
+  }
+
+  async approve(
+    typed: string,
+    { workspaceId, ...holder }: CodeHolder & { readonly workspaceId: string },
+    auditSource: AuditSource,
+  ): Promise<void> {
+    await this.#guess(typed, holder, (digest) =>
+      this.#agents.approve(digest, { userId: holder.userId, workspaceId }, auditSource),
+    );
+  }
+
+  async deny(typed: string, holder: CodeHolder, auditSource: AuditSource): Promise<void> {
+    await this.#guess(typed, holder, (digest) => this.#agents.deny(digest, auditSource));
+  }
+
+  sessions(userId: string): Promise<readonly AgentSession[]> {
+    return this.#agents.sessions({ userId });
+  }
+
+  /** `userId` null: whoever's it is. */
+  endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean> {
+    return this.#agents.endSession(sessionId, userId, auditSource);
+  }
+
+  /** Each wrong code counts against its person; a good one does not. */
+  async #guess<Found>(
+    typed: string,
+    { userId }: CodeHolder,
+    find: (digest: string, userCode: string) => Promise<Found | null | false>,
+  ): Promise<Found> {
+    const { waitMs } = await this.#guesses.take([userId]);
+    if (waitMs > 0) {
+      throw new Failure("rate_limit_exceeded", "Too many wrong codes. Wait, then begin again at the device.", {
+        retryAfterMs: waitMs,
+      });
+    }
+    const userCode = readUserCode(typed);
+    const found = userCode === null ? null : await find(this.#userDigest(userCode), userCode);
+    if (found === null || found === false) {
+      throw new Failure("not_found", "No device waits with this code. It may be over: begin again at the device.", {
+        param: "code",
+      });
+    }
+    await this.#guesses.giveBack([userId]);
+    return found as Found;
+  }
+
+  #issued(grant: AgentGrant, issuer: string): IssuedTokens {
+    const { token, expiresIn } = this.#tokens.issue(grant, issuer);
+    return { accessToken: token, expiresIn, refreshToken: this.#tokens.refreshToken(grant) };
+  }
+
+  #sessionOf(accessToken: string): string | null {
+    try {
+      return this.#tokens.read(accessToken, { expired: true }).sessionId;
+    } catch {
+      return null;
+    }
+  }
+
+  #userDigest(userCode: string): string {
+    return this.#vault.digest(`user code\n${userCode}`);
+  }
+}
+
+const deviceCodeBytes = 32;
+
+/** What a program says of itself is shown to whoever decides: a line of plain characters. */
+function shownClient(client: string): string {
+  return client
+    .replace(/[^\x20-\x7e]+/g, " ")
+    .trim()
+    .slice(0, bounds.agentClientCharactersMax);
+}

@@ -1,0 +1,85 @@
+import type { AuditSource } from "./people-store.ts";
+
+/** A device that asks for somebody's sign-in. Codes reach the store as digests only. Times are Unix milliseconds. */
+export interface NewDevice {
+  readonly deviceDigest: string;
+  readonly userDigest: string;
+  /** How the program calls itself, cut to a bound. */
+  readonly client: string;
+  readonly ip: string;
+  readonly expiresAt: number;
+}
+
+/** What a person sees of a device before they decide. */
+export interface WaitingDevice {
+  readonly client: string;
+  readonly ip: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** Where a sign-in calls from: a person in a workspace, with the key that their calls are counted under. */
+export interface AgentPerson {
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly keyId: string;
+  readonly group: string;
+}
+
+/** A sign-in of an agent. `generation` counts its refresh tokens: only the last one is good. */
+export interface AgentGrant {
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly expiresAt: number;
+  readonly person: AgentPerson;
+}
+
+export type PollOutcome = "pending" | "too_soon" | "denied" | "unknown" | AgentGrant;
+
+/** One sign-in of an agent, as its person sees it. */
+export interface AgentSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly workspaceId: string;
+  readonly workspaceSlug: string;
+  readonly keyId: string;
+  readonly group: string;
+  readonly client: string;
+  readonly ip: string;
+  readonly createdAt: number;
+  readonly refreshedAt: number;
+  readonly expiresAt: number;
+}
+
+/**
+ * Sign-ins of coding agents (RFC 8628). A person who signs an agent in calls with a key of their own in one workspace, which has no secret:
+ * limits, grants and the ledger go by it as by any key. `KeyStore` finds it by `personDigest`, and each sign-in by `sessionDigest`, while
+ * the person may make keys there; a change notice tells every process when that ends.
+ */
+export interface AgentStore {
+  /** Throws `rate_limit_exceeded` when too many wait. */
+  addDevice(device: NewDevice): Promise<void>;
+  /** null: no such device waits. */
+  waitingDevice(userDigest: string): Promise<WaitingDevice | null>;
+  /**
+   * Lets a waiting device in as somebody. false: it does not wait any more. Throws `forbidden` when they may not make keys in the
+   * workspace, or their key there is disabled.
+   */
+  approve(
+    userDigest: string,
+    approval: { readonly userId: string; readonly workspaceId: string },
+    auditSource: AuditSource,
+  ): Promise<boolean>;
+  deny(userDigest: string, auditSource: AuditSource): Promise<boolean>;
+  /** What a device is told that asks; a device that was let in gets its sign-in, once. */
+  poll(deviceDigest: string): Promise<PollOutcome>;
+  /**
+   * The sign-in with its next refresh token. null: there is none any more, or its person may no longer call. A token from before the last
+   * one ends the sign-in: somebody has a copy.
+   */
+  refresh(sessionId: string, generation: number): Promise<AgentGrant | null>;
+  sessions(filter: { readonly userId: string }): Promise<readonly AgentSession[]>;
+  /** `userId` null: whoever's it is. false: there is none. */
+  endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean>;
+}

@@ -1,0 +1,33 @@
+/** The tables of sign-ins of coding agents, which migration 035 adds. Of a code only its digest is here; tokens are not stored at all. */
+export interface AgentTables {
+  agent_devices: AgentDeviceTable;
+  agent_sessions: AgentSessionTable;
+}
+
+interface AgentDeviceTable {
+  device_digest: string;
+  user_digest: string;
+  state: "pending" | "approved" | "denied";
+  client: string;
+  ip: string;
+  created_at: number;
+  expires_at: number;
+  /** When it was last asked about; 0: not yet. */
+  polled_at: number;
+  /** Who let it in, and the key that they call with. */
+  user_id: string | null;
+  key_id: string | null;
+}
+
+/** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */
+interface AgentSessionTable {
+  id: string;
+  user_id: string;
+  key_id: string;
+  generation: number;
+  client: string;
+  ip: string;
+  created_at: number;
+  refreshed_at: number;
+  expires_at: number;
+}

@@ -1,0 +1,19 @@
+import type { AgentStore } from "#ports/index.ts";
+import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
+import { endSession, listSessions, refreshSession } from "./agent-sessions.ts";
+import { type PeopleOptions, peopleContext } from "./people-options.ts";
+
+/** Sign-ins of coding agents: the devices that wait for somebody, and what they were given. */
+export function createAgentStore(dependencies: PeopleOptions): AgentStore {
+  const options = peopleContext(dependencies);
+  return {
+    addDevice: (device) => addDevice(options, device),
+    waitingDevice: (userDigest) => waitingDevice(options, userDigest),
+    approve: (userDigest, approval, auditSource) => approveDevice(options, { userDigest, ...approval }, auditSource),
+    deny: (userDigest, auditSource) => denyDevice(options, userDigest, auditSource),
+    poll: (deviceDigest) => pollDevice(options, deviceDigest),
+    refresh: (sessionId, generation) => refreshSession(options, sessionId, generation),
+    sessions: ({ userId }) => listSessions(options, userId),
+    endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),
+  };
+}

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
+import { claudeGateway } from "../endpoints/messages/claude-gateway.ts";
+import { upstream } from "../started-gateway.ts";
+import { type AgentGround, type Person, startAgentGround } from "./agent-ground.ts";
+import { type Login, ScriptedAgent } from "./scripted-agent.ts";
+
+let ground: AgentGround;
+let agent: ScriptedAgent;
+/** Somebody who stays. */
+let member: Person;
+beforeAll(async () => {
+  ground = await startAgentGround({
+    ...claudeGateway,
+    models: [
+      ...(claudeGateway.models ?? []),
+      { name: "denied", deployments: [{ provider: "claude", upstream_model: "x" }] },
+    ],
+    workspace: { groups: [{ name: "default", models: ["claude-*"] }] },
+    providers: (simulator) => [upstream("claude", simulator, { kind: "anthropic" })],
+  });
+  agent = new ScriptedAgent(ground.gateway.url);
+  member = await ground.invited("bob", "member");
+});
+afterAll(() => ground.stop());
+
+/** Time passes for what the database holds. */
+const passed = (ms: number) =>
+  ground.gateway.control.database.kysely
+    .updateTable("agent_devices")
+    .set((eb) => ({ polled_at: eb("polled_at", "-", ms) }))
+    .execute();
+
+async function loggedIn(person = ground.ada): Promise<Login> {
+  const { body } = await agent.device();
+  expect(await ground.approve(person, body.user_code)).toBe(200);
+  const answer = await agent.poll(body.device_code);
+  expect(answer.status).toBe(200);
+  return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token };
+}
+
+test("metadata names endpoints of the same origin, the two grants and the version of the contract", async () => {
+  const metadata: object = await agent.metadata();
+  const base = ground.gateway.url;
+  expect(metadata).toEqual({
+    issuer: base,
+    device_authorization_endpoint: `${base}/oauth/device_authorization`,
+    token_endpoint: `${base}/oauth/token`,
+    revocation_endpoint: `${base}/oauth/revoke`,
+    grant_types_supported: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ["none"],
+    scopes_supported: ["openid", "profile", "email"],
+    gateway_protocol_version: 1,
+  });
+});
+
+test.each(["surface=claude_code", "", "surface=claude_code&made_up=1"])(
+  "a device that sends %j gets its codes, which nobody keeps",
+  async (sent) => {
+    const { status, body, headers } = await agent.device(sent);
+    expect([status, headers.get("cache-control"), headers.get("pragma")]).toEqual([200, "no-store", "no-cache"]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(Object.keys(body).sort()).toEqual(
+      ["device_code", "expires_in", "interval", "user_code", "verification_uri", "verification_uri_complete"].sort(),
+    );
+    expect(body.device_code).toMatch(/^[\w-]{43}$/);
+    expect(body.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(body.verification_uri_complete).toBe(`${body.verification_uri}?user_code=${body.user_code}`);
+    expect([body.expires_in, body.interval]).toEqual([600, 5]);
+  },
+);
+
+test("a login: pending, too soon, let in once, and whatever is asked then is expired", async () => {
+  const { body } = await agent.device();
+  const pending = await agent.poll(body.device_code);
+  expect([pending.status, pending.body]).toEqual([400, { error: "authorization_pending" }]);
+  const early = await agent.poll(body.device_code);
+  expect([early.status, early.body]).toEqual([429, { error: "slow_down" }]);
+  await passed(bounds.devicePollMs);
+  expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
+
+  const seen = await ground.ada.call("POST", "/api/agents/look", {
+    code: body.user_code.toLowerCase().replace("-", " "),
+  });
+  expect(seen.body).toMatchObject({ code: body.user_code, client: "claude-code/2.1.330" });
+  expect(seen.body.workspaces.map(({ slug }: { slug: string }) => slug)).toContain("acme");
+  // Looking lets nobody in.
+  await passed(bounds.devicePollMs);
+  expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
+
+  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+  const answer = await agent.poll(body.device_code);
+  expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  expect(Object.keys(answer.body).sort()).toEqual(["access_token", "expires_in", "refresh_token", "token_type"]);
+  expect(answer.body).toMatchObject({ token_type: "Bearer", expires_in: 3_600 });
+  const again = await agent.poll(body.device_code);
+  expect([again.status, again.body]).toEqual([400, { error: "expired_token" }]);
+  const claims = JSON.parse(Buffer.from(answer.body.access_token.split(".")[1], "base64url").toString());
+  expect(claims).toMatchObject({ sub: ground.ada.userId, email: ground.ada.email, groups: ["default"] });
+});
+
+test("of two polls at the same moment one gets the tokens", async () => {
+  const { body } = await agent.device();
+  await ground.approve(ground.ada, body.user_code);
+  const both = await Promise.all([agent.poll(body.device_code), agent.poll(body.device_code)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+  expect(both.find(({ status }) => status === 400)?.body).toEqual({ error: "expired_token" });
+});
+
+test("a device that is turned away hears it once", async () => {
+  const { body } = await agent.device();
+  expect((await ground.ada.call("POST", "/api/agents/deny", { code: body.user_code })).status).toBe(200);
+  const denied = await agent.poll(body.device_code);
+  expect([denied.status, denied.body]).toEqual([400, { error: "access_denied" }]);
+  await passed(bounds.devicePollMs);
+  expect((await agent.poll(body.device_code)).body).toEqual({ error: "expired_token" });
+});
+
+test.each([
+  ["grant_type=password&username=a", 400, "unsupported_grant_type"],
+  ["grant_type=refresh_token", 400, "invalid_request"],
+  ["grant_type=refresh_token&refresh_token=", 400, "invalid_request"],
+  ["grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code", 400, "invalid_request"],
+  ["grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=nobody", 400, "expired_token"],
+  ["grant_type=refresh_token&refresh_token=made-up", 401, "invalid_grant"],
+  ["grant_type=refresh_token&grant_type=refresh_token", 400, "invalid_request"],
+  ["", 400, "invalid_request"],
+])("the token endpoint answers %j with %d %s", async (form, status, error) => {
+  const answer = await agent.token(form);
+  expect([answer.status, answer.body.error]).toEqual([status, error]);
+});
+
+test("a body that is JSON, or larger than any form, is an invalid request", async () => {
+  const json = await agent.token(
+    JSON.stringify({ grant_type: "refresh_token", refresh_token: "x" }),
+    "application/json",
+  );
+  expect([json.status, json.body.error]).toEqual([400, "invalid_request"]);
+  const large = await agent.token(`grant_type=${"x".repeat(bounds.agentFormBytesMax)}`);
+  expect([large.status, large.body.error]).toEqual([400, "invalid_request"]);
+});
+
+test("a prompt goes as the person: workspace, group and person in the ledger, and their rights decide the models", async () => {
+  const bob = member;
+  const { accessToken } = await loggedIn(bob);
+  const answer = await agent.message(accessToken, "claude-test");
+  expect(answer.status).toBe(200);
+  const [entry] = await ground.gateway.entries();
+  const [mine] = (await bob.call("GET", "/api/agents")).body.data;
+  expect(mine).toMatchObject({ workspace: { slug: "acme" }, group: "default", client: "claude-code/2.1.330" });
+  expect(entry).toMatchObject({ workspaceId: ground.workspace, keyId: mine.key, model: "claude-test" });
+  const key = await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/keys/${mine.key}`);
+  expect(key.body).toMatchObject({ name: "bob@example.com", person: { id: bob.userId, email: "bob@example.com" } });
+  const denied = await agent.message(accessToken, "denied");
+  expect([denied.status, denied.body.error.type]).toEqual([404, "not_found_error"]);
+  // Both headers are taken, as a helper of API keys sends them.
+  const models = await agent.bearer("/v1/models?limit=1000", accessToken, { "x-api-key": accessToken });
+  expect(models.status).toBe(200);
+});
+
+test("a denied model that is asked for eight times at once is few lines of the ledger, which say how many", async () => {
+  const { accessToken } = await loggedIn(member);
+  const isDenied = (entry: { readonly requestedModel: string }) => entry.requestedModel === "denied";
+  const before = (await ground.gateway.entries()).filter(isDenied).length;
+  await Promise.all(Array.from({ length: 8 }, () => agent.message(accessToken, "denied")));
+  await until(async () => {
+    const entries = (await ground.gateway.entries()).filter(isDenied);
+    const added = entries.slice(0, entries.length - before);
+    return added.length < 8 && added.reduce((calls, entry) => calls + (entry.calls ?? 1), 0) === 8;
+  });
+});
+
+test("a refresh token is replaced at each use, and opens once more for whoever asks at the same moment", async () => {
+  const login = await loggedIn();
+  const [one, other] = await Promise.all([agent.refresh(login.refreshToken), agent.refresh(login.refreshToken)]);
+  expect([one.status, other.status]).toEqual([200, 200]);
+  expect(Object.keys(one.body).sort()).toEqual(["access_token", "expires_in", "refresh_token", "token_type"]);
+  expect(one.body.refresh_token).not.toBe(login.refreshToken);
+  expect(one.body.refresh_token).toBe(other.body.refresh_token);
+  expect((await agent.message(one.body.access_token, "claude-test")).status).toBe(200);
+});
+
+test("a refresh token that is used again later ends the sign-in for both who have it", async () => {
+  const login = await loggedIn();
+  const first = await agent.refresh(login.refreshToken);
+  const second = await agent.refresh(first.body.refresh_token);
+  const stolen = await agent.refresh(login.refreshToken);
+  expect([stolen.status, stolen.body]).toEqual([401, { error: "invalid_grant" }]);
+  expect((await agent.refresh(second.body.refresh_token)).status).toBe(401);
+  await until(async () => (await agent.message(second.body.access_token, "claude-test")).status === 401);
+});
+
+test("a logout revokes the access token, then the refresh token, and each is 200 as often as it is asked", async () => {
+  const login = await loggedIn();
+  expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
+  for (let time = 0; time < 2; time++) {
+    for (const answer of await agent.logout(login)) expect([answer.status, answer.body]).toEqual([200, ""]);
+  }
+  await until(async () => (await agent.message(login.accessToken, "claude-test")).status === 401);
+  const refused = await agent.message(login.accessToken, "claude-test");
+  expect(refused.headers.get("x-should-retry")).toBe("false");
+  expect(refused.body).toMatchObject({ type: "error", error: { type: "authentication_error" } });
+  expect((await agent.refresh(login.refreshToken)).status).toBe(401);
+});
+
+test("whoever leaves is out: their next call is 401 and says not to try again, and nothing is refreshed", async () => {
+  const carol = await ground.invited("carol", "member");
+  const login = await loggedIn(carol);
+  expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
+  const gone = await ground.ada.call("PATCH", `/api/users/${carol.userId}`, { disabled: true });
+  expect(gone.status).toBe(200);
+  await until(async () => (await agent.message(login.accessToken, "claude-test")).status === 401);
+  const refused = await agent.message(login.accessToken, "claude-test");
+  expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([401, "false"]);
+  expect((await agent.refresh(login.refreshToken)).status).toBe(401);
+});
+
+test("the person ends one of their own sign-ins, and nobody else's", async () => {
+  const dan = await ground.invited("dan", "member");
+  const login = await loggedIn(dan);
+  const [{ id }] = (await dan.call("GET", "/api/agents")).body.data;
+  expect((await member.call("DELETE", `/api/agents/${id}`)).status).toBe(404);
+  expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
+  expect((await dan.call("DELETE", `/api/agents/${id}`)).status).toBe(200);
+  await until(async () => (await agent.message(login.accessToken, "claude-test")).status === 401);
+  expect((await dan.call("GET", "/api/agents")).body.data).toEqual([]);
+});
+
+test("a code that somebody confirmed is nobody else's, and a viewer confirms none", async () => {
+  const vic = await ground.invited("vic", "viewer");
+  const { body } = await agent.device();
+  expect(await ground.approve(vic, body.user_code)).toBe(403);
+  expect(await ground.approve(member, body.user_code)).toBe(200);
+  expect(await ground.approve(ground.ada, body.user_code)).toBe(404);
+  expect((await ground.ada.call("POST", "/api/agents/look", { code: body.user_code })).status).toBe(404);
+  const { access_token: token } = (await agent.poll(body.device_code)).body;
+  expect(JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString()).email).toBe(member.email);
+});
+
+test("whoever guesses codes is stopped, also at the right one", async () => {
+  const hal = await ground.invited("hal", "member");
+  const { body } = await agent.device();
+  for (let guess = 0; guess < bounds.userCodeTriesMax; guess++) {
+    expect(await ground.approve(hal, "BBBB-BBBB")).toBe(404);
+  }
+  expect(await ground.approve(hal, body.user_code)).toBe(429);
+  // Others are not held up by it.
+  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+});
+
+test("a token that was changed in any place, or signed by another installation, opens nothing", async () => {
+  const { accessToken } = await loggedIn();
+  const [head = "", claims = "", proof = ""] = accessToken.split(".");
+  const other = Buffer.from(
+    JSON.stringify({ ...JSON.parse(Buffer.from(claims, "base64url").toString()), exp: 9_999_999_999 }),
+  ).toString("base64url");
+  const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url");
+  const flipped = proof.startsWith("A") ? `B${proof.slice(1)}` : `A${proof.slice(1)}`;
+  for (const token of [
+    `${head}.${other}.${proof}`,
+    `${none}.${claims}.`,
+    `${head}.${claims}.${flipped}`,
+    `${head}.`,
+    head,
+  ]) {
+    const answer = await agent.message(token, "claude-test");
+    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([401, "false"]);
+    expect(JSON.stringify(answer.body)).not.toContain(proof);
+  }
+});
+
+test("an admin token lets no device in: only a person does", async () => {
+  const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
+  const { body } = await agent.device();
+  const answer = await fetch(`${ground.gateway.url}/api/agents/approve`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${made.body.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ code: body.user_code, workspace: ground.workspace }),
+  });
+  expect(answer.status).toBe(403);
+});
+
+test("the key of somebody's sign-ins has no secret to rotate, and nobody calls with it from the console", async () => {
+  const { accessToken } = await loggedIn();
+  expect(accessToken).toBeString();
+  const [mine] = (await ground.ada.call("GET", "/api/agents")).body.data;
+  const keys = `/api/workspaces/${ground.workspace}/keys/${mine.key}`;
+  expect((await ground.ada.call("POST", `${keys}/rotate`, {})).status).toBe(409);
+  expect((await ground.ada.call("GET", `${keys}/call/v1/models`)).status).toBe(403);
+});
+
+test("an address that begins too many sign-ins is told to slow down", async () => {
+  let last = await agent.device();
+  for (let device = 0; device < bounds.deviceStartsMax && last.status === 200; device++) last = await agent.device();
+  expect([last.status, last.body.error]).toEqual([429, "slow_down"]);
+  expect(last.body.error_description).toBeString();
+  expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
+});

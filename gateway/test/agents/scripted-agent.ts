@@ -1,0 +1,114 @@
+import { expect } from "bun:test";
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+interface Metadata {
+  readonly device_authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly revocation_endpoint: string;
+}
+
+/** What a login holds: as the recorded program stores it. */
+export interface Login {
+  accessToken: string;
+  refreshToken: string;
+}
+
+/**
+ * A coding agent that behaves like the one that was recorded (docs/agent-sign-in.md): its order of requests, its forms and its headers. It
+ * knows the base address alone; every other one it is told.
+ */
+export class ScriptedAgent {
+  readonly #base: string;
+  #metadata: Metadata | null = null;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  async metadata(): Promise<Metadata> {
+    const answer = await this.#ask("/.well-known/oauth-authorization-server");
+    expect(answer.status).toBe(200);
+    this.#metadata = answer.body as Metadata;
+    return this.#metadata;
+  }
+
+  /** Sends `surface=claude_code` and nothing else. */
+  async device(body = "surface=claude_code"): Promise<Answer> {
+    const { device_authorization_endpoint } = this.#metadata ?? (await this.metadata());
+    return await this.#form(device_authorization_endpoint, body);
+  }
+
+  poll(deviceCode: string): Promise<Answer> {
+    const grant = encodeURIComponent("urn:ietf:params:oauth:grant-type:device_code");
+    return this.token(`grant_type=${grant}&device_code=${encodeURIComponent(deviceCode)}`);
+  }
+
+  refresh(refreshToken: string): Promise<Answer> {
+    return this.token(`grant_type=refresh_token&refresh_token=${encodeURIComponent(refreshToken)}`);
+  }
+
+  async token(body: string, type?: string): Promise<Answer> {
+    const { token_endpoint } = this.#metadata ?? (await this.metadata());
+    return await this.#form(token_endpoint, body, type);
+  }
+
+  /** As at /logout: first the access token, then the refresh token with its hint. */
+  async logout({ accessToken, refreshToken }: Login): Promise<readonly Answer[]> {
+    const { revocation_endpoint } = this.#metadata ?? (await this.metadata());
+    return [
+      await this.#form(revocation_endpoint, `token=${encodeURIComponent(accessToken)}`),
+      await this.#form(revocation_endpoint, `token=${encodeURIComponent(refreshToken)}&token_type_hint=refresh_token`),
+    ];
+  }
+
+  bearer(path: string, accessToken: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.#ask(path, {
+      headers: { authorization: `Bearer ${accessToken}`, "user-agent": "claude-code/2.1.330", ...headers },
+    });
+  }
+
+  /** A prompt, with the headers of a run of `-p`. */
+  message(accessToken: string, model: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.#ask("/v1/messages?beta=true", {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${accessToken}`,
+        "content-type": "application/json",
+        "user-agent": "claude-cli/2.1.330 (external, sdk-cli)",
+        "anthropic-version": "2023-06-01",
+        "anthropic-beta": "interleaved-thinking-2025-05-14,context-management-2025-06-27,made-up-2026-01-01",
+        "anthropic-dangerous-direct-browser-access": "true",
+        "x-app": "cli",
+        "X-Claude-Code-Session-Id": "0b6c6f1e-6f0f-4a8c-9d0a-3c1c5ac0a001",
+        "X-Stainless-Lang": "js",
+        "X-Stainless-Retry-Count": "0",
+      },
+      body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: "user", content: "hi" }], ...more }),
+    });
+  }
+
+  #form(url: string, body: string, type = "application/x-www-form-urlencoded"): Promise<Answer> {
+    return this.#ask(url, {
+      method: "POST",
+      headers: { "content-type": type, "user-agent": "claude-code/2.1.330" },
+      body,
+    });
+  }
+
+  async #ask(url: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(url.startsWith("/") ? this.#base + url : url, { redirect: "manual", ...init });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : text,
+    };
+  }
+}

@@ -1,0 +1,263 @@
+import { describe, expect, test } from "bun:test";
+import { bounds, personDigest, sessionDigest } from "#core/index.ts";
+import type { AgentGrant, AgentStore, ControlStore, PeopleStore } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import type { FakeClock } from "../fake-clock.ts";
+
+export interface AgentGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly clock: FakeClock;
+  readonly agents: AgentStore;
+  readonly people: PeopleStore;
+  readonly controlStore: ControlStore;
+  readonly acme: string;
+  user(name: string): Promise<string>;
+}
+
+const by = { actor: "ada@example.com", ip: "192.0.2.1" };
+
+/** Rules of sign-ins of agents that hold whatever the database is. */
+export function agentStoreSuite(name: string, make: () => Promise<AgentGround>): void {
+  describe(`sign-ins of agents in ${name}`, () => {
+    deviceTests(make);
+    sessionTests(make);
+    leaverTests(make);
+  });
+}
+
+function deviceTests(make: () => Promise<AgentGround>): void {
+  test("a device is found by its code until its time is over, by a clock that nobody waits for", async () => {
+    await using ground = await make();
+    await addDevice(ground, "one");
+    expect(await ground.agents.waitingDevice("user one")).toMatchObject({ client: "agent/1", ip: "192.0.2.7" });
+    expect(await ground.agents.poll("one")).toBe("pending");
+    ground.clock.advance(bounds.deviceCodeMs - 1);
+    expect(await ground.agents.poll("one")).toBe("pending");
+    ground.clock.advance(1);
+    expect(await ground.agents.poll("one")).toBe("unknown");
+    expect(await ground.agents.waitingDevice("user one")).toBeNull();
+    expect(
+      await ground.agents.approve("user one", { userId: await member(ground), workspaceId: ground.acme }, by),
+    ).toBe(false);
+  });
+
+  test("polls come in their interval, and one that is a moment early is let pass", async () => {
+    await using ground = await make();
+    await addDevice(ground, "one");
+    expect(await ground.agents.poll("one")).toBe("pending");
+    ground.clock.advance(bounds.devicePollMs - bounds.devicePollEarlyMs - 1);
+    expect(await ground.agents.poll("one")).toBe("too_soon");
+    ground.clock.advance(1);
+    expect(await ground.agents.poll("one")).toBe("pending");
+  });
+
+  test("of several polls at once one is answered, and of several for a device that was let in one gets it", async () => {
+    await using ground = await make();
+    await addDevice(ground, "one");
+    const early = await Promise.all(Array.from({ length: 5 }, () => ground.agents.poll("one")));
+    expect(early.filter((outcome) => outcome === "pending")).toHaveLength(1);
+    await ground.agents.approve("user one", { userId: await member(ground), workspaceId: ground.acme }, by);
+    const polls = await Promise.all(Array.from({ length: 5 }, () => ground.agents.poll("one")));
+    expect(polls.filter((outcome) => typeof outcome === "object")).toHaveLength(1);
+    expect(polls.filter((outcome) => outcome === "unknown")).toHaveLength(4);
+  });
+
+  test("of two people who confirm one code at once one is signed in", async () => {
+    await using ground = await make();
+    const [ada, bob] = [await member(ground, "ada"), await member(ground, "bob")];
+    await addDevice(ground, "one");
+    const both = await Promise.all(
+      [ada, bob].map((userId) => ground.agents.approve("user one", { userId, workspaceId: ground.acme }, by)),
+    );
+    expect(both.toSorted()).toEqual([false, true]);
+    const grant = (await ground.agents.poll("one")) as AgentGrant;
+    expect(grant.person.userId).toBe(both[0] === true ? ada : bob);
+  });
+
+  test("only so many wait, and those whose time is over do not count", async () => {
+    await using ground = await make();
+    const { database, clock } = ground;
+    await addDevice(ground, "first");
+    const row = await database.kysely.selectFrom("agent_devices").selectAll().executeTakeFirstOrThrow();
+    for (let start = 1; start < bounds.deviceCodesMax; start += 500) {
+      const rows = Array.from({ length: Math.min(500, bounds.deviceCodesMax - start) }, (_, n) => ({
+        ...row,
+        device_digest: `d${start + n}`,
+        user_digest: `u${start + n}`,
+      }));
+      await database.kysely.insertInto("agent_devices").values(rows).execute();
+    }
+    await expect(addDevice(ground, "one more")).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+    clock.advance(bounds.deviceCodeMs);
+    await addDevice(ground, "one more");
+    expect(await ground.agents.poll("one more")).toBe("pending");
+  });
+}
+
+function sessionTests(make: () => Promise<AgentGround>): void {
+  test("a sign-in and its key are found by digests of their own, and no key by either's secret", async () => {
+    await using ground = await make();
+    const userId = await member(ground);
+    const grant = await signedIn(ground, userId, "one");
+    const { keyId } = grant.person;
+    for (const digest of [personDigest(keyId), sessionDigest(grant.sessionId)]) {
+      expect(await ground.controlStore.find(digest)).toMatchObject({
+        id: keyId,
+        personId: userId,
+        groupId: expect.any(String),
+      });
+    }
+    expect(await ground.controlStore.find(sessionDigest("ags_nobody"))).toBeNull();
+    const again = await signedIn(ground, userId, "two");
+    // One key for all their sign-ins in a workspace: limits and budget are the person's.
+    expect(again.person.keyId).toBe(keyId);
+  });
+
+  test("refresh tokens count up; the one before holds for a moment; an older one ends the sign-in", async () => {
+    await using ground = await make();
+    const { agents, clock, controlStore } = ground;
+    const { sessionId } = await signedIn(ground, await member(ground), "one");
+    const both = await Promise.all([agents.refresh(sessionId, 1), agents.refresh(sessionId, 1)]);
+    expect(both.map((grant) => grant?.generation)).toEqual([2, 2]);
+    clock.advance(bounds.refreshOverlapMs);
+    expect((await agents.refresh(sessionId, 1))?.generation).toBe(2);
+    expect((await agents.refresh(sessionId, 2))?.generation).toBe(3);
+    // One that was never given out changes nothing.
+    expect(await agents.refresh(sessionId, 9)).toBeNull();
+    clock.advance(bounds.refreshOverlapMs + 1);
+    expect(await agents.refresh(sessionId, 2)).toBeNull();
+    expect(await agents.refresh(sessionId, 3)).toBeNull();
+    expect(await controlStore.find(sessionDigest(sessionId))).toBeNull();
+  });
+
+  test("a sign-in ends unused after its idle time, and in all after its total, however often it is used", async () => {
+    await using ground = await make();
+    const { agents, clock } = ground;
+    const userId = await member(ground);
+    const idle = await signedIn(ground, userId, "idle");
+    const used = await signedIn(ground, userId, "used");
+    let generation = 1;
+    const step = bounds.agentSessionIdleMs - 1;
+    for (let at = 0; at + step < bounds.agentSessionTotalMs; at += step) {
+      clock.advance(step);
+      const grant = await agents.refresh(used.sessionId, generation);
+      expect(grant?.expiresAt).toBeLessThanOrEqual(
+        used.expiresAt - bounds.agentSessionIdleMs + bounds.agentSessionTotalMs,
+      );
+      generation = grant?.generation ?? 0;
+    }
+    clock.advance(step);
+    expect(await agents.refresh(used.sessionId, generation)).toBeNull();
+    expect(await agents.refresh(idle.sessionId, 1)).toBeNull();
+    expect(await agents.sessions({ userId })).toEqual([]);
+  });
+
+  test("of more sign-ins than a person may have the one unused for longest ends", async () => {
+    await using ground = await make();
+    const { agents, clock, controlStore } = ground;
+    const userId = await member(ground);
+    const grants: AgentGrant[] = [];
+    for (let n = 0; n <= bounds.agentSessionsPerPersonMax; n++) {
+      clock.advance(1_000);
+      grants.push(await signedIn(ground, userId, `device ${n}`));
+    }
+    expect(await agents.sessions({ userId })).toHaveLength(bounds.agentSessionsPerPersonMax);
+    expect(await controlStore.find(sessionDigest(grants[0]?.sessionId ?? ""))).toBeNull();
+    expect(await controlStore.find(sessionDigest(grants[1]?.sessionId ?? ""))).not.toBeNull();
+  });
+
+  test("nobody ends a sign-in of somebody else, and one that ended ends once", async () => {
+    await using ground = await make();
+    const [ada, bob] = [await member(ground, "ada"), await member(ground, "bob")];
+    const { sessionId } = await signedIn(ground, ada, "one");
+    expect(await ground.agents.endSession(sessionId, bob, by)).toBe(false);
+    expect(await ground.agents.endSession(sessionId, ada, by)).toBe(true);
+    expect(await ground.agents.endSession(sessionId, ada, by)).toBe(false);
+    const rows = await ground.database.kysely
+      .selectFrom("changes")
+      .select("digest")
+      .where("digest", "=", sessionDigest(sessionId))
+      .execute();
+    expect(rows).toHaveLength(1);
+  });
+}
+
+function leaverTests(make: () => Promise<AgentGround>): void {
+  const leavings: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
+    ["is disabled", ({ people }, userId) => people.updateUser(userId, { disabled: true }, by)],
+    ["is removed", ({ people }, userId) => people.removeUser(userId, null, by)],
+    ["leaves the workspace", ({ people, acme }, userId) => people.removeMember(acme, userId, null, by)],
+    ["becomes a viewer", ({ people, acme }, userId) => people.setMember(acme, userId, "viewer", by)],
+  ];
+  test.each(leavings)("whoever %s is out with every sign-in, and every process is told", async (_how, leave) => {
+    await using ground = await make();
+    const { agents, controlStore, database } = ground;
+    const userId = await member(ground);
+    const grant = await signedIn(ground, userId, "one");
+    await addDevice(ground, "waiting");
+    await agents.approve("user waiting", { userId, workspaceId: ground.acme }, by);
+    await leave(ground, userId);
+    const digests = [sessionDigest(grant.sessionId), personDigest(grant.person.keyId)];
+    for (const digest of digests) expect(await controlStore.find(digest)).toBeNull();
+    const told = await database.kysely.selectFrom("changes").select("digest").where("digest", "in", digests).execute();
+    expect(new Set(told.map(({ digest }) => digest))).toEqual(new Set(digests));
+    expect(await agents.refresh(grant.sessionId, 1)).toBeNull();
+    expect(await agents.poll("waiting")).toBe("unknown");
+  });
+
+  test("who comes back has the key of before with its limits, and has to sign in again", async () => {
+    await using ground = await make();
+    const { people, controlStore, acme } = ground;
+    const userId = await member(ground);
+    const { person, sessionId } = await signedIn(ground, userId, "one");
+    await controlStore.updateKey(acme, person.keyId, () => ({ limits: { rpm: 7 } }), by);
+    await people.removeMember(acme, userId, null, by);
+    await people.setMember(acme, userId, "member", by);
+    expect(await controlStore.find(sessionDigest(sessionId))).toBeNull();
+    const again = await signedIn(ground, userId, "two");
+    expect(again.person.keyId).toBe(person.keyId);
+    expect((await controlStore.find(personDigest(person.keyId)))?.scope.limits).toEqual({ rpm: 7 });
+  });
+
+  test("whoever an admin has disabled the sign-ins of is neither signed in nor refreshed, and a workspace goes with them", async () => {
+    await using ground = await make();
+    const { agents, controlStore, acme } = ground;
+    const userId = await member(ground);
+    const { person, sessionId } = await signedIn(ground, userId, "one");
+    await controlStore.updateKey(acme, person.keyId, () => ({ enabled: false }), by);
+    await addDevice(ground, "two");
+    await expect(agents.approve("user two", { userId, workspaceId: acme }, by)).rejects.toMatchObject({
+      code: "forbidden",
+    });
+    expect(await agents.refresh(sessionId, 1)).toBeNull();
+    expect((await controlStore.exportConfig(() => false)).config.workspaces?.flatMap(({ keys }) => keys ?? [])).toEqual(
+      [],
+    );
+    await controlStore.removeWorkspace(acme, by);
+    expect(await agents.sessions({ userId })).toEqual([]);
+  });
+}
+
+async function member({ people, acme, user }: AgentGround, name = "mem"): Promise<string> {
+  const userId = await user(name);
+  await people.setMember(acme, userId, "member", by);
+  return userId;
+}
+
+async function addDevice({ agents, clock }: AgentGround, name: string): Promise<void> {
+  await agents.addDevice({
+    deviceDigest: name,
+    userDigest: `user ${name}`,
+    client: "agent/1",
+    ip: "192.0.2.7",
+    expiresAt: clock.now() + bounds.deviceCodeMs,
+  });
+}
+
+async function signedIn(ground: AgentGround, userId: string, name: string): Promise<AgentGrant> {
+  await addDevice(ground, name);
+  expect(await ground.agents.approve(`user ${name}`, { userId, workspaceId: ground.acme }, by)).toBe(true);
+  const grant = await ground.agents.poll(name);
+  if (typeof grant === "string") throw new Error(`no grant: ${grant}`);
+  return grant;
+}
