@@ -22,7 +22,7 @@ export function CodeForm({ onFound }: { readonly onFound: (waiting: WaitingAgent
         <TextInput
           label={t("device.code")}
           description={t("device.codeHelp")}
-          placeholder="BCDF-GHJK"
+          placeholder={t("device.codeExample")}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
           error={wrongField(look.error, "code")}

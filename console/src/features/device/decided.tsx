@@ -11,9 +11,15 @@ interface DecidedProps {
 export function Decided({ decided, onAnother }: DecidedProps) {
   return (
     <Stack>
-      <Alert role="status" color={decided === "approved" ? "green" : "gray"} title={t(`device.${decided}`)}>
-        {t(`device.${decided}Help`)}
-      </Alert>
+      {decided === "approved" ? (
+        <Alert role="status" color="green" title={t("device.approved")}>
+          {t("device.approvedHelp")}
+        </Alert>
+      ) : (
+        <Alert role="status" color="gray" title={t("device.denied")}>
+          {t("device.deniedHelp")}
+        </Alert>
+      )}
       <Group justify="space-between">
         <Anchor component={Link} to="/profile" size="sm">
           {t("device.profile")}

@@ -3,6 +3,7 @@ export const device = {
   description: "A coding agent or a program that shows you a code can call models as you.",
   code: "Code",
   codeHelp: "As the device shows it. Only enter a code that you asked for yourself.",
+  codeExample: "BCDF-GHJK",
   next: "Continue",
   compare: "Does the device show this code?",
   compareHelp:

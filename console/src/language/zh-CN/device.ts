@@ -6,6 +6,7 @@ export const device: Translation<typeof english> = {
   description: "显示验证码的编程助手或程序可以以你的身份调用模型。",
   code: "验证码",
   codeHelp: "与设备上显示的一致。请只输入你自己申请的验证码。",
+  codeExample: "BCDF-GHJK",
   next: "继续",
   compare: "设备上显示的是这个验证码吗？",
   compareHelp: "有人可能会把自己设备的链接发给你。如果验证码不一致，或者不是你刚刚发起的，请拒绝。",

@@ -14,6 +14,8 @@ test("models that have no price at the upgrade stay callable, and those with one
       { ...model, name: "bare", price_version: null },
       { ...model, name: "priced", price_version: "prc_1" },
     ];
+    const price = { id: "prc_1", model: "priced", price_table: "{}", effective_from: 1 };
+    await database.kysely.insertInto("prices").values(price).execute();
     await database.kysely
       .insertInto("models")
       .values(rows as never)
