@@ -10,6 +10,7 @@ import { addKeyRevoke } from "./commands/key-revoke.ts";
 import { addKeyRotate } from "./commands/key-rotate.ts";
 import { addLedgerExport } from "./commands/ledger-export.ts";
 import { addLedgerVerify } from "./commands/ledger-verify.ts";
+import { addLogin, addLogout, printToken } from "./commands/login.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addProviderTest } from "./commands/provider-test.ts";
 import { addRestore } from "./commands/restore.ts";
@@ -68,10 +69,15 @@ export function createProgram(terminal: Terminal): Command {
   addUserRemove(user, terminal);
   addUserReset(user, terminal);
   addUserResetSecondFactor(user, terminal);
-  const token = program.command("token").description("make, list and revoke admin tokens for scripts");
+  const token = program
+    .command("token")
+    .description("print an access token of `sluice login`; make, list and revoke admin tokens for scripts")
+    .action(() => printToken(terminal));
   addTokenCreate(token, terminal);
   addTokenList(token, terminal);
   addTokenRevoke(token, terminal);
+  addLogin(program, terminal);
+  addLogout(program, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
   const ledger = program.command("ledger").description("prove and export what was used");

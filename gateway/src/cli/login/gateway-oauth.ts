@@ -1,0 +1,77 @@
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
+
+/** Where a gateway signs agents in. */
+export interface SignInEndpoints {
+  readonly device: string;
+  readonly token: string;
+  readonly revocation: string | null;
+}
+
+export interface OAuthAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** https, or http on this machine: a token is never sent in the clear. Without a slash at its end. */
+export function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    (url.protocol !== "https:" && url.protocol !== "http:") ||
+    url.username !== "" ||
+    url.search !== ""
+  ) {
+    throw new CommandWrong(`${text} is not the address of a gateway, such as https://gateway.example.com`);
+  }
+  if (url.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) {
+    throw new CommandWrong("tokens are sent to https addresses only, or to http://localhost");
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, "");
+}
+
+/** Throws CommandFailed when there is no gateway that signs agents in, or it would send tokens elsewhere. */
+export async function readEndpoints(base: string): Promise<SignInEndpoints> {
+  const { status, body } = await ask(`${base}/.well-known/oauth-authorization-server`);
+  const own = (value: unknown): string | null =>
+    typeof value === "string" && URL.canParse(value) && new URL(value).origin === new URL(base).origin ? value : null;
+  const [device, token] = [own(body["device_authorization_endpoint"]), own(body["token_endpoint"])];
+  if (status !== 200 || device === null || token === null) {
+    throw new CommandFailed(`${base} does not sign programs in: is it the address of a Sluice gateway?`);
+  }
+  return { device, token, revocation: own(body["revocation_endpoint"]) };
+}
+
+/** Throws CommandFailed when the gateway does not answer in time. */
+export async function postForm(url: string, fields: Readonly<Record<string, string>>): Promise<OAuthAnswer> {
+  return await ask(url, { method: "POST", body: new URLSearchParams(fields) });
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<OAuthAnswer> {
+  try {
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: { "user-agent": "sluice-cli" },
+      signal: AbortSignal.timeout(answerMs),
+    });
+    const text = (await response.text()).slice(0, answerCharactersMax);
+    return { status: response.status, body: objectOf(text) };
+  } catch (thrown) {
+    throw new CommandFailed(
+      `${new URL(url).origin} does not answer: ${thrown instanceof Error ? thrown.message : thrown}`,
+    );
+  }
+}
+
+/** Codex waits five seconds for a token command. */
+const answerMs = 4_000;
+const answerCharactersMax = 65_536;
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Variables } from "#config/index.ts";
+import { CommandFailed } from "../command-failed.ts";
+
+/** What a login holds. `expiresAt`: of the access token, Unix milliseconds. */
+export interface StoredLogin {
+  readonly url: string;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint: string | null;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresAt: number;
+}
+
+/** `SLUICE_LOGIN_FILE`, else in the user's own folder for settings. */
+export function loginPath(variables: Variables): string {
+  const named = variables["SLUICE_LOGIN_FILE"];
+  if (named !== undefined && named !== "") return named;
+  const folder = variables["XDG_CONFIG_HOME"] || join(variables["HOME"] || homedir(), ".config");
+  return join(folder, "sluice", "login.json");
+}
+
+/** Throws CommandFailed when nobody is signed in. */
+export function readLogin(path: string): StoredLogin {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    throw new CommandFailed("nobody is signed in here; run `sluice login <address of the gateway>`");
+  }
+  try {
+    const login = JSON.parse(text) as StoredLogin;
+    if (
+      [login.url, login.tokenEndpoint, login.accessToken, login.refreshToken].every((each) => typeof each === "string")
+    ) {
+      return login;
+    }
+  } catch {
+    // Said below.
+  }
+  throw new CommandFailed(`${path} cannot be read; run \`sluice login\` again`);
+}
+
+/** As a whole or not at all, and for its user's eyes only. */
+export function writeLogin(path: string, login: StoredLogin): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const made = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    writeFileSync(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    renameSync(made, path);
+  } catch (thrown) {
+    rmSync(made, { force: true });
+    throw thrown;
+  }
+}
+
+export function removeLogin(path: string): void {
+  rmSync(path, { force: true });
+}
+
+/**
+ * Does `work` while no other process of this user does: a refresh token is good once. A lock that is older than any refresh takes was left
+ * by a process that died.
+ */
+export async function alone<Result>(
+  path: string,
+  pause: (ms: number) => Promise<void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const lock = `${path}.lock`;
+  for (let round = 0; !taken(lock); round++) {
+    if (round >= lockRoundsMax) throw new CommandFailed(`another process holds ${lock}; remove it if there is none`);
+    if (isStale(lock)) rmSync(lock, { force: true });
+    await pause(lockPauseMs);
+  }
+  try {
+    return await work();
+  } finally {
+    unlinkSync(lock);
+  }
+}
+
+const lockPauseMs = 100;
+const lockRoundsMax = 100;
+const lockStaleMs = 15_000;
+
+function taken(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, "wx", 0o600));
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw thrown;
+  }
+}
+
+function isStale(lock: string): boolean {
+  try {
+    return Date.now() - statSync(lock).mtimeMs > lockStaleMs;
+  } catch {
+    return false;
+  }
+}

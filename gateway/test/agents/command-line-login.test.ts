@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readLogin, type StoredLogin } from "../../src/cli/login/login-file.ts";
+import { signIn } from "../../src/cli/login/sign-in.ts";
+import { sluice } from "../command-line.ts";
+import { hello } from "../started-gateway.ts";
+import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+
+let ground: AgentGround;
+const folder = mkdtempSync(join(tmpdir(), "sluice-login-"));
+beforeAll(async () => {
+  ground = await startAgentGround();
+});
+afterAll(async () => {
+  await ground.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let files = 0;
+const newPath = () => join(folder, `${++files}`, "login.json");
+const run = (words: readonly string[], path: string) => sluice(words, folder, { SLUICE_LOGIN_FILE: path });
+
+/** Signs in as whoever sits at the screen would have it; the first wait is when they confirm. */
+async function loggedIn(path: string): Promise<StoredLogin> {
+  const told: string[] = [];
+  let approved = false;
+  const login = await signIn({
+    base: ground.gateway.url,
+    path,
+    tell: (line) => void told.push(line),
+    pause: async () => {
+      if (approved) return;
+      approved = true;
+      const code = /code (\S{4}-\S{4})/.exec(told.join("\n"))?.[1] ?? "";
+      expect(await ground.approve(ground.ada, code)).toBe(200);
+    },
+  });
+  expect(told.join("\n")).toContain(`${new URL(ground.gateway.url).port}/console/device?user_code=`);
+  return login;
+}
+
+/** As if so much of the access token's hour had passed. */
+function aged(path: string, leftMs: number): void {
+  writeFileSync(path, JSON.stringify({ ...readLogin(path), expiresAt: Date.now() + leftMs }), { mode: 0o600 });
+}
+
+test("a login is kept for its user's eyes only, and `sluice token` prints a token that calls, and nothing else", async () => {
+  const path = newPath();
+  const login = await loggedIn(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const printed = await run(["token"], path);
+  expect(printed).toEqual({ status: 0, stdout: `${login.accessToken}\n`, stderr: "" });
+  const answer = await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } });
+  expect(answer.status).toBe(200);
+});
+
+test("a token with little time left is refreshed once, however many processes ask at the same moment", async () => {
+  const path = newPath();
+  const login = await loggedIn(path);
+  aged(path, 299_000);
+  const printed = await Promise.all(Array.from({ length: 6 }, () => run(["token"], path)));
+  expect(new Set(printed.map(({ status, stderr }) => `${status}${stderr}`))).toEqual(new Set(["0"]));
+  const kept = readLogin(path);
+  expect(new Set(printed.map(({ stdout }) => stdout.trim()))).toEqual(new Set([kept.accessToken]));
+  expect(kept.refreshToken).not.toBe(login.refreshToken);
+  expect(kept.refreshToken).toContain(".2.");
+  expect([statSync(path).mode & 0o777, existsSync(`${path}.lock`)]).toEqual([0o600, false]);
+});
+
+test("a lock that a dead process left is taken away", async () => {
+  const path = newPath();
+  await loggedIn(path);
+  aged(path, 0);
+  writeFileSync(`${path}.lock`, "");
+  utimesSync(`${path}.lock`, 1, 1);
+  expect((await run(["token"], path)).status).toBe(0);
+});
+
+test("a gateway that is away matters once the token is over", async () => {
+  const path = newPath();
+  const login = await loggedIn(path);
+  const away = { ...login, tokenEndpoint: "http://127.0.0.1:1/oauth/token", expiresAt: Date.now() + 60_000 };
+  writeFileSync(path, JSON.stringify(away));
+  expect(await run(["token"], path)).toMatchObject({ status: 0, stdout: `${login.accessToken}\n` });
+  writeFileSync(path, JSON.stringify({ ...away, expiresAt: 0 }));
+  const over = await run(["token"], path);
+  expect([over.status, over.stdout]).toEqual([1, ""]);
+  expect(over.stderr).toContain("does not answer");
+});
+
+test("a logout ends the sign-in at the gateway and here", async () => {
+  const path = newPath();
+  const login = await loggedIn(path);
+  expect((await run(["logout"], path)).status).toBe(0);
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, JSON.stringify({ ...login, expiresAt: 0 }));
+  const ended = await run(["token"], path);
+  expect([ended.status, ended.stdout]).toEqual([1, ""]);
+  expect(ended.stderr).toContain("has ended; run `sluice login");
+  expect(ended.stderr).not.toContain(login.refreshToken);
+});
+
+test.each([
+  ["token", [], 1, "nobody is signed in here"],
+  ["logout", [], 1, "nobody is signed in here"],
+  ["login", [], 2, "say which gateway"],
+  ["login", ["http://gateway.example.com"], 2, "https addresses only"],
+  ["login", ["ftp://gateway.example.com"], 2, "not the address of a gateway"],
+  ["login", ["http://127.0.0.1:1"], 1, "does not answer"],
+])("sluice %s %j fails with %d and one line", async (command, words, status, line) => {
+  const answer = await run([command, ...words], newPath());
+  expect([answer.status, answer.stdout]).toEqual([status, ""]);
+  expect(answer.stderr).toContain(line);
+  expect(answer.stderr.trim().split("\n")).toHaveLength(1);
+});
+
+test("a file that is no login says so", async () => {
+  const path = join(folder, "broken.json");
+  writeFileSync(path, "{");
+  expect((await run(["token"], path)).stderr).toContain("cannot be read");
+  expect(readFileSync(path, "utf8")).toBe("{");
+});
+
+test("a mistyped word behind `sluice token` prints no token", async () => {
+  const path = newPath();
+  const { accessToken } = await loggedIn(path);
+  const answer = await run(["token", "lst"], path);
+  expect([answer.status, answer.stdout.includes(accessToken)]).toEqual([2, false]);
+});
