@@ -30,6 +30,12 @@ export const consoleModelSchema = z.object({
     .describe("Held against budgets for calls without a limit of their own; null: 8192."),
   price: priceSchema.nullable().describe("In the units of the config file; null: unpriced, its calls cost 0."),
   price_version: z.string().nullable(),
+  price_origin: z
+    .enum(["catalogue", "set"])
+    .nullable()
+    .describe("`catalogue`: taken from there; `set`: by somebody, and never changed by a catalogue. null: no price."),
+  context_window: count.nullable().describe("Tokens, as the catalogue knows it of its first deployment's model."),
+  deprecated: z.boolean().describe("The catalogue says that the vendor will take it away, or has."),
   unpriced: z
     .enum(["allow", "block", "upgrade"])
     .nullable()
@@ -48,7 +54,13 @@ export const consoleModelSchema = z.object({
 });
 export type ConsoleModel = z.infer<typeof consoleModelSchema>;
 
-export const priceVersionSchema = z.object({ id, effective_from: at, price: priceSchema, current: z.boolean() });
+export const priceVersionSchema = z.object({
+  id,
+  effective_from: at,
+  price: priceSchema,
+  current: z.boolean(),
+  origin: z.enum(["catalogue", "set"]),
+});
 export type ConsolePriceVersion = z.infer<typeof priceVersionSchema>;
 
 const deploymentBody = z.strictObject({

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { disconnectSchema, modelSchema, providerSchema, timeoutsSchema } from "../config.ts";
+import {
+  disconnectSchema,
+  maxOutputTokens,
+  modelSchema,
+  priceSchema,
+  providerSchema,
+  timeoutsSchema,
+} from "../config.ts";
 import { modelTypeSchema } from "../model-type.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
@@ -96,6 +103,11 @@ export const upstreamModelSchema = z.object({
   created_at: at.nullable(),
   served_as: z.array(z.string()).describe("Models of ours that already lead to it."),
   suggested: z.object({ name: z.string(), type: modelTypeSchema }),
+  price: priceSchema.nullable().describe("As the catalogue knows it; an imported model gets it. null: not known."),
+  context_window: count.nullable().describe("Tokens, as the provider or the catalogue says; null: neither does."),
+  max_output_tokens: count.nullable().describe("As the provider says; null: it does not."),
+  deprecated: z.boolean().describe("The provider or the catalogue says that it will go, or has gone."),
+  retires_at: at.nullable().describe("When, as far as the provider says."),
 });
 export type UpstreamModel = z.infer<typeof upstreamModelSchema>;
 
@@ -179,6 +191,7 @@ export const providerRoutes = {
               .max(256)
               .optional()
               .describe("Of a model that is made; as the provider's list says it. Default: the provider's kind."),
+            max_output_tokens: maxOutputTokens.optional().describe("Of a model that is made; as the list says it."),
           }),
         )
         .min(1)

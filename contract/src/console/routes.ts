@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { agentRoutes } from "./agents.ts";
+import { catalogueRoutes } from "./catalogue.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -18,6 +19,7 @@ export const consoleRoutes = {
   ...keyRoutes,
   ...providerRoutes,
   ...modelRoutes,
+  ...catalogueRoutes,
   ...usageRoutes,
   ...requestRoutes,
   ...mediaRoutes,

@@ -12,6 +12,7 @@ export { createAdmin } from "./admin.ts";
 export type { AdminConsole } from "./admin-options.ts";
 export { NoticeSender } from "./budgets/notice-sender.ts";
 export { NoticeWatch } from "./budgets/notice-watch.ts";
+export { catalogueView } from "./catalog/catalogue-reading.ts";
 export { docsFiles } from "./docs-page.ts";
 export type { ConfigFacts, ProcessFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
 

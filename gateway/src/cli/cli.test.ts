@@ -234,3 +234,46 @@ function written(name: string, content: string): string {
   writeFileSync(path, content);
   return path;
 }
+
+test("prices of a newer catalogue are shown, and taken only with --yes; one that somebody set stays", async () => {
+  const dataDir = join(folder, "catalogue");
+  const config = join(folder, "catalogue.json");
+  const deployments = [{ provider: "main" }];
+  writeFileSync(
+    config,
+    JSON.stringify({
+      providers: [{ id: "main", kind: "openai", api_key: "sk-upstream" }],
+      models: [
+        { name: "gpt-5", deployments },
+        { name: "gpt-5-mini", deployments, price: { input: 9 } },
+      ],
+    }),
+  );
+  expect(await sluice(["apply", config], dataDir)).toMatchObject({ status: 0, stderr: "" });
+  const prices = join(folder, "prices.json");
+  const match = { starts_with: "gpt-5" };
+  writeFileSync(
+    prices,
+    JSON.stringify([{ id: "openai", models: [{ id: "gpt-5", match, prices: { input_mtok: 3 } }] }]),
+  );
+  const digest = new Bun.CryptoHasher("sha256").update(readFileSync(prices)).digest("hex");
+  const update = (...more: string[]) => sluice(["catalogue", "update", "--from", prices, ...more], dataDir);
+
+  const shown = await update();
+  expect(shown).toMatchObject({ status: 0, stderr: "" });
+  expect(shown.stdout).toMatch(/gpt-5 +main\/gpt-5 +none +input 3/);
+  expect(shown.stdout).toContain("nothing was changed: say --yes to take them");
+  expect(shown.stdout).not.toContain("gpt-5-mini");
+  expect((await update("--digest", `sha256:${"0".repeat(64)}`, "--yes")).stderr).toContain("nothing was changed");
+  expect((await update("--digest", "md5:1")).stderr).toContain("sha256:<64 hexadecimal digits>");
+  expect(JSON.parse((await update("--json")).stdout)).toMatchObject({ taken: [], changes: [{ after: { input: 3 } }] });
+
+  const taken = await update("--digest", `sha256:${digest}`, "--yes", "--json");
+  expect(JSON.parse(taken.stdout)).toMatchObject({ taken: ["gpt-5"], digest });
+  expect((await sluice(["catalogue", "update"], dataDir)).stdout).toContain("no price would change");
+  const insecure = await sluice(["catalogue", "update", "--from", "http://prices.example/data.json"], dataDir);
+  expect(insecure).toMatchObject({ status: 1, stderr: expect.stringContaining("https") });
+  writeFileSync(prices, "[]");
+  expect(await update("--yes")).toMatchObject({ status: 1, stderr: expect.stringContaining("no catalogue of prices") });
+  expect((await sluice(["catalogue", "update", "--from", join(folder, "nowhere")], dataDir)).status).toBe(1);
+});

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
 import { addBackup } from "./commands/backup.ts";
+import { addCatalogueUpdate } from "./commands/catalogue-update.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -80,6 +81,8 @@ export function createProgram(terminal: Terminal): Command {
   addLogout(program, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
+  const catalogue = program.command("catalogue").description("keep prices current");
+  addCatalogueUpdate(catalogue, terminal);
   const ledger = program.command("ledger").description("prove and export what was used");
   addLedgerVerify(ledger, terminal);
   addLedgerExport(ledger, terminal);

@@ -28,6 +28,8 @@ export interface PriceVersion {
   readonly table: PriceTable;
   readonly variants?: readonly PriceVariant[];
   readonly effectiveFrom: number;
+  /** It was taken from the catalogue of prices; left out: somebody set it. */
+  readonly origin?: "catalogue";
 }
 
 /**

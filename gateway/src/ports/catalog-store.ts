@@ -72,7 +72,21 @@ export interface WantedModel {
   readonly type: ModelType;
   /** null: not known; then the kind of the provider is used. */
   readonly ownedBy: string | null;
+  /** As the catalogue has it. */
   readonly price: PriceConfig | null;
+  /** As the provider tells it; null: it does not. */
+  readonly outputTokensMax: number | null;
+}
+
+/** A catalogue of prices that was taken from elsewhere than the program. */
+export interface StoredCatalogue {
+  readonly text: string;
+  /** Where it was taken from. */
+  readonly source: string;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly digest: string;
+  /** Unix milliseconds. */
+  readonly takenAt: number;
 }
 
 export interface ImportReport {
@@ -115,6 +129,17 @@ export interface CatalogStore {
   listPrices(model: string): Promise<readonly PriceVersion[]>;
   /** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
   importModels(provider: string, wanted: readonly WantedModel[], auditSource: AuditSource): Promise<ImportReport>;
+  /** null: the one that comes with the program is in use. */
+  storedCatalogue(): Promise<StoredCatalogue | null>;
+  storeCatalogue(catalogue: Omit<StoredCatalogue, "takenAt">, auditSource: AuditSource): Promise<void>;
+  /**
+   * Takes prices of a catalogue. A model whose price somebody has set meanwhile, and one that is gone, keep what they have. Gives the
+   * names of those that were changed.
+   */
+  takePrices(
+    prices: readonly { readonly model: string; readonly price: PriceConfig }[],
+    auditSource: AuditSource,
+  ): Promise<readonly string[]>;
   /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
   settings(): Promise<{ readonly settings: SettingsConfig; readonly managedByFile: readonly string[] }>;
   /** Fields that are left out do not change. */

@@ -10,6 +10,10 @@
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack } from "./caller-headers.ts";
+export { bundledCatalogue } from "./catalogue/bundled-catalogue.ts";
+export { type CatalogueEntry, catalogueEntry, catalogueProviders } from "./catalogue/catalogue.ts";
+export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
+export { type CatalogueData, readCatalogue } from "./catalogue/read-catalogue.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {

@@ -3,11 +3,13 @@ import { kindOf } from "../../test/provider-ground.ts";
 import { providerKinds } from "./kinds.ts";
 import { readModelsPage, suggestedModel, typesOf } from "./upstream-models.ts";
 
+const untold = { contextWindow: null, outputTokensMax: null, deprecated: false, retiresAt: null };
+
 describe("a page of a model list", () => {
   test("is read in every vendor's shape", () => {
     const openai = { object: "list", data: [{ id: "gpt-5", created: 1_700_000_000, owned_by: "openai" }] };
     expect(readModelsPage(openai)).toEqual({
-      models: [{ id: "gpt-5", ownedBy: "openai", createdAt: 1_700_000_000_000, type: null }],
+      models: [{ id: "gpt-5", ownedBy: "openai", createdAt: 1_700_000_000_000, type: null, ...untold }],
       next: null,
     });
     const anthropic = {
@@ -16,7 +18,7 @@ describe("a page of a model list", () => {
       last_id: "claude",
     };
     expect(readModelsPage(anthropic)).toEqual({
-      models: [{ id: "claude", ownedBy: null, createdAt: Date.UTC(2026, 1, 1), type: null }],
+      models: [{ id: "claude", ownedBy: null, createdAt: Date.UTC(2026, 1, 1), type: null, ...untold }],
       next: "after_id=claude",
     });
     const google = {
@@ -28,6 +30,27 @@ describe("a page of a model list", () => {
       next: "pageToken=a%26b",
     });
     expect(readModelsPage([{ id: "flux", type: "image" }])?.models[0]).toMatchObject({ id: "flux", type: "image" });
+  });
+
+  test("tells sizes and ends, as far as a vendor says them", () => {
+    const read = (model: object) => readModelsPage({ data: [model] })?.models[0];
+    const claude = { id: "c", type: "model", max_input_tokens: 200_000, max_tokens: 64_000, lifecycle: "deprecated" };
+    expect(read(claude)).toMatchObject({ contextWindow: 200_000, outputTokensMax: 64_000, deprecated: true });
+    const gemini = { name: "models/g", inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+    expect(read(gemini)).toMatchObject({ contextWindow: 1_048_576, outputTokensMax: 65_536, deprecated: false });
+    const mistral = { id: "m", max_context_length: 32_768, deprecation: "2026-12-31T00:00:00Z", max_tokens: 7 };
+    expect(read(mistral)).toMatchObject({
+      contextWindow: 32_768,
+      outputTokensMax: null,
+      deprecated: true,
+      retiresAt: Date.UTC(2026, 11, 31),
+    });
+    for (const odd of [-1, 1.5, "5", null, 1e12]) {
+      expect(read({ id: "x", type: "model", max_input_tokens: odd, max_tokens: odd, deprecation: odd })).toMatchObject({
+        contextWindow: null,
+        outputTokensMax: null,
+      });
+    }
   });
 
   test("is made of whatever comes, without what is no name", () => {

@@ -11,6 +11,12 @@ export interface UpstreamModelListed {
   readonly createdAt: number | null;
   /** As far as the vendor says it; null where it does not. */
   readonly type: ModelType | null;
+  /** Tokens, as the vendor says them (Anthropic, Google); null where it does not. */
+  readonly contextWindow: number | null;
+  readonly outputTokensMax: number | null;
+  /** The vendor says that it will go, or has; with the day where it says that (Mistral), in Unix milliseconds. */
+  readonly deprecated: boolean;
+  readonly retiresAt: number | null;
 }
 
 export interface ModelsPage {
@@ -68,7 +74,33 @@ export function typesOf(kind: ProviderKind): readonly ModelType[] {
 function listedModel(model: JsonObject): readonly UpstreamModelListed[] {
   const id = (textOf(model["id"]) ?? textOf(model["name"]) ?? "").replace(/^models\//, "");
   if (!/^[^\p{Cc}]{1,256}$/u.test(id)) return [];
-  return [{ id, ownedBy: shortText(model["owned_by"]), createdAt: createdAt(model), type: saidType(model) }];
+  const ends = model["deprecation"] ?? model["retires_at"];
+  const retiresAt = typeof ends === "string" ? dateOf(ends) : null;
+  return [
+    {
+      id,
+      ownedBy: shortText(model["owned_by"]),
+      createdAt: createdAt(model),
+      type: saidType(model),
+      contextWindow: tokensOf(model["max_input_tokens"] ?? model["inputTokenLimit"] ?? model["max_context_length"]),
+      outputTokensMax: tokensOf(model["outputTokenLimit"] ?? (isAnthropics(model) ? model["max_tokens"] : null)),
+      deprecated: retiresAt !== null || ["deprecated", "retired", "legacy"].includes(String(model["lifecycle"])),
+      retiresAt,
+    },
+  ];
+}
+
+function isAnthropics(model: JsonObject): boolean {
+  return model["type"] === "model";
+}
+
+function tokensOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 && value <= 100_000_000 ? value : null;
+}
+
+function dateOf(text: string): number | null {
+  const ms = Date.parse(text);
+  return Number.isSafeInteger(ms) && ms > 0 ? ms : null;
 }
 
 /** `created` is Unix seconds (OpenAI), `created_at` a date (Anthropic) or seconds. */

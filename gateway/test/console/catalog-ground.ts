@@ -6,6 +6,7 @@ import { createRouter, type Router } from "#routing/index.ts";
 import { createControlStore } from "#storage/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { catalogueHandlers } from "../../src/admin/handlers/catalogue-handlers.ts";
 import { modelHandlers } from "../../src/admin/handlers/model-handlers.ts";
 import { providerHandlers } from "../../src/admin/handlers/provider-handlers.ts";
 import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
@@ -79,7 +80,12 @@ export async function openCatalogGround(): Promise<CatalogGround> {
       },
     };
     const fresh = gateway.changesSeen();
-    const calls = { ...providerHandlers(gateway), ...modelHandlers(gateway), ...settingsHandlers(gateway) };
+    const calls = {
+      ...providerHandlers(gateway),
+      ...modelHandlers(gateway),
+      ...catalogueHandlers(gateway),
+      ...settingsHandlers(gateway),
+    };
     const ready = Object.entries(calls).map(([id, handler]) => [
       id,
       async (call: never) => {

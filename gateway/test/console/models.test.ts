@@ -107,8 +107,14 @@ describe("a model of the console", () => {
     expect((await change(ground, "gpt-5", { price: { input: 1, output: 3 } })).body.price_version).toBe(second);
     const list = async () => (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body;
     expect((await list()).data).toEqual([
-      { id: second, effective_from: ground.clock.now(), price: { input: 1, output: 3 }, current: true },
-      { id: first, effective_from: ground.clock.now() - 1_000, price: { input: 1, output: 2 }, current: false },
+      { id: second, effective_from: ground.clock.now(), price: { input: 1, output: 3 }, origin: "set", current: true },
+      {
+        id: first,
+        effective_from: ground.clock.now() - 1_000,
+        price: { input: 1, output: 2 },
+        origin: "set",
+        current: false,
+      },
     ]);
     expect((await change(ground, "gpt-5", { price: null })).body).toMatchObject({ price: null, price_version: null });
     expect((await list()).data.map((version: { current: boolean }) => version.current)).toEqual([false, false]);

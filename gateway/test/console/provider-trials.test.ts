@@ -256,6 +256,11 @@ describe("the models of an account", () => {
         created_at: 1_700_000_000_000,
         served_as: ["house/talk"],
         suggested: { name: "demo", type: "chat" },
+        price: null,
+        context_window: null,
+        max_output_tokens: null,
+        deprecated: false,
+        retires_at: null,
       },
       expect.objectContaining({ id: "demo-mini", served_as: [] }),
     ]);

@@ -5,6 +5,7 @@ export const afterCatalogChange: readonly RouteId[] = [
   "models.list",
   "models.show",
   "models.prices",
+  "catalogue.show",
   "providers.list",
   "providers.show",
   "providers.upstreamModels",

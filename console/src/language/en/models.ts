@@ -1,5 +1,6 @@
 export const models = {
   about: {
+    context: "Context window: {tokens} tokens.",
     title: "About",
     typeHelp: "Which endpoints it serves and how it is priced.",
     typeChange: "Requests of the previous type will be refused.",
@@ -108,6 +109,7 @@ export const models = {
       "Requests for it are refused at once. Its requests, costs and prices stay on record. You can't undo this.",
   },
   history: {
+    fromCatalogue: "from the catalog",
     title: "Price history",
     help: "Newest first. Each request keeps the version it was charged at.",
     empty: "No price yet",
@@ -202,6 +204,20 @@ export const models = {
     find: "Find a model",
     findAll: "Name, owner or upstream model",
     findOwn: "Name or owner",
+  },
+  deprecated: "Deprecated",
+  deprecatedHelp: "The vendor has announced its end, or it is gone already. Move to another model.",
+  catalogue: {
+    title: "{count, plural, one {# price changed in the catalog} other {# prices changed in the catalog}}",
+    help: "Prices you set yourself are never changed.",
+    review: "Review",
+    dialog: "Update prices",
+    dialogHelp: "From {source}. Each becomes a new price version. Past requests keep what they cost.",
+    before: "Now",
+    after: "New",
+    later: "Not now",
+    take: "{count, plural, one {Update # price} other {Update # prices}}",
+    done: "Prices updated",
   },
   unpriced: {
     when: "Until it has a price",

@@ -3,6 +3,10 @@ export const providers = {
   deploymentsHelp: "Models served by this provider.",
   noDeployments: "No model uses this provider yet",
   import: {
+    retires: "retires {date}",
+    deprecated: "deprecated",
+    noPrice: "price not known",
+    context: "{tokens} tokens of context",
     title: "Import models",
     chosen: "{count, plural, one {# model selected} other {# models selected}}",
     most: "{count, plural, other {# models selected, the most for one import}}",

@@ -3,6 +3,7 @@ import type { models as english } from "../en/models.ts";
 
 export const models: Translation<typeof english> = {
   about: {
+    context: "上下文窗口：{tokens} 个词元。",
     title: "基本信息",
     typeHelp: "决定它提供哪些接口，以及如何计价。",
     typeChange: "原类型的请求将被拒绝。",
@@ -109,6 +110,7 @@ export const models: Translation<typeof english> = {
     removeHelp: "对它的请求会立即被拒绝。其请求、成本和价格记录会保留。此操作无法撤销。",
   },
   history: {
+    fromCatalogue: "来自价目表",
     title: "价格历史",
     help: "最新的在前。每个请求都保留其计费时的价格版本。",
     empty: "尚未定价",
@@ -200,6 +202,20 @@ export const models: Translation<typeof english> = {
     find: "查找模型",
     findAll: "名称、所属厂商或上游模型",
     findOwn: "名称或所属厂商",
+  },
+  deprecated: "已弃用",
+  deprecatedHelp: "厂商已宣布停用该模型，或已经停用。请改用其他模型。",
+  catalogue: {
+    title: "{count, plural, other {价目表中有 # 个价格变动}}",
+    help: "你自行设置的价格不会被更改。",
+    review: "查看",
+    dialog: "更新价格",
+    dialogHelp: "来自 {source}。每个价格都会成为一个新版本，已有请求的费用保持不变。",
+    before: "当前",
+    after: "新价格",
+    later: "暂不",
+    take: "{count, plural, other {更新 # 个价格}}",
+    done: "价格已更新",
   },
   unpriced: {
     when: "定价之前",

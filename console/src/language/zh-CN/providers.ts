@@ -6,6 +6,10 @@ export const providers: Translation<typeof english> = {
   deploymentsHelp: "由此提供商服务的模型。",
   noDeployments: "还没有模型使用此提供商",
   import: {
+    retires: "{date}停用",
+    deprecated: "已弃用",
+    noPrice: "价格未知",
+    context: "上下文 {tokens} 个词元",
     title: "导入模型",
     chosen: "{count, plural, other {已选择 # 个模型}}",
     most: "{count, plural, other {已选择 # 个模型，达到单次导入上限}}",

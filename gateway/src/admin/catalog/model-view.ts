@@ -2,6 +2,7 @@ import type { ConsoleModel, ConsolePriceVersion } from "@sluice/contract";
 import { type Actor, type Catalog, type Model, type PriceVersion, priceConfigOf } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
+import type { PriceSource } from "#providers/index.ts";
 import type { HealthReading } from "./health.ts";
 
 /** What a view needs beside the record. */
@@ -9,13 +10,18 @@ export interface ModelSurroundings {
   readonly health: HealthReading;
   readonly lastWeek: ReadonlyMap<string, ConsoleModel["last_week"]>;
   readonly catalog: Catalog;
+  /** What the catalogue of prices says of vendors' models. */
+  readonly known: Pick<PriceSource, "entry">;
   /** Where a model can be called. */
   readonly endpointsOf: (model: Model) => readonly string[];
 }
 
 /** A model as the console shows it. How it is served is left out for those who may not see it by whoever answers. */
-export function modelView(record: ModelRecord, { health, lastWeek, catalog, endpointsOf }: ModelSurroundings) {
+export function modelView(record: ModelRecord, { health, lastWeek, catalog, known, endpointsOf }: ModelSurroundings) {
   const model = catalog.models.get(record.name);
+  const [first] = record.deployments;
+  const kind = catalog.providers.get(first?.provider ?? "")?.kind;
+  const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
   const view: ConsoleModel = {
     name: record.name,
     type: record.type,
@@ -25,6 +31,9 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, endp
     max_output_tokens: record.outputTokensMax,
     price: record.price === null ? null : priceConfigOf(record.price),
     price_version: record.price?.id ?? null,
+    price_origin: record.price === null ? null : (record.price.origin ?? "set"),
+    context_window: entry?.contextWindow ?? null,
+    deprecated: entry?.deprecated === true,
     unpriced: record.unpriced,
     calls: callsOf(record, model),
     deployments: record.deployments.map((deployment) => ({
@@ -57,6 +66,7 @@ export function priceVersionView(version: PriceVersion, current: string | null):
     effective_from: version.effectiveFrom,
     price: priceConfigOf(version),
     current: version.id === current,
+    origin: version.origin ?? "set",
   };
 }
 

@@ -2,6 +2,7 @@ import type { RouteId } from "@sluice/contract";
 import { type AccessHandlerDependencies, accessHandlers } from "./access-handlers.ts";
 import { type AgentHandlerDependencies, agentHandlers } from "./agent-handlers.ts";
 import { type AuditHandlerDependencies, auditHandlers } from "./audit-handlers.ts";
+import { type CatalogueHandlerDependencies, catalogueHandlers } from "./catalogue-handlers.ts";
 import type { Handlers } from "./handler.ts";
 import { type KeyHandlerDependencies, keyHandlers } from "./key-handlers.ts";
 import { type LimitHandlerDependencies, limitHandlers } from "./limit-handlers.ts";
@@ -28,6 +29,7 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   KeyHandlerDependencies &
   ProviderHandlerDependencies &
   ModelHandlerDependencies &
+  CatalogueHandlerDependencies &
   UsageHandlerDependencies &
   LimitHandlerDependencies &
   RequestHandlerDependencies &
@@ -50,6 +52,7 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...keyHandlers(dependencies),
     ...providerHandlers(dependencies),
     ...modelHandlers(dependencies),
+    ...catalogueHandlers(dependencies),
     ...usageHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...requestHandlers(dependencies),

@@ -1,6 +1,7 @@
 import type { ConsoleModel } from "@sluice/contract";
 import { type Actor, type Catalog, Failure, type Model } from "#core/index.ts";
 import type { ControlStore, ModelRecord, ReportStore } from "#ports/index.ts";
+import { catalogueInUse } from "../catalog/catalogue-reading.ts";
 import { type HealthSources, readHealth } from "../catalog/health.ts";
 import { changedModel, newModel } from "../catalog/model-change.ts";
 import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../catalog/model-view.ts";
@@ -98,7 +99,8 @@ async function surroundings(
     shown ? dependencies : { ...dependencies, reports: { deploymentUse: async () => [] } },
   );
   const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
-  return { health, lastWeek: new Map(week), catalog: catalog(), endpointsOf };
+  const { prices: known } = await catalogueInUse(dependencies);
+  return { health, lastWeek: new Map(week), catalog: catalog(), known, endpointsOf };
 }
 
 function fits(record: ModelRecord, search: string | undefined): boolean {

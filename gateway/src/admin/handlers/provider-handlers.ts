@@ -1,7 +1,8 @@
 import type { UpstreamModel } from "@sluice/contract";
 import { type Catalog, Failure, type Provider } from "#core/index.ts";
 import type { ControlStore, ProviderRecord } from "#ports/index.ts";
-import { type ProviderKind, providerKind, providerKinds, starterPrice, suggestedModel } from "#providers/index.ts";
+import { type ProviderKind, providerKind, providerKinds, suggestedModel } from "#providers/index.ts";
+import { catalogueInUse } from "../catalog/catalogue-reading.ts";
 import { type HealthSources, readHealth } from "../catalog/health.ts";
 import { changedProvider, newProvider } from "../catalog/provider-change.ts";
 import { type ProviderTrials, tryProvider } from "../catalog/provider-trial.ts";
@@ -79,12 +80,14 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
     }),
     "providers.import": async ({ params, body, auditSource }) => {
       const { kind } = await subjectOf(dependencies, params.provider);
-      const wanted = body.models.map(({ upstream_model, name, type, owned_by }) => ({
+      const { prices } = await catalogueInUse(dependencies);
+      const wanted = body.models.map(({ upstream_model, name, type, owned_by, max_output_tokens }) => ({
         upstreamModel: upstream_model,
         name,
         type,
         ownedBy: owned_by ?? null,
-        price: starterPrice(kind, upstream_model),
+        price: prices.price(kind.id, upstream_model),
+        outputTokensMax: max_output_tokens ?? null,
       }));
       const { created, extended, refused } = await controlStore.importModels(params.provider, wanted, auditSource);
       await dependencies.changesSeen();
@@ -121,13 +124,22 @@ async function upstreamModels(
     throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
   }
   const served = servedAs(dependencies.catalog(), id);
-  return listing.models.map((model) => ({
-    id: model.id,
-    owned_by: model.ownedBy,
-    created_at: model.createdAt,
-    served_as: served.get(model.id) ?? [],
-    suggested: suggestedModel(kind, model),
-  }));
+  const { prices } = await catalogueInUse(dependencies);
+  return listing.models.map((model) => {
+    const entry = prices.entry(kind.id, model.id);
+    return {
+      id: model.id,
+      owned_by: model.ownedBy,
+      created_at: model.createdAt,
+      served_as: served.get(model.id) ?? [],
+      suggested: suggestedModel(kind, model),
+      price: prices.price(kind.id, model.id),
+      context_window: model.contextWindow ?? entry?.contextWindow ?? null,
+      max_output_tokens: model.outputTokensMax,
+      deprecated: model.deprecated || entry?.deprecated === true,
+      retires_at: model.retiresAt,
+    };
+  });
 }
 
 /** Our models by the upstream's names that lead to them. */

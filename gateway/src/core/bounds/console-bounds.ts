@@ -9,6 +9,10 @@ export const consoleBounds = {
   /** How long work for the console may hold the event loop before it lets others on. */
   consoleSliceMs: 5,
   listPageMax: 1_000,
+  /** The catalogue of prices: characters of its data, models in it, and how long its address may take to send it. */
+  catalogueBytesMax: 8 * 1024 * 1024,
+  catalogueModelsMax: 20_000,
+  catalogueFetchMs: 60_000,
   /** Files of the console and the API reference. */
   staticFilesMax: 2_000,
   staticFileBytesMax: 16 * 1024 * 1024,

@@ -35,6 +35,7 @@ import { migration032 } from "./migrations/migration-032.ts";
 import { migration033 } from "./migrations/migration-033.ts";
 import { migration034 } from "./migrations/migration-034.ts";
 import { migration035 } from "./migrations/migration-035.ts";
+import { migration036 } from "./migrations/migration-036.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -73,6 +74,7 @@ export const migrations: Migrations = Object.freeze({
   "033": migration033,
   "034": migration034,
   "035": migration035,
+  "036": migration036,
 });
 
 /**

@@ -156,6 +156,8 @@ interface PriceTable {
   model: string;
   price_table: string;
   effective_from: number;
+  /** `catalogue`: taken from there. null: somebody set it. */
+  origin: Generated<string | null>;
 }
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };

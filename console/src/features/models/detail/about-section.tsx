@@ -20,7 +20,12 @@ interface AboutSectionProps {
 /** What callers are told of a model, and what is held for their calls. */
 export function AboutSection({ model, draft, onChange, fault, disabled }: AboutSectionProps) {
   return (
-    <Section title={t("models.about.title")}>
+    <Section
+      title={t("models.about.title")}
+      {...(model.context_window === null
+        ? {}
+        : { description: t("models.about.context", { tokens: formatCount(model.context_window) }) })}
+    >
       <SimpleGrid cols={{ base: 1, sm: 2 }} maw="40rem">
         <Select
           label={t("models.type")}

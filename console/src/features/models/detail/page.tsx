@@ -48,6 +48,14 @@ function OneModel({ name }: { readonly name: string }) {
       badges={
         <Group gap="xs">
           {isUnpriced(model.price) && <StatusBadge status="unpriced" tone="warn" label={t("models.noPrice")} />}
+          {model.deprecated && (
+            <StatusBadge
+              status="deprecated"
+              tone="warn"
+              label={t("models.deprecated")}
+              hint={t("models.deprecatedHelp")}
+            />
+          )}
           <ManagedByFile by={model.managed_by} />
         </Group>
       }

@@ -16,6 +16,7 @@ import { isUnpriced } from "../../catalog/price-words.ts";
 import { AddModel } from "./add-model.tsx";
 import { columnsOfAll, columnsOfMembers } from "./model-columns.tsx";
 import { filtersOfAll, filtersOfMembers, fitsModel, type ModelRow } from "./model-filter.ts";
+import { PriceChanges } from "./price-changes.tsx";
 
 const lookMs = 15_000;
 const none: readonly ModelRow[] = [];
@@ -43,6 +44,7 @@ export default function ModelsPage() {
       }
     >
       {mayChange && <Unpriced models={all} />}
+      {mayChange && <PriceChanges />}
       <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
         <SearchBox
           label={t("models.list.find")}

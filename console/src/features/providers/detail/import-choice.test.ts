@@ -8,11 +8,16 @@ const upstream = (id: string, more: Partial<UpstreamModel> = {}): UpstreamModel 
   created_at: null,
   served_as: [],
   suggested: { name: id, type: "chat" },
+  price: null,
+  context_window: null,
+  max_output_tokens: null,
+  deprecated: false,
+  retires_at: null,
   ...more,
 });
 const listed = [
   upstream("gpt-5"),
-  upstream("gpt-5-mini", { served_as: ["small"] }),
+  upstream("gpt-5-mini", { served_as: ["small"], max_output_tokens: 128_000 }),
   upstream("veo-4", { owned_by: "labs", suggested: { name: "veo", type: "video" } }),
 ];
 const ids = (search: Record<string, string>) => fittingModels(listed, search).map(({ id }) => id);
@@ -30,7 +35,13 @@ test("a chosen model starts with the suggested name, and the body is what the ga
   const choice = listed.slice(1).reduce(toggled, new Map());
   expect(importBody(choice)).toEqual({
     models: [
-      { upstream_model: "gpt-5-mini", name: "gpt-5-mini", type: "chat", owned_by: "vendor" },
+      {
+        upstream_model: "gpt-5-mini",
+        name: "gpt-5-mini",
+        type: "chat",
+        owned_by: "vendor",
+        max_output_tokens: 128_000,
+      },
       { upstream_model: "veo-4", name: "veo", type: "video", owned_by: "labs" },
     ],
   });
@@ -53,7 +64,10 @@ test("what is chosen all at once leaves out what is served already and what coul
 test("all of a list are chosen at once up to what one call takes, and given back at once", () => {
   const many = Array.from({ length: choiceMax + 20 }, (_, place) => upstream(`m-${place}`));
   expect(allToggled(new Map(), many).size).toBe(choiceMax);
-  const all = allToggled(new Map([["other", { name: "other", type: "chat" as const, ownedBy: null }]]), listed);
+  const all = allToggled(
+    new Map([["other", { name: "other", type: "chat" as const, ownedBy: null, outputTokensMax: null }]]),
+    listed,
+  );
   expect(all.size).toBe(4);
   expect([...allToggled(all, listed).keys()]).toEqual(["other"]);
 });

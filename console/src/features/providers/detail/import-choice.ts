@@ -9,6 +9,8 @@ export interface Chosen {
   readonly type: ModelType;
   /** Who owns it, as the provider's list says; null: it does not say. */
   readonly ownedBy: string | null;
+  /** As the provider's list says; null: it does not say. */
+  readonly outputTokensMax: number | null;
 }
 
 export type ServedModels = ReadonlyMap<string, Pick<ConsoleModel, "type" | "managed_by" | "deployments">>;
@@ -38,8 +40,8 @@ export function toggled(choice: Choice, model: UpstreamModel): Choice {
   return next;
 }
 
-function suggestion({ suggested, owned_by }: UpstreamModel): Chosen {
-  return { ...suggested, ownedBy: owned_by };
+function suggestion({ suggested, owned_by, max_output_tokens }: UpstreamModel): Chosen {
+  return { ...suggested, ownedBy: owned_by, outputTokensMax: max_output_tokens };
 }
 
 /** Those that can be chosen together: not served yet, and nothing stands in the way of the name that is suggested for them. */
@@ -93,11 +95,12 @@ export function effectOf(
 }
 
 export function importBody(choice: Choice): BodyInput<"providers.import"> {
-  const models = [...choice].map(([upstream_model, { name, type, ownedBy }]) => ({
+  const models = [...choice].map(([upstream_model, { name, type, ownedBy, outputTokensMax }]) => ({
     upstream_model,
     name,
     type,
     ...(ownedBy === null || ownedBy.trim() === "" ? {} : { owned_by: ownedBy }),
+    ...(outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax }),
   }));
   return { models };
 }

@@ -1,9 +1,9 @@
 import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import type { ConsoleModel, UpstreamModel } from "@sluice/contract";
 import { memo } from "react";
-import { formatRelative } from "../../../client/format.ts";
+import { formatCount, formatRelative } from "../../../client/format.ts";
 import { t } from "../../../language/areas/providers.ts";
-import { modelTypes, typeWords } from "../../catalog/price-words.ts";
+import { modelTypes, priceWords, typeWords } from "../../catalog/price-words.ts";
 import { type Choice, type Chosen, effectOf, toggled } from "./import-choice.ts";
 
 interface ImportRowProps {
@@ -80,10 +80,18 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
   );
 }
 
-function aboutOf({ served_as, owned_by, created_at, suggested }: UpstreamModel): string {
+function aboutOf(model: UpstreamModel): string {
+  const { served_as, owned_by, created_at, suggested, context_window, deprecated, retires_at } = model;
+  const words = priceWords(model.price);
   return [
+    retires_at === null ? null : t("providers.import.retires", { date: formatRelative(retires_at, Date.now()) }),
+    deprecated && retires_at === null ? t("providers.import.deprecated") : null,
     served_as.length === 0 ? null : t("providers.import.servedAs", { names: served_as.join(", ") }),
     typeWords[suggested.type],
+    words === null
+      ? t("providers.import.noPrice")
+      : [words.amount, words.unit].filter((word) => word !== null).join(" "),
+    context_window === null ? null : t("providers.import.context", { tokens: formatCount(context_window) }),
     owned_by === null || owned_by === "" ? null : t("providers.import.by", { owner: owned_by }),
     // Vendors that do not know say 0.
     created_at === null || created_at <= 0

@@ -51,11 +51,14 @@ async function applyPrices(
   const versions = await context.transaction
     .selectFrom("prices")
     .innerJoin("models", "models.price_version", "prices.id")
-    .select(["prices.id", "prices.price_table"])
+    .select(["prices.id", "prices.price_table", "prices.origin"])
     .execute();
   const tables = new Map(versions.map((row) => [row.id, row.price_table]));
+  const fromCatalogue = new Set(versions.flatMap(({ id, origin }) => (origin === "catalogue" ? [id] : [])));
   for (const model of models) {
     const version = byName.get(model.name)?.price_version ?? null;
+    // A file that says nothing of a price leaves one that was taken from the catalogue.
+    if (model.price === undefined && version !== null && fromCatalogue.has(version)) continue;
     const table = version === null ? null : (tables.get(version) ?? null);
     await setPrice(context, model.name, { version, table }, model.price ?? null);
   }

@@ -1,6 +1,7 @@
 import type { CatalogStore } from "#ports/index.ts";
 import { settingWrites } from "../config-file/setting-writes.ts";
 import type { ControlOptions } from "../control-options.ts";
+import { catalogueWrites } from "./catalogue-writes.ts";
 import { importModels } from "./model-import.ts";
 import { modelWrites } from "./model-writes.ts";
 import { oidcWrites } from "./oidc-writes.ts";
@@ -13,6 +14,7 @@ export function catalogStore(options: ControlOptions): CatalogStore {
     ...modelWrites(options),
     ...settingWrites(options),
     ...oidcWrites(options),
+    ...catalogueWrites(options),
     importModels: (provider, wanted, auditSource) => importModels(options, provider, wanted, auditSource),
   };
 }

@@ -38,13 +38,14 @@ export async function importModels(
 async function importOne(
   context: ApplyContext,
   provider: string,
-  { name, type, upstreamModel, ownedBy, price }: WantedModel,
+  { name, type, upstreamModel, ownedBy, price, outputTokensMax }: WantedModel,
 ): Promise<"created" | "extended" | (Remark<"importRefusal"> & { readonly reason: string })> {
   const deployment = { provider, upstream_model: upstreamModel };
   const before = await modelRecord(context.transaction, name);
   if (before === null) {
     const owner = ownedBy === null ? {} : { owned_by: ownedBy };
-    await createModel(context, { name, type, deployments: [deployment], price, ...owner });
+    const most = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };
+    await createModel(context, { name, type, deployments: [deployment], price, ...owner, ...most }, "catalogue");
     return "created";
   }
   if (before.managedBy === "file") {

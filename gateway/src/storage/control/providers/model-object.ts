@@ -59,12 +59,13 @@ export async function setPrice(
   model: string,
   before: { readonly version: string | null; readonly table: string | null },
   price: PriceConfig | null,
+  origin: "catalogue" | null = null,
 ): Promise<void> {
   const after = price === null ? null : priceText(price);
   if (before.table === after) return;
   const version = after === null ? null : ids.next("prc_");
   if (version !== null && after !== null) {
-    const row = { id: version, model, price_table: after, effective_from: at };
+    const row = { id: version, model, price_table: after, effective_from: at, origin };
     await transaction.insertInto("prices").values(row).execute();
   }
   await transaction.updateTable("models").set({ price_version: version }).where("name", "=", model).execute();
@@ -77,7 +78,13 @@ export async function setPrice(
       .where("unpriced", "=", "upgrade")
       .execute();
   }
-  log.record("set-price", `model ${model}`, priceView(before.version, before.table), priceView(version, after));
+  const now = priceView(version, after);
+  log.record(
+    "set-price",
+    `model ${model}`,
+    priceView(before.version, before.table),
+    now === null || origin === null ? now : { ...now, origin },
+  );
   log.catalogChanged();
 }
 

@@ -42,7 +42,12 @@ export function modelWrites(options: ControlOptions): ModelWrites {
 /** Versions that a list shows. */
 const pricesMax = 1_000;
 
-export async function createModel(context: ApplyContext, draft: ModelDraft): Promise<ModelRecord> {
+/** `origin`: of its price. */
+export async function createModel(
+  context: ApplyContext,
+  draft: ModelDraft,
+  origin: "catalogue" | null = null,
+): Promise<ModelRecord> {
   const { transaction } = context;
   const taken = await transaction.selectFrom("models").select("name").where("name", "=", draft.name).executeTakeFirst();
   if (taken !== undefined) {
@@ -50,7 +55,7 @@ export async function createModel(context: ApplyContext, draft: ModelDraft): Pro
   }
   const row = await checkedRow(context, draft, undefined);
   await insertRows(context, modelObject, [row]);
-  return await writeParts(context, draft, null);
+  return await writeParts(context, draft, null, origin);
 }
 
 async function updateModel(
@@ -131,7 +136,12 @@ async function checkedRow(
 }
 
 /** Price and deployments, once the model's own row stands. */
-async function writeParts(context: ApplyContext, draft: ModelDraft, version: string | null): Promise<ModelRecord> {
+async function writeParts(
+  context: ApplyContext,
+  draft: ModelDraft,
+  version: string | null,
+  origin: "catalogue" | null = null,
+): Promise<ModelRecord> {
   if (draft.price !== undefined) {
     const row =
       version === null
@@ -141,7 +151,7 @@ async function writeParts(context: ApplyContext, draft: ModelDraft, version: str
             .select("price_table")
             .where("id", "=", version)
             .executeTakeFirst();
-    await setPrice(context, draft.name, { version, table: row?.price_table ?? null }, draft.price);
+    await setPrice(context, draft.name, { version, table: row?.price_table ?? null }, draft.price, origin);
   }
   await applyDeployments(context, [configOf(draft)]);
   const record = await modelRecord(context.transaction, draft.name);

@@ -1,0 +1,110 @@
+import { Alert, Button, Checkbox, Group, Stack, Table, Text } from "@mantine/core";
+import type { ConsoleCatalogue, PriceConfig } from "@sluice/contract";
+import { IconCoin } from "@tabler/icons-react";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { useCall } from "../../../api/use-call.ts";
+import { FormProblem } from "../../../components/form-problem.tsx";
+import { Modal } from "../../../components/modal.tsx";
+import { t } from "../../../language/areas/models.ts";
+import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
+import { priceItems } from "../../catalog/price-words.ts";
+
+/** Prices that the catalogue knows and models have not: told above the list, shown before they are taken. */
+export function PriceChanges() {
+  const [open, setOpen] = useState(false);
+  const { data } = useCall("catalogue.show", {});
+  if (data === undefined || (data.changes.length === 0 && !open)) return null;
+  return (
+    <>
+      <Alert
+        color="blue"
+        variant="light"
+        icon={<IconCoin size={18} />}
+        title={t("models.catalogue.title", { count: data.changes.length })}
+      >
+        <Group justify="space-between" gap="xs">
+          <span>{t("models.catalogue.help")}</span>
+          <Button variant="default" onClick={() => setOpen(true)}>
+            {t("models.catalogue.review")}
+          </Button>
+        </Group>
+      </Alert>
+      {open && <Review catalogue={data} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; readonly onClose: () => void }) {
+  const { changes, version, source } = catalogue;
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const take = useAct("catalogue.take", {
+    invalidates: afterCatalogChange,
+    inline: true,
+    done: t("models.catalogue.done"),
+    onDone: onClose,
+  });
+  const wanted = changes.filter(({ model }) => !left.has(model)).map(({ model }) => model);
+  const toggle = (model: string) => {
+    const next = new Set(left);
+    if (!next.delete(model)) next.add(model);
+    setLeft(next);
+  };
+  return (
+    <Modal opened onClose={onClose} size="xl" title={t("models.catalogue.dialog")}>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {t("models.catalogue.dialogHelp", { source })}
+        </Text>
+        <Table.ScrollContainer minWidth={560} mah="26rem">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t("models.model")}</Table.Th>
+                <Table.Th>{t("models.catalogue.before")}</Table.Th>
+                <Table.Th>{t("models.catalogue.after")}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {changes.map((change) => (
+                <Table.Tr key={change.model}>
+                  <Table.Td>
+                    <Checkbox
+                      size="xs"
+                      checked={!left.has(change.model)}
+                      onChange={() => toggle(change.model)}
+                      label={change.model}
+                      description={`${change.provider} · ${change.upstream_model}`}
+                    />
+                  </Table.Td>
+                  <Table.Td className="tabular">{wordsOf(change.before)}</Table.Td>
+                  <Table.Td className="tabular">{wordsOf(change.after)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+        <FormProblem problem={take.error} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {t("models.catalogue.later")}
+          </Button>
+          <Button
+            disabled={wanted.length === 0}
+            loading={take.isPending}
+            onClick={() => take.mutate({ body: { version, models: wanted } })}
+          >
+            {t("models.catalogue.take", { count: wanted.length })}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function wordsOf(price: PriceConfig | null): string {
+  if (price === null) return t("models.noPrice");
+  return priceItems(price)
+    .map(({ label, words }) => `${label} ${words}`)
+    .join(" · ");
+}

@@ -1,0 +1,94 @@
+import type { PriceConfig } from "@sluice/contract/config-file";
+import type { CatalogueModel, CataloguePriceMember, CataloguePrices, ConditionalPrices } from "./read-catalogue.ts";
+
+/** Prices of the data in the words of ours; USD for the same number of units, but for hours of sound. */
+const members = {
+  input_mtok: "input",
+  output_mtok: "output",
+  cache_read_mtok: "cache_read",
+  cache_write_mtok: "cache_write_5m",
+  cache_write_1h_mtok: "cache_write_1h",
+  input_audio_mtok: "audio_input",
+  output_audio_mtok: "audio_output",
+  input_image_mtok: "image_input",
+  output_image_mtok: "image_output",
+  web_searches_kcount: "web_search",
+  storage_searches_kcount: "file_search",
+  requests_kcount: "request",
+} as const satisfies Record<string, keyof PriceConfig>;
+
+/** Prices that ours has no word for and that cost at most what the plain price of their side says (sound read from a cache …). */
+const coarser = new Set([
+  "cache_audio_read_mtok",
+  "cache_image_read_mtok",
+  "input_video_mtok",
+  "output_reasoning_mtok",
+]);
+
+/** Of a long context, ours has prices for tokens of text alone. */
+const ofLongContext = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"] as const;
+
+/**
+ * What a model of the data costs on a day (`2026-11-23`), as a price of ours; null where the data charges by something that ours
+ * cannot say (pages of documents), or says nothing. Where ours is coarser (times of the day, several long contexts) the dearest
+ * counts: a budget holds at least what may be charged.
+ */
+export function cataloguePrice({ prices }: CatalogueModel, day: string): PriceConfig | null {
+  const inForce = pricesOn(prices, day);
+  const known = inForce.map(priceOf);
+  const [first] = known;
+  if (first === undefined || known.includes(null) || first === null) return null;
+  return known.reduce<PriceConfig>((dearest, next) => dearer(dearest, next ?? {}), first);
+}
+
+/** What the data lists later counts instead of what stands before it, but for times of the day, which count beside it. */
+function pricesOn(prices: readonly ConditionalPrices[], day: string): readonly CataloguePrices[] {
+  let inForce: CataloguePrices[] = [];
+  for (const { from, timed, prices: these } of prices) {
+    if (timed) inForce.push(these);
+    else if (from === null || from <= day) inForce = [these];
+  }
+  return inForce;
+}
+
+function priceOf(prices: CataloguePrices): PriceConfig | null {
+  const plain: Record<string, number> = {};
+  const long: Record<string, number> = {};
+  let above = Number.POSITIVE_INFINITY;
+  for (const [name, member] of Object.entries(prices)) {
+    const word = (members as Readonly<Record<string, keyof PriceConfig>>)[name];
+    if (word === undefined) {
+      if (name === "audio_hours" || name === "input_audio_hours")
+        plain["audio_second"] = wholePico(dearestOf(member) / 3_600);
+      else if (!coarser.has(name)) return null;
+      continue;
+    }
+    if (typeof member === "number") plain[word] = member;
+    else if ((ofLongContext as readonly string[]).includes(word)) {
+      plain[word] = member.base;
+      long[word] = dearestOf(member);
+      above = Math.min(above, ...member.tiers.map(({ start }) => start));
+    } else plain[word] = dearestOf(member);
+  }
+  if (Object.keys(plain).length === 0) return null;
+  return { ...plain, ...(Object.keys(long).length === 0 ? {} : { long_context: { above, ...long } }) };
+}
+
+function wholePico(usd: number): number {
+  return Math.round(usd * 1e12) / 1e12;
+}
+
+function dearestOf(member: CataloguePriceMember): number {
+  return typeof member === "number" ? member : Math.max(member.base, ...member.tiers.map(({ price }) => price));
+}
+
+/** Each member of both at its dearer price. */
+function dearer(one: PriceConfig, other: PriceConfig): PriceConfig {
+  const { long_context: long = other.long_context, ...plain } = one;
+  const merged: Record<string, number> = { ...(plain as Record<string, number>) };
+  const { long_context: _long, ...others } = other;
+  for (const [name, usd] of Object.entries(others as Record<string, number>)) {
+    merged[name] = Math.max(merged[name] ?? 0, usd);
+  }
+  return { ...merged, ...(long === undefined ? {} : { long_context: long }) };
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
+
+const show = async (ground: CatalogGround) => (await ground.call("administrator", "catalogue.show", {})).body;
+const take = (ground: CatalogGround, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "catalogue.take", { body });
+const model = async (ground: CatalogGround, name: string) =>
+  (await ground.call("administrator", "models.show", { params: { model: name } })).body;
+const source = { actor: "test", ip: null };
+
+/** A newer catalogue, as the command line takes it. */
+const newer = (usd: number) => ({
+  text: JSON.stringify([
+    {
+      id: "openai",
+      models: [{ id: "gpt-5", match: { equals: "gpt-5" }, context_window: 7, prices: { input_mtok: usd } }],
+    },
+  ]),
+  source: "prices.json",
+  digest: String(usd),
+});
+
+async function opened(): Promise<CatalogGround> {
+  const ground = await openCatalogGround();
+  await ground.makeProvider("main", { kind: "openai" });
+  await ground.makeProvider("own", { kind: "openai-compatible" });
+  return ground;
+}
+
+const on = (provider: string, more: object = {}) => ({ deployments: [{ provider }], ...more });
+
+describe("the catalogue of prices", () => {
+  test("proposes prices for models that have none, and takes nothing before somebody says so", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    await ground.makeModel("gpt-5-mini", on("main", { price: { input: 9 } }));
+    await ground.makeModel("gpt-5-nano", on("main", { unpriced: "allow" }));
+    await ground.makeModel("gpt-5.1", on("main", { unpriced: "block" }));
+    await ground.makeModel("house", on("own"));
+    const seen = await show(ground);
+    expect(seen).toMatchObject({ taken_at: null, digest: null, source: expect.stringContaining("genai-prices") });
+    expect(seen.changes).toEqual([
+      {
+        model: "gpt-5",
+        provider: "main",
+        upstream_model: "gpt-5",
+        managed_by: "console",
+        before: null,
+        after: expect.objectContaining({ input: 1.25, output: 10 }),
+      },
+    ]);
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: null,
+      price_origin: null,
+      calls: "blocked",
+      context_window: 400_000,
+    });
+    const done = await take(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ taken: ["gpt-5"], changes: [] });
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: { input: 1.25 },
+      price_origin: "catalogue",
+      calls: "priced",
+    });
+    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 9 }, price_origin: "set" });
+    expect(await model(ground, "gpt-5-nano")).toMatchObject({ price: null, calls: "free" });
+    const audit = await ground.database.kysely
+      .selectFrom("audit_log")
+      .selectAll()
+      .where("action", "=", "set-price")
+      .where("object", "=", "model gpt-5")
+      .execute();
+    expect(audit.map(({ after }) => JSON.parse(after ?? "null"))).toMatchObject([{ origin: "catalogue" }]);
+  });
+
+  test("a newer one changes prices that came from it, as new versions, and none that somebody set since", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    await take(ground, { version: (await show(ground)).version });
+    await ground.controlStore.storeCatalogue(newer(3), source);
+    const seen = await show(ground);
+    expect(seen).toMatchObject({ source: "prices.json", digest: "3", models: 1, taken_at: expect.any(Number) });
+    expect(seen.changes).toMatchObject([{ model: "gpt-5", before: { input: 1.25 }, after: { input: 3 } }]);
+    expect((await take(ground, { version: seen.version, models: ["gpt-5"] })).body.taken).toEqual(["gpt-5"]);
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data).toMatchObject([
+      { current: true, origin: "catalogue", price: { input: 3 } },
+      { current: false, origin: "catalogue", price: { input: 1.25 } },
+    ]);
+    const set = { params: { model: "gpt-5" }, body: { price: { input: 4 } } };
+    await ground.call("administrator", "models.update", set);
+    await ground.controlStore.storeCatalogue(newer(5), source);
+    expect((await show(ground)).changes).toEqual([]);
+    expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 } }], source)).toEqual([]);
+    expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
+  });
+
+  test("takes only what was shown", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    const { version } = await show(ground);
+    expect((await take(ground, { version, models: ["nobody"] })).code).toBe("invalid_request");
+    await ground.makeModel("gpt-5-mini", on("main"));
+    expect(await take(ground, { version })).toMatchObject({ status: 409, code: "conflict" });
+    expect((await model(ground, "gpt-5")).price).toBeNull();
+    for (const who of ["viewer", "admin"] as const) {
+      expect((await ground.call(who, "catalogue.show", {})).status).toBe(403);
+    }
+  });
+
+  test("a price that was taken stays with a model of the config file that says nothing of one", async () => {
+    await using ground = await opened();
+    const file = (price?: object) => ({
+      providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "filed" }], ...(price === undefined ? {} : { price }) }],
+    });
+    await ground.controlStore.apply(file(), "file");
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([{ model: "gpt-5", managed_by: "file" }]);
+    await take(ground, { version: seen.version });
+    await ground.controlStore.apply(file(), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "catalogue" });
+    await ground.controlStore.apply(file({ input: 2 }), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
+    await ground.controlStore.apply(file(), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: null });
+  });
+
+  test("an imported model has its price, and the output that its provider's list tells", async () => {
+    await using ground = await opened();
+    const body = {
+      models: [{ upstream_model: "gpt-5", name: "five", type: "chat", max_output_tokens: 128_000 }],
+    };
+    await ground.call("administrator", "providers.import", { params: { provider: "main" }, body });
+    expect(await model(ground, "five")).toMatchObject({
+      price: { input: 1.25, output: 10 },
+      price_origin: "catalogue",
+      max_output_tokens: 128_000,
+    });
+  });
+});
