@@ -17,12 +17,22 @@ export interface Child {
 
 const outputMax = 1024 * 1024;
 
-/** Runs a file of this repository with the runtime that runs the tests. */
+/** A file of this repository is run with the runtime that runs the tests; anything else is a program itself, and runs in its HOME. */
+function commandOf(file: string, env: Readonly<Record<string, string>>): { cmd: string[]; cwd: string } {
+  return /\.[jt]s$/.test(file)
+    ? { cmd: [process.execPath, "--no-env-file", resolve(root, file)], cwd: root }
+    : { cmd: [file], cwd: env["HOME"] ?? root };
+}
+
 export function startChild(file: string, args: readonly string[], env: Readonly<Record<string, string>>): Child {
-  const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn(
-    [process.execPath, "--no-env-file", resolve(root, file), ...args],
-    { cwd: root, env: { ...bareEnvironment(), ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
-  );
+  const { cmd, cwd } = commandOf(file, env);
+  const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn([...cmd, ...args], {
+    cwd,
+    env: { ...bareEnvironment(), ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   let printed = "";
   const keep = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder();
@@ -49,14 +59,15 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a file of this repository to its end, keeping all it prints. */
+/** Runs it to its end, keeping all it prints. */
 export async function runChild(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Finished> {
-  const child = Bun.spawn([process.execPath, "--no-env-file", resolve(root, file), ...args], {
-    cwd: root,
+  const { cmd, cwd } = commandOf(file, env);
+  const child = Bun.spawn([...cmd, ...args], {
+    cwd,
     env: { ...bareEnvironment(), ...env },
     stdin: "ignore",
     stdout: "pipe",

@@ -36,7 +36,7 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** It is told under which address it is reached, so that vendors can call back. */
   readonly knowsItsAddress?: boolean;
-  /** Where it stands; see programs.ts. */
+  /** Where it stands; see programs.ts. An executable is a program too. */
   readonly program?: string;
 }
 

@@ -8,10 +8,13 @@ import { processVariables } from "#config/index.ts";
 import { runCli } from "./run-cli.ts";
 import { createTerminal } from "./terminal.ts";
 
-if (import.meta.main) {
+if (import.meta.main) await runProgram();
+
+/** Runs the command line of this process, and ends it. */
+export async function runProgram(): Promise<never> {
   const terminal = createTerminal(processVariables());
   process.exitCode = await runCli(process.argv.slice(2), terminal);
   // A server may have left timers or idle connections behind; all that matters is closed by now.
   await terminal.flushed();
-  process.exit();
+  return process.exit();
 }

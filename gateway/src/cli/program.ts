@@ -5,6 +5,7 @@ import { addCatalogueUpdate } from "./commands/catalogue-update.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addHealth } from "./commands/health.ts";
 import { addKeyCreate } from "./commands/key-create.ts";
 import { addKeyList } from "./commands/key-list.ts";
 import { addKeyRevoke } from "./commands/key-revoke.ts";
@@ -87,6 +88,7 @@ export function createProgram(terminal: Terminal): Command {
   addLedgerVerify(ledger, terminal);
   addLedgerExport(ledger, terminal);
   addDoctor(program, terminal);
+  addHealth(program, terminal);
   addSimulate(program, terminal);
   addSchema(program, terminal);
   return program;

@@ -1,2 +1,2 @@
-/** Of this program; a test holds it equal to the one in package.json, which a built executable does not carry. */
-export const version = "0.1.0";
+/** Of the installation, from the one place where it stands; a built program carries it. */
+export { version } from "../../../package.json";

@@ -1,4 +1,5 @@
 import type { Catalog, Secret } from "#core/index.ts";
+import { isBuilt } from "#system/index.ts";
 
 /** A secret of the first start: itself, where a person at a terminal reads it, else the file that it is in. */
 export type FirstSecret = { readonly shown: Secret } | { readonly file: string };
@@ -100,10 +101,13 @@ function consoleLines({ consoleUrl, setup }: BannerFacts): string[] {
 }
 
 function keyWords(firstKey: FirstSecret | null): string {
-  if (firstKey === null) return "Try it, with a key of yours in SLUICE_KEY (make one: npm run sluice -- key create):";
-  if ("shown" in firstKey) return "Try it (this key is shown once; create others: npm run sluice -- key create):";
-  return "Try it (the first key is in the file until the set-up is done; create others: npm run sluice -- key create):";
+  if (firstKey === null) return `Try it, with a key of yours in SLUICE_KEY (make one: ${commandLine} key create):`;
+  if ("shown" in firstKey) return `Try it (this key is shown once; create others: ${commandLine} key create):`;
+  return `Try it (the first key is in the file until the set-up is done; create others: ${commandLine} key create):`;
 }
+
+/** How somebody who has started this runs its commands. */
+const commandLine = isBuilt ? "sluice" : "npm run sluice --";
 
 function authorization(firstKey: FirstSecret | null): string {
   if (firstKey === null) return `"authorization: Bearer $SLUICE_KEY"`;

@@ -247,7 +247,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     leadership,
   });
   const admin = createAdmin({
-    files: await openStaticFiles(staticRoots),
+    files: await openStaticFiles(staticRoots()),
     setup,
     openTries: control.openTries,
     clock,

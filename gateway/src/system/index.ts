@@ -6,11 +6,13 @@
  * createIds     `att_01KX4…`: 10 characters of milliseconds, 4 of a counter, 12 of randomness, in Crockford base32.
  *               Sorted as text they are in the order they were made, also when the wall clock is set back.
  * systemChance  ordinary chance for jitter and weights; never for secrets.
+ * isBuilt       whether this runs from a build or from the source.
  * WorkerPool    a few threads behind the port Offload. One that dies or is late fails the order that it had, and is started
  *               again with the next.
  * OrderThread   one such thread; `serveOrders` is its side of it. WorkerThread is a thread that says what it likes.
  */
 
+export { isBuilt } from "./is-built.ts";
 export { OrderThread } from "./order-thread.ts";
 export { serveOrders } from "./serve-orders.ts";
 export { standBack } from "./stand-back.ts";

@@ -1,4 +1,5 @@
 import { type Transferable, Worker } from "node:worker_threads";
+import { isBuilt } from "./is-built.ts";
 
 /** What a thread runs: `new URL("./x-worker.ts", import.meta.url)`, and what it is given at its start (`workerData`). */
 export interface ThreadProgram {
@@ -21,7 +22,7 @@ export class WorkerThread<Message, Report> {
 
   constructor({ entry, name, data }: ThreadProgram, listener: ThreadListener<Report>) {
     this.#listener = listener;
-    this.#worker = new Worker(entry, { name, workerData: data });
+    this.#worker = new Worker(isBuilt ? builtEntry(entry) : entry, { name, workerData: data });
     this.#worker.on("message", (report: Report) => this.#listener?.onReport(report));
     this.#worker.on("error", (error: Error) => this.#end(`${error.name}: ${error.message}`));
     this.#worker.on("exit", () => {
@@ -63,6 +64,11 @@ export class WorkerThread<Message, Report> {
     this.#listener = null;
     listener?.onEnd(problem);
   }
+}
+
+/** In a build each thread's program is a file beside the program itself, and no TypeScript any more. */
+function builtEntry(entry: URL): URL {
+  return new URL(entry.href.replace(/\.ts$/, ".js"));
 }
 
 const none: readonly Transferable[] = [];

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCli } from "#cli/run-cli.ts";
 import { readEnvironment, secretNames } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { providerKinds } from "#providers/index.ts";
@@ -158,9 +159,21 @@ test("the Containerfile copies what there is, starts the command line as nobody,
   }
   expect(imageVariables()).toMatchObject(runtimeEnvironment);
   expect(file).toMatch(/^USER \d+:\d+$/m);
-  const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(file)?.[1] ?? "[]") as readonly string[];
-  expect(existsSync(join(root, entry.at(-1)?.replace("/app/", "") ?? ""))).toBe(true);
-  expect(file).toContain("HEALTHCHECK");
+  // What the build of the console reads beside its own folder.
+  const { extends: base } = JSON.parse(readFileSync(join(root, "console/tsconfig.json"), "utf8")) as {
+    extends: string;
+  };
+  expect(file).toMatch(new RegExp(`^COPY .*\\b${base.replace("../", "")} `, "m"));
+  const program = "/usr/local/bin/sluice";
+  expect(file).toContain(`COPY --from=build /built/sluice ${program}\n`);
+  expect(file).toContain(`\nENTRYPOINT ["${program}"]\nCMD ["serve"]\n`);
+  expect(file).toContain(`CMD ["${program}", "health"]`);
+  for (const { healthcheck } of [compose.services["gateway-1"], small.services.gateway]) {
+    expect(healthcheck.test).toEqual(["CMD", program, "health", "/readyz"]);
+  }
+  for (const script of ["build-binary", "built-program", "build-console", "install"]) {
+    expect(isSent(`scripts/${script}.mjs`), script).toBe(true);
+  }
   // Each workspace has its manifest there, or npm would refuse the lockfile.
   const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { workspaces: string[] };
   for (const workspace of workspaces) expect(file).toContain(`COPY ${workspace}/package.json ${workspace}/`);
@@ -189,17 +202,22 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
     fetch: ({ url }) => new Response(new URL(url).pathname, { status }),
   });
   const check = async (...args: readonly string[]) => {
-    const child = Bun.spawn([process.execPath, "--no-env-file", join(deploy, "healthcheck.mjs"), ...args], {
-      env: { SLUICE_PORT: String(server.port), SLUICE_HOST: "0.0.0.0" },
-      stderr: "pipe",
-    });
-    return { code: await child.exited, text: await new Response(child.stderr).text() };
+    let text = "";
+    const tell = (line: string): void => {
+      text += line;
+    };
+    const variables = { SLUICE_PORT: String(server.port), SLUICE_HOST: "0.0.0.0" };
+    const terminal = { variables, interactive: false, show: tell, complain: tell, flushed: async () => {} };
+    const code = await runCli(["health", ...args], { ...terminal, write: async (line) => tell(line) });
+    return { code, text };
   };
-  expect(await check()).toEqual({ code: 0, text: "" });
+  expect(await check()).toEqual({ code: 0, text: "/healthz\n" });
+  expect(await check("/metrics")).toMatchObject({ code: 2 });
   status = 503;
-  expect(await check("/readyz")).toEqual({ code: 1, text: "503 /readyz\n" });
+  const url = `http://127.0.0.1:${server.port}/readyz`;
+  expect(await check("/readyz")).toEqual({ code: 1, text: `sluice: ${url} answers 503: /readyz` });
   await server.stop(true);
-  expect((await check()).code).toBe(1);
+  expect(await check()).toMatchObject({ code: 1, text: expect.stringContaining("does not answer") });
 });
 
 test("the systemd unit gives the drain its time, sets what npm start sets, and starts the command line", () => {
@@ -211,9 +229,7 @@ test("the systemd unit gives the drain its time, sets what npm start sets, and s
     ),
   );
   expect(set).toMatchObject(runtimeEnvironment);
-  const program = /^ExecStart=(.+)$/m.exec(unit)?.[1] ?? "";
-  expect(program.split(" ").at(-2)).toBe("/opt/sluice/gateway/src/cli/cli.ts");
-  expect(existsSync(join(root, "gateway/src/cli/cli.ts"))).toBe(true);
+  expect(unit).toContain("\nExecStart=/usr/local/bin/sluice serve\n");
 });
 
 test("documents name no file of deploy/ that there is not", () => {

@@ -55,7 +55,8 @@ async function serveAlone(environment: Environment, serving: ServeOptions, termi
 
 /** This program again, in the way in which it was started. */
 function workerCommand(): readonly string[] {
-  return [process.execPath, ...process.execArgv, Bun.main, "worker"];
+  const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main];
+  return [process.execPath, ...program, "worker"];
 }
 
 /** What is wrong with a config file is told whole, a line each, so that one look at it mends it. */

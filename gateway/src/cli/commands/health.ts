@@ -1,0 +1,43 @@
+import { Argument, type Command } from "commander";
+import { CommandFailed } from "../command-failed.ts";
+import { environmentOf } from "../open.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** For supervisors that ask by a program, as containers do: an image without a shell has no curl. */
+export function addHealth(program: Command, terminal: Terminal): void {
+  program
+    .command("health")
+    .description("ask the gateway on this machine whether it is well")
+    .addArgument(
+      new Argument("[path]", "/healthz: it answers; /readyz: it takes calls")
+        .choices(["/healthz", "/readyz"])
+        .default("/healthz"),
+    )
+    .action(async (path: string, _options: object, command: Command) => {
+      const { host, port } = await environmentOf(terminal.variables);
+      const answer = await ask(`http://${reachable(host)}:${port}${path}`);
+      if (answer.status !== 200) throw new CommandFailed(answer.text);
+      await report(terminal, command, { ok: true, path }, [answer.text]);
+    });
+}
+
+async function ask(url: string): Promise<{ readonly status: number; readonly text: string }> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax), redirect: "manual" });
+    const text = (await answer.text()).trim().slice(0, charactersMax);
+    return { status: answer.status, text: answer.ok ? text : `${url} answers ${answer.status}: ${text}` };
+  } catch (thrown) {
+    return { status: 0, text: `${url} does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+  }
+}
+
+/** Where a gateway that listens to every address is asked. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
+
+const answerMsMax = 4_000;
+const charactersMax = 200;

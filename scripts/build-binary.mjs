@@ -1,0 +1,83 @@
+// `npm run build:binary`: the gateway as one executable, for this machine or for the platforms that are named.
+//   npm run build:binary -- [--out <folder>] [--no-bytecode] [all | <platform> …]
+// Runtimes of other platforms come from npm's registry. Without bytecode it is built in a second and starts later.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { parseArgs } from "node:util";
+import { buildOptions, entriesOf, makeStatic, writeNotices } from "./built-program.mjs";
+import { bun, bunEnvironment, root } from "./install.mjs";
+
+const platforms = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-x64-musl",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+  "windows-x64",
+  "windows-arm64",
+];
+const thisOne = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: "string", default: join(root, "dist", "binaries") }, "no-bytecode": { type: "boolean" } },
+});
+const wanted = positionals.includes("all") ? platforms : positionals.length > 0 ? positionals : [thisOne];
+for (const platform of wanted.filter((name) => !platforms.includes(name)))
+  fail(`${platform} is no platform; these are: all, ${platforms.join(", ")}`);
+const out = resolve(values.out);
+const stage = mkdtempSync(join(tmpdir(), "sluice-build-"));
+process.on("exit", () => rmSync(stage, { recursive: true, force: true }));
+
+try {
+  makeStatic(stage);
+  mkdirSync(out, { recursive: true });
+  for (const platform of wanted) build(platform);
+  writeNotices(join(out, "THIRD-PARTY-NOTICES.txt"));
+  await writeSums();
+} catch (thrown) {
+  fail(thrown.message);
+}
+
+function build(platform) {
+  const file = join(out, `sluice-${platform}${platform.startsWith("windows") ? ".exe" : ""}`);
+  console.error(`Building ${file} …`);
+  const done = spawnSync(
+    bun,
+    [
+      ...["build", "--compile", `--target=bun-${platform}`, `--outfile=${file}`, "--asset=static"],
+      // It reads what it is told to read: no .env and no settings of the runtime that lie about in some folder.
+      ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
+      ...(values["no-bytecode"] ? [] : ["--bytecode"]),
+      ...buildOptions,
+      ...entriesOf("executable.ts"),
+    ],
+    // Assets keep the path that they have from here.
+    { cwd: stage, stdio: ["ignore", "ignore", "inherit"], env: { ...bunEnvironment, ...process.env } },
+  );
+  if (done.status !== 0) throw new Error(`the executable for ${platform} could not be built`);
+}
+
+/** As `sha256sum --check` reads it. */
+async function writeSums() {
+  const names = readdirSync(out)
+    .filter((name) => name.startsWith("sluice-"))
+    .sort();
+  const lines = [];
+  for (const name of names) {
+    const hash = createHash("sha256");
+    await pipeline(createReadStream(join(out, name)), hash);
+    lines.push(`${hash.digest("hex")}  ${name}\n`);
+  }
+  writeFileSync(join(out, "SHA256SUMS"), lines.join(""));
+}
+
+function fail(why) {
+  console.error(`sluice: ${why}`);
+  process.exit(1);
+}
