@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../bare-environment.ts";
+import { programs } from "../programs.ts";
 import { until } from "../until.ts";
 import { type Child, root, runChild, startChild } from "./child.ts";
 import { type Snippet, snippetsOf } from "./document-commands.ts";
@@ -45,7 +46,7 @@ afterAll(async () => {
 });
 
 async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  gateway = startChild("gateway/src/cli/cli.ts", ["serve"], { ...env, ...more });
+  gateway = startChild(programs.cli, ["serve"], { ...env, ...more });
   await until(async () => {
     if (!gateway.running()) throw new Error(gateway.output());
     return await fetch(`http://127.0.0.1:${port}/readyz`).then(
@@ -62,7 +63,7 @@ async function stop(): Promise<void> {
 
 async function newKey(name: string): Promise<{ readonly id: string; readonly secret: string }> {
   const words = ["key", "create", "--workspace", "default", "--name", name, "--json"];
-  return JSON.parse((await runChild("gateway/src/cli/cli.ts", words, env)).stdout);
+  return JSON.parse((await runChild(programs.cli, words, env)).stdout);
 }
 
 /** Runs lines as a shell does that ends with the first failure. */
