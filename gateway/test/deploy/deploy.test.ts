@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCli } from "#cli/run-cli.ts";
+import { createTerminal } from "#cli/terminal.ts";
 import { readEnvironment, secretNames } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { providerKinds } from "#providers/index.ts";
@@ -207,8 +208,12 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
       text += line;
     };
     const variables = { SLUICE_PORT: String(server.port), SLUICE_HOST: "0.0.0.0" };
-    const terminal = { variables, interactive: false, show: tell, complain: tell, flushed: async () => {} };
-    const code = await runCli(["health", ...args], { ...terminal, write: async (line) => tell(line) });
+    const terminal = { variables, interactive: false, show: tell, complain: tell };
+    const code = await runCli(["health", ...args], {
+      ...createTerminal(variables),
+      ...terminal,
+      write: async (line) => tell(line),
+    });
     return { code, text };
   };
   expect(await check()).toEqual({ code: 0, text: "/healthz\n" });
