@@ -25,22 +25,31 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
   /** Processes on a counter of their own. What they count goes by the clock, and their waits by the machine's. */
   const world = () => {
     const clock = new FakeClock();
-    // Leases are renewed sooner than they need to be, so that nobody waits for it.
-    const after = (ms: number, act: () => void) => systemClock.after(ms === bounds.redisRenewMs ? 50 : ms, act);
+    const renewals: (() => void)[] = [];
+    // Leases are renewed when a test says so.
+    const after = (ms: number, act: () => void) => {
+      if (ms !== bounds.redisRenewMs) return systemClock.after(ms, act);
+      renewals.push(act);
+      return () => undefined;
+    };
     const namespace = `messages-${++worlds}`;
     return {
       clock,
-      process: async (shares: RedisCounterOptions["shares"] = eager) => {
+      renew: () => {
+        for (const act of renewals.splice(0)) act();
+      },
+      /** `own`: its own clock, where that is another than the server's. */
+      process: async (shares: RedisCounterOptions["shares"] = eager, own = clock) => {
         const link = new HandLink((...words) => ground.type(...words));
         const counter = await ground.counter({
           namespace,
           shares,
           answerMs: patienceMs,
           nowMs: () => clock.monotonic(),
-          clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after },
+          clock: { now: () => own.now(), monotonic: () => own.monotonic(), after },
           openLink: link.open,
         });
-        return { link, counter: asCalls(counter) };
+        return { link, plain: counter, counter: asCalls(counter) };
       },
       /** What nobody leases anything of. */
       teller: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
@@ -112,8 +121,8 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     await usedOf(counter, claim);
     link.isAway = true;
     const late = (await serve(counter, [claim], 5)).length;
-    clock.advance(20_000);
     await until(() => !counter.isUp);
+    clock.advance(20_000);
     link.isAway = false;
     await atRest(counter);
     await counter.leave();
@@ -175,7 +184,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
   });
 
   test("a renewal that is answered late prolongs the lease from when it was asked for; no share is used after that", async () => {
-    const { clock, process } = world();
+    const { clock, process, renew } = world();
     const { link, counter } = await process();
     const claim = windowClaim("w", 1_000);
     const answer = Promise.withResolvers<void>();
@@ -183,34 +192,53 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     await serve(counter, [claim], 1);
     link.holds = (words) => {
       // Of all scripts only that of a renewal is told how long a lease is.
-      if (asked || !words.includes(String(bounds.redisLeaseMs))) return null;
+      if (!words.includes(String(bounds.redisLeaseMs))) return null;
       asked = true;
       return answer.promise;
     };
+    clock.advance(1_000);
+    renew();
     await until(() => asked);
     clock.advance(20_000);
     answer.resolve();
+    await usedOf(counter, claim);
     await serve(counter, [claim], 1);
     link.isAway = true;
-    // It ends 30 s after it was asked for, by the server; its owner stops somewhat sooner.
-    clock.advance(bounds.redisLeaseMs - 20_000 - bounds.shareLeaseMarginMs);
+    // It ends 30 s after it was asked for, by the server; its owner stops somewhat sooner, and not before that.
+    clock.advance(bounds.redisLeaseMs - 20_000 - bounds.shareLeaseMarginMs - 1);
+    expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
+    clock.advance(1);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
   });
 
   test("a process that finds its lease lapsed uses nothing of its shares before it was told what is left of them", async () => {
-    const { clock, process } = world();
-    const { link, counter } = await process();
+    const { clock, process, teller, renew } = world();
+    // Its own clock has stood still for as long, as that of a machine that was suspended.
+    const own = new FakeClock();
+    const { link, counter } = await process(eager, own);
     const claim = gaugeClaim("g", 100);
     await serve(counter, [claim], 1);
     await usedOf(counter, claim);
-    const answer = Promise.withResolvers<void>();
-    link.holds = (words) => (tellsShares(words) ? answer.promise : null);
-    // Its own clock stands still for as long: it does not know.
-    const { counter: other } = await process();
     clock.advance(bounds.redisLeaseMs + 1);
-    expect(await admittedOf(other, [claim])).toBe(100);
-    expect(counter.reserve([claim])).toBeInstanceOf(Promise);
-    answer.resolve();
+    expect(await admittedOf(await teller(), [claim])).toBe(100);
+    const steps: (() => void)[] = [];
+    link.holds = () => new Promise((resolve) => steps.push(resolve));
+    renew();
+    // Whatever it is told, one answer after the other: once it knows, it asks for each call.
+    const asked: unknown[] = [];
+    let knows = false;
+    while (!(knows && counter.isUp && asked.length > 4)) {
+      await until(() => steps.length > 0);
+      steps.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      knows ||= !counter.isUp;
+      if (!knows) continue;
+      asked.push(counter.reserve([claim]));
+      expect(asked.at(-1)).toBeInstanceOf(Promise);
+    }
+    link.holds = () => null;
+    for (const go of steps.splice(0)) go();
+    await Promise.all(asked);
   });
 
   test("a top-up is never more than its limit has left, from a share or beside it, and nothing from a share after its lease", async () => {
@@ -229,7 +257,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     for (const ticket of tickets) await counter.settle(ticket, [0]);
     await usedOf(counter, claim);
     clock.advance(bounds.shareRecallPauseMs);
-    const [again] = await serve(counter, [claim], 1);
+    const again = (await serve(counter, [claim], 1)).at(-1);
     if (again === undefined) throw new Error("there is one");
     link.isAway = true;
     await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
@@ -253,18 +281,19 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await ground.type("ZCARD", `{messages-${worlds}}:${epoch}:owners`)).toBe(1);
   });
 
-  test("what a share was told is not hidden by what a reservation was told before it", async () => {
-    const { process } = world();
-    const { counter } = await process();
+  test("what a share was told is not hidden by what a reservation was told that was asked for before", async () => {
+    const { process, teller } = world();
+    const { counter, plain } = await process();
     const claim = windowClaim("w", 1_000);
     const calls = (await serve(counter, [claim], 1)).length;
-    await usedOf(counter, claim);
-    // One is too large for the share, which is asked for more in the same turn: the reservation is answered first.
-    const large = windowClaim("w", 1_000, 200);
-    const asked = counter.reserve([large]);
-    const more = counter.reserve([claim]);
-    await Promise.all([asked, more]);
+    const idle = (await usedOf(await teller(), claim)) - calls;
     await until(() => counter.untold === 0);
-    expect(counter.glance(claim)).toMatchObject({ used: calls + 201 });
+    // The last call uses the share up, so it is told and asks for more: in one message with the reservation, and after it.
+    const asked = plain.reserve([claim]);
+    await Promise.resolve();
+    for (let call = 0; call < idle; call++) expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
+    await asked;
+    await until(() => counter.untold === 0);
+    expect(counter.glance(claim)).toMatchObject({ used: calls + 1 + idle });
   });
 });

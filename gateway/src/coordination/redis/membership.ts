@@ -25,7 +25,6 @@ export interface MembershipParts {
 
 /** What the ledger knows could not be told: the fault is not the server's. */
 class SeedingFailed extends Error {}
-
 /**
  * The part that one process has in a shared counter: its connection, the epoch it counts in, and the lease on what it holds.
  *
@@ -110,7 +109,7 @@ export class Membership {
   /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
   async open(): Promise<void> {
     try {
-      await this.#enter();
+      this.#renewed(await this.#enter());
       this.#state = "up";
     } catch (thrown) {
       if (thrown instanceof SeedingFailed || isLasting(thrown)) {
@@ -203,11 +202,12 @@ export class Membership {
     ) {
       try {
         const { epochs } = this;
-        await this.#enter();
+        const renewedMs = await this.#enter();
         if (this.#state === "down")
           this.#options.observer.log("info", "The shared counter of limits answers again.", {});
         this.#state = "up";
         this.#parts.joined(this.epochs > epochs);
+        this.#renewed(renewedMs);
         return;
       } catch (thrown) {
         this.#lost(thrown);
@@ -216,8 +216,8 @@ export class Membership {
     }
   }
 
-  /** Finds the epoch, or begins one, and tells it what this process holds. */
-  async #enter(): Promise<void> {
+  /** Finds the epoch, or begins one, and tells it what this process holds. Resolves to when its lease was asked for. */
+  async #enter(): Promise<number> {
     const { epoch, lock } = this.#keys;
     await this.#connect();
     for (;;) {
@@ -235,10 +235,7 @@ export class Membership {
       }
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       this.#seePolicy(String(policy));
-      if (found === "ready") {
-        await this.#enterEpoch(String(current));
-        return;
-      }
+      if (found === "ready") return await this.#enterEpoch(String(current));
       if (found === "seed") await this.#begin(String(current));
       else await this.#pause.take(bounds.redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
@@ -260,9 +257,10 @@ export class Membership {
     this.#options.observer.log("warn", text, { redis: this.#address.shown, policy });
   }
 
-  async #enterEpoch(epoch: string): Promise<void> {
+  async #enterEpoch(epoch: string): Promise<number> {
     if (this.#epoch !== "" && this.#epoch !== epoch) {
       this.#epochs++;
+      this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
       const text =
         "The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.";
       this.#options.observer.log("warn", text, { redis: this.#address.shown, epoch });
@@ -272,7 +270,8 @@ export class Membership {
     const renewedMs = this.#clock.monotonic();
     const [alive] = await this.#run("renew", keys, epoch, this.#renewArgs());
     if (alive === -1) throw new Error("its epoch ended at once.");
-    this.#renewed(renewedMs);
+    // Others may have what was leased to this process, until it is told what is left.
+    if (alive !== 1) this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
     const live = [...this.#parts.live()];
     await this.#restore(
       this.owner,
@@ -282,6 +281,7 @@ export class Membership {
       "",
       live.filter(({ lasts }) => lasts),
     );
+    return renewedMs;
   }
 
   async #restore(owner: string, live: readonly SharedReservation[]): Promise<void> {
