@@ -132,7 +132,7 @@ export const deploymentSchema = z.strictObject({
 /** What happens to calls of a model without a price; a budget cannot count them. */
 export const unpricedOfModel = z.enum(["allow", "block"]);
 export const unpricedSchema = z.union([
-  unpricedOfModel,
+  z.enum(["block_in_budgets", ...unpricedOfModel.options]),
   z.strictObject({ price_as: name.describe("A model of the same type, whose price counts then.") }),
 ]);
 
@@ -241,7 +241,7 @@ export const settingsSchema = z.strictObject({
   unpriced: unpricedSchema
     .optional()
     .describe(
-      "Calls of models without a price: `block` refuses them, `allow` serves them at zero, `{ price_as: <model> }` charges another model's price. Default: block. The demo is always served.",
+      "Calls of models without a price: `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. Default: block_in_budgets. The demo is always served.",
     ),
   drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
 });

@@ -43,9 +43,9 @@ export const consoleModelSchema = z.object({
       "What it says itself of calls while it has no price; `upgrade`: served at zero since before that mattered. null: as the settings say.",
     ),
   calls: z
-    .enum(["priced", "free", "borrowed_price", "blocked"])
+    .enum(["priced", "free", "borrowed_price", "blocked", "blocked_in_budgets"])
     .describe(
-      "What becomes of calls: charged, served at zero, charged at the price that `settings.unpriced` names, or refused with `model_not_priced`.",
+      "What becomes of calls: charged, served at zero, served at zero unless a budget would count them, charged at the price that `settings.unpriced` names, or refused with `model_not_priced`.",
     ),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
   last_week: z.object({ requests: count, cost_usd: usd }).meta({ needs: "administrator" }),

@@ -1,14 +1,14 @@
-import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
+import { type Catalog, Failure, isBlocked, type Model, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 
 /** The model asked for and, behind it, its fallbacks; only what the caller may use and what is served. Empty: see `noModel`. */
 export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
   const model = catalog.models.get(name);
-  if (model === undefined || model.blocked !== undefined || !mayCall(principal, name)) return [];
+  if (model === undefined || isBlocked(model, principal.scopes) || !mayCall(principal, name)) return [];
   if (model.fallbacks.length === 0) return [model];
   const fallbacks = model.fallbacks.flatMap((fallback) => {
     const found = catalog.models.get(fallback);
-    return found !== undefined && found.blocked === undefined && mayCall(principal, fallback) ? [found] : [];
+    return found !== undefined && !isBlocked(found, principal.scopes) && mayCall(principal, fallback) ? [found] : [];
   });
   return [model, ...fallbacks];
 }
@@ -26,7 +26,7 @@ export function noModel(catalog: Catalog, principal: Principal, name: string): F
 export function refusalOf(catalog: Catalog, principal: Principal, name: string): [Failure, string] {
   const failure = noModel(catalog, principal, name);
   if (failure.code === "model_not_found") return [failure, whyNotFound(principal, name)];
-  return [failure, `The model "${name}" has no price, and neither it nor the settings allow that.`];
+  return [failure, `The model "${name}" has no price, and neither it nor the settings allow that to this key.`];
 }
 
 export function modelNotFound(name: string): Failure {
@@ -38,7 +38,7 @@ export function modelNotFound(name: string): Failure {
 function notPriced(name: string): Failure {
   return new Failure(
     "model_not_priced",
-    `The model "${name}" has no price, and models without one are not served here. Ask whoever runs the gateway to set its price or to allow it.`,
+    `The model "${name}" has no price, so no budget can count what its calls cost. Ask whoever runs the gateway to set its price, or to allow calls of it without one.`,
     { param: "model" },
   );
 }

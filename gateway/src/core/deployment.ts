@@ -69,6 +69,9 @@ export interface Model {
   readonly outputTokensMax?: number | null;
   /** The version in force; null when nobody has set a price (cost is then 0 and the entry says so). */
   readonly price: PriceVersion | null;
-  /** Why it must not be called, although it is there: it has no price, and nobody has allowed that. */
-  readonly blocked?: "unpriced";
+  /**
+   * When it must not be called, although it is there: it has no price, and nobody has allowed that. Never, or not by callers
+   * whose calls a budget counts.
+   */
+  readonly blocked?: "always" | "in_budgets";
 }

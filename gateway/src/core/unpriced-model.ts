@@ -3,7 +3,7 @@ import type { Model } from "./deployment.ts";
 
 /**
  * A model as it may be called. One without a price of its own is served at zero, is charged another model's price, or is
- * blocked: by what it says itself (`own`), else by the installation's policy. A price is borrowed from models of the same type
+ * blocked, for all or where a budget counts: by what it says itself (`own`), else by the installation's policy. A price is borrowed from models of the same type
  * only, since others are charged by other units; where there is none to borrow, the model is blocked. The demo costs nobody
  * anything and is always served.
  */
@@ -19,7 +19,16 @@ export function withoutOwnPrice(
   if (lender !== undefined && lender.type === model.type && lender.price !== null) {
     return Object.freeze({ ...model, price: lender.price });
   }
-  return Object.freeze({ ...model, blocked: "unpriced" as const });
+  return Object.freeze({
+    ...model,
+    blocked: said === "block_in_budgets" ? ("in_budgets" as const) : ("always" as const),
+  });
+}
+
+/** Whether a caller limited by these scopes is refused the model because it has no price. */
+export function isBlocked({ blocked }: Model, scopes: readonly { readonly budget: object | null }[]): boolean {
+  if (blocked === undefined) return false;
+  return blocked === "always" || scopes.some(({ budget }) => budget !== null);
 }
 
 /** What the built-in upstream alone serves. */

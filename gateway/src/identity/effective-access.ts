@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import type { AccessReason } from "@sluice/contract/words";
-import type { Catalog, Group, Model, ModelPatterns, Workspace } from "#core/index.ts";
+import { type Catalog, type Group, isBlocked, type Model, type ModelPatterns, type Workspace } from "#core/index.ts";
 import { matches } from "./model-grant.ts";
 
 /** A key where it stands, as effective access is asked of it. */
@@ -10,6 +10,8 @@ export interface KeyUsage {
   /** null: whatever the group may call. */
   readonly models: ModelPatterns | null;
   readonly state: ConsoleKey["state"];
+  /** What limits it; a budget among them keeps models without a price away. */
+  readonly scopes: readonly { readonly budget: object | null }[];
 }
 
 /**
@@ -21,7 +23,7 @@ export function accessReason(key: KeyUsage, model: Model, catalog: Pick<Catalog,
   const refused = refusedBy(key, model.name);
   if (refused !== null) return refused;
   if (key.state !== "active") return stateReasons[key.state];
-  if (model.blocked !== undefined) return "model_not_priced";
+  if (isBlocked(model, key.scopes)) return "model_not_priced";
   return isServed(key, model, catalog) ? "yes" : "no_deployment";
 }
 
@@ -53,7 +55,10 @@ function isServed(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">)
   return model.fallbacks.some((name) => {
     const fallback = catalog.models.get(name);
     return (
-      fallback !== undefined && fallback.blocked === undefined && deploymentsReady(fallback) > 0 && isGranted(key, name)
+      fallback !== undefined &&
+      !isBlocked(fallback, key.scopes) &&
+      deploymentsReady(fallback) > 0 &&
+      isGranted(key, name)
     );
   });
 }

@@ -45,7 +45,7 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_redis_untold: "Endings and costs that the shared counter of limits has not been told yet.",
   sluice_redis_epochs_total: "Times the shared counter of limits was found emptied, restarted or replaced.",
   sluice_redis_round_trip_seconds: "Time until the shared counter of limits answered.",
-  sluice_models_blocked: "Models that have no price and are refused for it.",
+  sluice_models_blocked: "Models that have no price and are refused for it, to all or where a budget applies.",
   sluice_models_served_unpriced: "Models that have no price and are served at zero; the demo is not counted.",
   sluice_catalog_version: "Version of the configuration in force.",
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",

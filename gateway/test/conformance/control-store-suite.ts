@@ -78,7 +78,7 @@ function applyTests(make: StoreGroundFactory): void {
       drainTimeoutMs: 120_000,
       videoCopyResults: false,
       retrySent: false,
-      unpriced: "block",
+      unpriced: "block_in_budgets",
     });
   });
 
@@ -90,18 +90,18 @@ function applyTests(make: StoreGroundFactory): void {
     });
     const blocked = async () => (await ground.controlStore.catalog()).models.get("bare")?.blocked ?? null;
     await ground.controlStore.apply(file({}), "test");
-    expect(await blocked()).toBe("unpriced");
+    expect(await blocked()).toBe("in_budgets");
     await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
     await ground.controlStore.apply(file({ max_output_tokens: 5 }), "test");
     expect(await blocked()).toBeNull();
     await ground.controlStore.apply(file({ unpriced: "block" }), "test");
-    expect(await blocked()).toBe("unpriced");
+    expect(await blocked()).toBe("always");
     await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
     await ground.controlStore.apply(file({ price: { input: 1 } }), "test");
     await ground.controlStore.apply(file({}), "test");
-    expect(await blocked()).toBe("unpriced");
+    expect(await blocked()).toBe("in_budgets");
     await ground.controlStore.apply({ ...file({}), settings: { unpriced: { price_as: "bare" } } }, "test");
-    expect(await blocked()).toBe("unpriced");
+    expect(await blocked()).toBe("always");
     await ground.controlStore.apply({ ...file({}), settings: { unpriced: "allow" } }, "test");
     expect(await blocked()).toBeNull();
   });

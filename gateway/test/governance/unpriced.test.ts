@@ -95,6 +95,29 @@ test("a model that is not granted looks missing, priced or not", async () => {
   });
 });
 
+test("where nothing is said, it is served at zero to those whose calls no budget counts, and to no others", async () => {
+  await using other = await startedWith({ unpriced: "block_in_budgets" });
+  const chat = (model: string, key?: string) =>
+    other.gateway.chat({ ...hello, model }, key === undefined ? {} : { key });
+  expect((await chat("unpriced")).status).toBe(200);
+  expect(await errorOf(await chat("unpriced", poorKey))).toMatchObject(refused);
+  expect(await errorOf(await chat("refuses"))).toMatchObject(refused);
+  const listed = async (key: string) => {
+    const answer = await other.gateway.get("/v1/models", { authorization: `Bearer ${key}` });
+    const { data } = (await answer.json()) as { data: { id: string }[] };
+    return data.map(({ id }) => id);
+  };
+  expect(await listed(aliceKey)).toEqual(["paint", "priced", "unpriced"]);
+  expect(await listed(poorKey)).toEqual(["priced"]);
+});
+
+test.each(["workspace", "group"])("a budget of the %s keeps it away as well", async (scope) => {
+  const budget = { usd: 5, period: "month" } as const;
+  const workspace = scope === "workspace" ? { budget } : { groups: [{ name: "default", models: ["*"], budget }] };
+  await using other = await startedWith({ unpriced: "block_in_budgets" }, workspace);
+  expect(await errorOf(await other.gateway.chat({ ...hello, model: "unpriced" }))).toMatchObject(refused);
+});
+
 test("the price of a named model is charged, and holds its budget", async () => {
   await using other = await startedWith({ unpriced: { price_as: "priced" } });
   const answer = await other.gateway.chat({ ...hello, model: "unpriced" });

@@ -164,12 +164,14 @@ const disconnects = [
 ] as const;
 
 const unpricedPolicies = [
+  { value: "block_in_budgets", label: t("settings.unpriced.block_in_budgets") },
   { value: "block", label: t("settings.unpriced.block") },
   { value: "allow", label: t("settings.unpriced.allow") },
   { value: "price_as", label: t("settings.unpriced.price_as") },
 ] as const;
 
 const unpricedHelp = {
+  block_in_budgets: t("settings.unpriced.block_in_budgetsHelp"),
   block: t("settings.unpriced.blockHelp"),
   allow: t("settings.unpriced.allowHelp"),
   price_as: t("settings.unpriced.price_asHelp"),

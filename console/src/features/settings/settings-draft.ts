@@ -13,7 +13,7 @@ export interface SettingsDraft {
   readonly retrySent: boolean;
   readonly copyResults: boolean;
   readonly drainSeconds: number | null;
-  readonly unpriced: "block" | "allow" | "price_as";
+  readonly unpriced: "block_in_budgets" | "block" | "allow" | "price_as";
   /** The model whose price counts with `price_as`. */
   readonly priceAs: string;
 }
@@ -41,7 +41,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     video,
     retry_sent: retrySent,
     drain_timeout_ms: drainMs,
-    unpriced = "block",
+    unpriced = "block_in_budgets",
   } = settings;
   return {
     durability: ledger?.durability ?? "disk",

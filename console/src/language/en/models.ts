@@ -227,6 +227,7 @@ export const models = {
     block: "Block",
     upgrade: "Allowed since the upgrade",
     isBlocked: "Requests are blocked until you set a price or allow the model without one.",
+    isBlockedInBudgets: "Requests that a budget would count are blocked. Others are recorded at $0.",
     isFree: "Requests are recorded at $0, and no budget counts them.",
     isBorrowed: "Requests are charged at the price of the model that the settings name.",
     saved: "Saved",
@@ -234,6 +235,8 @@ export const models = {
     blocked:
       "{count, plural, one {Requests to # of them are blocked until it has a price or you allow it.} other {Requests to # of them are blocked until they have a price or you allow them.}}",
     free: "{count, plural, one {# is served at no cost, and no budget counts it.} other {# are served at no cost, and no budget counts them.}}",
+    inBudgets:
+      "{count, plural, one {Requests to # of them are blocked where a budget applies, and recorded at $0 elsewhere.} other {Requests to # of them are blocked where a budget applies, and recorded at $0 elsewhere.}}",
     borrowed: "{count, plural, one {# is charged as another model.} other {# are charged as another model.}}",
     show: "Show models without a price",
   },

@@ -130,6 +130,8 @@ export const settings = {
     title: "Models without a price",
     help: "Budgets count what requests cost. A model without a price costs nothing on paper, so no budget can stop it. A model can have a setting of its own.",
     calls: "Requests to them",
+    block_in_budgets: "Block where a budget applies",
+    block_in_budgetsHelp: "Refused with model_not_priced where a budget counts them, else recorded at $0.",
     block: "Block",
     blockHelp: "Refused with model_not_priced, until the model has a price or is allowed.",
     allow: "Allow at no cost",

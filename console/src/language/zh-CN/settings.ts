@@ -129,6 +129,8 @@ export const settings: Translation<typeof english> = {
     title: "未定价的模型",
     help: "预算按请求费用累计。未定价的模型账面费用为 0，预算无法拦截。每个模型也可单独设置。",
     calls: "对它们的请求",
+    block_in_budgets: "受预算约束时拒绝",
+    block_in_budgetsHelp: "应计入预算的请求返回 model_not_priced，其他请求按 $0 记账。",
     block: "拒绝",
     blockHelp: "返回 model_not_priced，直到为模型定价或明确允许。",
     allow: "允许（按 0 计费）",

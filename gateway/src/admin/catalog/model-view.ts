@@ -56,7 +56,8 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, know
 /** The catalog of calls says what the settings make of a model without a price. */
 function callsOf(record: ModelRecord, model: Model | undefined): ConsoleModel["calls"] {
   if (record.price !== null) return "priced";
-  if (model === undefined || model.blocked !== undefined) return "blocked";
+  if (model === undefined || model.blocked === "always") return "blocked";
+  if (model.blocked === "in_budgets") return "blocked_in_budgets";
   return model.price === null ? "free" : "borrowed_price";
 }
 

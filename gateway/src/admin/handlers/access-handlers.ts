@@ -120,5 +120,6 @@ function standingOf(key: ConsoleKey, catalog: Catalog): KeyUsage | null {
   const workspace = catalog.workspaces.get(key.workspace.id);
   const group = catalog.groups.get(key.group.id);
   if (workspace === undefined || group === undefined) return null;
-  return { workspace, group, models: key.models, state: key.state };
+  const scopes = [workspace.scope, group.scope, key];
+  return { workspace, group, models: key.models, state: key.state, scopes };
 }

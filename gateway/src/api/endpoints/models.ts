@@ -1,5 +1,5 @@
 import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract/words";
-import type { Catalog, Model, ModelType, Principal } from "#core/index.ts";
+import { type Catalog, isBlocked, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
 import { type EndpointProtocol, serves } from "#relay/index.ts";
@@ -44,24 +44,29 @@ export const getModel: Endpoint = async (dependencies, exchange) => {
   const name = modelNamed(exchange.path, (name) => availableModel(catalog, principal, name) !== null);
   const model = availableModel(catalog, principal, name);
   if (model === null) {
-    throw catalog.models.get(name)?.blocked === undefined ? modelNotFound(name) : noModel(catalog, principal, name);
+    throw isNotPriced(catalog, principal, name) ? noModel(catalog, principal, name) : modelNotFound(name);
   }
   return json(shapeFor(exchange)(model), exchange.requestId);
 };
 
 function availableModel(catalog: Catalog, principal: Principal, name: string): Model | null {
   const model = catalog.models.get(name);
-  return model !== undefined && isAvailable(model) && mayCall(principal, name) ? model : null;
+  return model !== undefined && isAvailable(model, principal) && mayCall(principal, name) ? model : null;
 }
 
 function availableModels(catalog: Catalog, principal: Principal): Model[] {
   return [...catalog.models.values()]
-    .filter((model) => isAvailable(model) && mayCall(principal, model.name))
+    .filter((model) => isAvailable(model, principal) && mayCall(principal, model.name))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function isAvailable(model: Model): boolean {
-  if (model.blocked !== undefined) return false;
+function isNotPriced(catalog: Catalog, { scopes }: Principal, name: string): boolean {
+  const model = catalog.models.get(name);
+  return model !== undefined && isBlocked(model, scopes);
+}
+
+function isAvailable(model: Model, { scopes }: Principal): boolean {
+  if (isBlocked(model, scopes)) return false;
   return model.deployments.some((deployment) => deployment.enabled && deployment.provider.enabled);
 }
 

@@ -37,6 +37,7 @@ export function UnpricedChoice({ model, disabled }: { readonly model: ConsoleMod
 const standing: Readonly<Record<ConsoleModel["calls"], string>> = {
   priced: "",
   blocked: t("models.unpriced.isBlocked"),
+  blocked_in_budgets: t("models.unpriced.isBlockedInBudgets"),
   free: t("models.unpriced.isFree"),
   borrowed_price: t("models.unpriced.isBorrowed"),
 };

@@ -75,6 +75,8 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
   const unpriced = without.length;
   const blocked = without.filter(({ calls }) => calls === "blocked").length;
   const free = without.filter(({ calls }) => calls === "free").length;
+  const inBudgets = without.filter(({ calls }) => calls === "blocked_in_budgets").length;
+  const borrowed = unpriced - blocked - inBudgets - free;
   if (unpriced === 0 || price === "none") return null;
   return (
     <Alert
@@ -87,8 +89,9 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
         <span>
           {[
             ...(blocked > 0 ? [t("models.unpriced.blocked", { count: blocked })] : []),
+            ...(inBudgets > 0 ? [t("models.unpriced.inBudgets", { count: inBudgets })] : []),
             ...(free > 0 ? [t("models.unpriced.free", { count: free })] : []),
-            ...(unpriced > blocked + free ? [t("models.unpriced.borrowed", { count: unpriced - blocked - free })] : []),
+            ...(borrowed > 0 ? [t("models.unpriced.borrowed", { count: borrowed })] : []),
           ].join(" ")}
         </span>
         <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>

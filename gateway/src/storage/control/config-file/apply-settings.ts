@@ -65,7 +65,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       captureRetentionDays: read("captures.retention_days", 7),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
       retrySent: read("retry_sent", false),
-      unpriced: read<Settings["unpriced"]>("unpriced", "block"),
+      unpriced: read<Settings["unpriced"]>("unpriced", "block_in_budgets"),
       videoCopyResults: read("video.copy_results", false),
     }),
     disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
