@@ -17,10 +17,6 @@ test("models that have no price at the upgrade stay callable, and those with one
     const price = { id: "prc_1", model: "priced", price_table: "{}", effective_from: 1 };
     await database.kysely.insertInto("prices").values(price).execute();
     await database.kysely
-      .insertInto("prices")
-      .values({ id: "prc_1", model: "priced", price_table: "{}", effective_from: 1 })
-      .execute();
-    await database.kysely
       .insertInto("models")
       .values(rows as never)
       .execute();
