@@ -33,9 +33,9 @@ function atItsPlace(text, path) {
 }
 
 const common = { root, outdir: folder, target: "bun", minify, plugins: [whereItStood] };
-// A thread's program is one file: the bundler's own files must not stand between those of the programs.
 const made = [
-  await Bun.build({ ...common, entrypoints: threads }),
+  // Read and compiled already; the runtime can do that for modules of this form.
+  await Bun.build({ ...common, entrypoints: threads, format: "cjs", bytecode: true }),
   await Bun.build({
     ...common,
     entrypoints: [join(root, "gateway", "src", "cli", "cli.ts"), join(root, "simulator", "src", "main.ts")],

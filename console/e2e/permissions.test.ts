@@ -65,8 +65,8 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await dialog.getByRole("button", { name: "Invite", exact: true }).click();
     await dialog.getByText(`${emailOf(role)} invited`).waitFor();
     const link = /http\S+invite=[\w-]+/.exec(await dialog.innerText())?.[0] ?? "";
-    await page.goto("about:blank");
-    await page.goto("/console/workspaces/acme?tab=members");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
     return link;
   }
 

@@ -174,7 +174,7 @@ async function keepAsking(signal: AbortSignal): Promise<ReadonlySet<number>> {
   const statuses = new Set<number>();
   do {
     statuses.add((await small("openai")).status);
-    await Bun.sleep(2);
+    await Bun.sleep(10);
   } while (!signal.aborted);
   return statuses;
 }

@@ -23,6 +23,13 @@ export interface Supervised {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Those that their test has not ended, as one that ran out of time: they would leave processes and a folder behind. */
+const open = new Set<() => Promise<void>>();
+
+export async function endSupervised(): Promise<void> {
+  for (const end of open) await end();
+}
+
 export async function supervise(count: number, env: Record<string, string> = {}): Promise<Supervised> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-workers-"));
   const fails = join(folder, "fails");
@@ -42,14 +49,23 @@ export async function supervise(count: number, env: Record<string, string> = {})
     }
   };
   const read = Promise.all([keep(child.stdout), keep(child.stderr)]);
+  const endAll = async (): Promise<void> => {
+    open.delete(endAll);
+    for (const pid of [
+      ...(child.exitCode !== null || child.signalCode !== null ? [] : [child.pid]),
+      ...workersOf(printed),
+    ])
+      end(pid);
+    rmSync(folder, { recursive: true, force: true });
+    await child.exited;
+  };
+  open.add(endAll);
   const port = Number(
     await until(() => {
       if (child.exitCode !== null) throw new Error(printed);
       return (printed.match(/is ready$/gm)?.length ?? 0) >= count ? /listening on (\d+)/.exec(printed)?.[1] : null;
     }).catch(async (thrown: unknown) => {
-      end(child.pid);
-      await child.exited;
-      rmSync(folder, { recursive: true, force: true });
+      await endAll();
       throw thrown;
     }),
   );
@@ -73,11 +89,7 @@ export async function supervise(count: number, env: Record<string, string> = {})
       if (now) writeFileSync(fails, "");
       else rmSync(fails, { force: true });
     },
-    async [Symbol.asyncDispose]() {
-      for (const pid of [...(child.exitCode === null ? [child.pid] : []), ...workersOf(printed)]) end(pid);
-      await child.exited;
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: endAll,
   };
 }
 

@@ -1,9 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../../test/until.ts";
 import { callWithoutRest } from "./callers.ts";
-import { type Supervised, supervise } from "./supervised.ts";
+import { endSupervised, type Supervised, supervise } from "./supervised.ts";
 
 /** Only Linux shares a port out among processes. */
 const linux = process.platform === "linux";
@@ -26,6 +26,8 @@ async function totals({ url }: Supervised) {
 const counted = (parts: Awaited<ReturnType<typeof totals>>["parts"]): number =>
   parts.flat().reduce((sum, { values }) => sum + (values[0]?.value ?? 0), 0);
 const times = (text: string, part: string): number => text.split(part).length - 1;
+
+afterAll(endSupervised);
 
 describe.skipIf(!linux)("workers that share a port", () => {
   test("one that dies is replaced, what it counted stays counted, and whichever is asked tells of all", async () => {
