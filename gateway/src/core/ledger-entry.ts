@@ -101,6 +101,8 @@ export function refusedModel(known: string | undefined, asked: string): string {
   return known ?? (asked === unreadModel || asked === passedModel ? asked : unknownModel);
 }
 
-export function joinEntry({ counted: _, ...intent }: Intent, settlement: Settlement): LedgerEntry {
-  return { ...intent, ...settlement };
+export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
+  if (intent.counted === undefined) return { ...intent, ...settlement };
+  const { counted: _, ...entry } = intent;
+  return { ...entry, ...settlement };
 }

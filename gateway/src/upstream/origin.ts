@@ -34,6 +34,17 @@ const metadataNames: ReadonlySet<string> = new Set([
 
 /** Cuts a URL behind its origin without parsing it: `https://a.example/v1/x` → 17. Refuses what must not be sent. */
 export function originEnd(url: string): number {
+  const known = knownEnds.get(url);
+  if (known !== undefined) return known;
+  const end = findOriginEnd(url);
+  if (knownEnds.size < bounds.knownUrlsMax && url.length <= bounds.knownUrlCharactersMax) knownEnds.set(url, end);
+  return end;
+}
+
+/** Most requests go to one of few addresses. */
+const knownEnds = new Map<string, number>();
+
+function findOriginEnd(url: string): number {
   if (url.length > bounds.urlBytesMax) throw refusedUrl("it is too long");
   if (unsafe.test(url)) throw refusedUrl("it has a control character, a blank or a backslash");
   const start = url.indexOf("://") + 3;

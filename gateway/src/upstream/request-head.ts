@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import { fieldProblem } from "#http1/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
 import { refusedUrl } from "./send-failure.ts";
@@ -36,8 +36,18 @@ export function requestHead(
   return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
 }
 
-/** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. */
+/** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. Most requests have one of few. */
 function targetOf(rest: string): string {
+  const known = knownTargets.get(rest);
+  if (known !== undefined) return known;
+  const target = writtenTarget(rest);
+  if (knownTargets.size < bounds.knownUrlsMax && rest.length <= bounds.knownUrlCharactersMax) knownTargets.set(rest, target);
+  return target;
+}
+
+const knownTargets = new Map<string, string>();
+
+function writtenTarget(rest: string): string {
   const fragment = rest.indexOf("#");
   const plain = fragment < 0 ? rest : rest.slice(0, fragment);
   const target = plain.startsWith("/") ? plain : `/${plain}`;

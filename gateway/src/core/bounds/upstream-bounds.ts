@@ -48,6 +48,9 @@ export const upstreamBounds = {
   urlBytesMax: 8 * 1024,
   /** Upstream origins and names whose addresses are remembered; the oldest leave first. */
   originsMax: 1_024,
+  /** Addresses of upstreams, of at most so many characters, of which is kept what was found in them. */
+  knownUrlsMax: 1_000,
+  knownUrlCharactersMax: 256,
   namesMax: 1_024,
   /** Addresses of one name that are dialled in turn when a connection is refused. */
   addressesMax: 8,
