@@ -41,7 +41,8 @@ function targetOf(rest: string): string {
   const known = knownTargets.get(rest);
   if (known !== undefined) return known;
   const target = writtenTarget(rest);
-  if (knownTargets.size < bounds.knownUrlsMax && rest.length <= bounds.knownUrlCharactersMax) knownTargets.set(rest, target);
+  if (knownTargets.size < bounds.knownUrlsMax && rest.length <= bounds.knownUrlCharactersMax)
+    knownTargets.set(rest, target);
   return target;
 }
 

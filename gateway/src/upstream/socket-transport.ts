@@ -51,7 +51,7 @@ export class SocketTransport implements Transport {
   }
 
   #ask(request: OutboundRequest, exchange: Exchange, route: Route): Promise<OutboundAnswer> {
-    return new SocketCall({ clock: this.#clock, pool: this.#pool, request, exchange, route }).answer();
+    return new SocketCall({ clock: this.#clock, pool: this.#pool, exchange, route }, request).answer();
   }
 }
 
@@ -65,7 +65,6 @@ function unsent(exchange: Exchange, thrown: unknown): Failure {
 interface CallParts {
   readonly clock: Clock;
   readonly pool: ConnectionPool;
-  readonly request: OutboundRequest;
   readonly exchange: Exchange;
   readonly route: Route;
 }
@@ -79,6 +78,8 @@ interface BodyReader {
 /** One request on its way, and its answer until the last byte. */
 class SocketCall implements ConnectionUser {
   readonly #parts: CallParts;
+  /** null once it was written: an answer may go on for long, and its request may be large. */
+  #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
   readonly #head: string;
   readonly #settled = Promise.withResolvers<OutboundAnswer>();
@@ -96,9 +97,10 @@ class SocketCall implements ConnectionUser {
   #drained: (() => void) | null = null;
   #body: SocketBody | null = null;
 
-  constructor(parts: CallParts) {
+  constructor(parts: CallParts, request: OutboundRequest) {
+    const { exchange, route } = parts;
     this.#parts = parts;
-    const { request, exchange, route } = parts;
+    this.#request = request;
     const source = streamedBody(request.body);
     this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
     const whole = request.body instanceof Uint8Array ? request.body.length : null;
@@ -117,7 +119,8 @@ class SocketCall implements ConnectionUser {
 
   /** A kept connection where there is one; else the address is dialled under the connect clock. */
   #connect(): void {
-    const { clock, pool, request, exchange, route } = this.#parts;
+    const { clock, pool, exchange, route } = this.#parts;
+    const request = this.#unwritten();
     this.#tried++;
     this.#silentMs = clock.monotonic() - this.#target.answeredMs;
     const kept = request.ownConnection === true ? null : pool.take(this.#target);
@@ -132,8 +135,10 @@ class SocketCall implements ConnectionUser {
   }
 
   onReady(connection: Connection): void {
-    const { clock, request, exchange, route } = this.#parts;
+    const { clock, exchange, route } = this.#parts;
     if (exchange.failure !== null) return;
+    const request = this.#unwritten();
+    this.#request = null;
     route.preferred = route.targets.indexOf(this.#target);
     exchange.begin("headers", request.headersMs);
     connection.begin(request.method);
@@ -270,6 +275,11 @@ class SocketCall implements ConnectionUser {
     this.#drained = null;
     drained?.();
     void reader?.cancel().catch(() => {});
+  }
+
+  #unwritten(): OutboundRequest {
+    if (this.#request === null) throw new Error("a request is written once");
+    return this.#request;
   }
 
   #nextTarget(): Target {

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import type { OutboundAnswer } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { startRawUpstream } from "../../test/raw-upstream.ts";
+import { createTransport } from "./index.ts";
+
+const bodyBytes = 512 * 1024;
+const calls = 24;
+
+test("what was sent is let go of while its answer still streams", async () => {
+  const event = "data: {}\n\n";
+  const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+  const upstream = await startRawUpstream((socket) => socket.write(`${head}a\r\n${event}\r\n`));
+  const transport = createTransport({ clock: systemClock });
+  const sent: WeakRef<Uint8Array>[] = [];
+  const send = async (): Promise<OutboundAnswer> => {
+    const body = new Uint8Array(bodyBytes);
+    sent.push(new WeakRef(body));
+    const waits = { connectMs: 60_000, headersMs: 60_000, totalMs: 600_000, allowPrivateNetwork: true };
+    const request = {
+      method: "POST" as const,
+      url: `${upstream.url}/v1/chat/completions`,
+      headers: {},
+      body,
+      ...waits,
+    };
+    const answer = await transport.send(request, new AbortController().signal);
+    await answer.body.read("first_event", 60_000);
+    return answer;
+  };
+  const answers: OutboundAnswer[] = [];
+  for (let call = 0; call < calls; call++) answers.push(await send());
+  // A weak reference holds what it names until the turn of the loop ends.
+  await new Promise((resolve) => setImmediate(resolve));
+  Bun.gc(true);
+  // The collector takes a word on the stack for a reference where it could be one.
+  expect(sent.filter((body) => body.deref() !== undefined).length).toBeLessThan(calls / 4);
+  for (const { body } of answers) body.cancel();
+  upstream.stop();
+});
