@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { route } from "./route.ts";
-import { at, id, nothing } from "./words.ts";
+import { at, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("As the device shows it; case and hyphens do not matter.");
 
@@ -28,6 +28,15 @@ const waitingSchema = z.object({
   workspaces: z.array(z.object({ id, slug: z.string(), name: z.string() })).describe("Where they may sign it in."),
 });
 export type WaitingAgent = z.infer<typeof waitingSchema>;
+
+const settingsSchema = z.object({
+  settings: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe("As the agents of the group get them at `/managed/settings`. null: none are managed."),
+  checksum: z.string().nullable(),
+  updated_at: maybeAt,
+});
 
 /** Sign-ins of coding agents, by whoever they call for. */
 export const agentRoutes = {
@@ -69,5 +78,21 @@ export const agentRoutes = {
     summary: "End a sign-in: one's own, or anybody's for an administrator",
     needs: "signed-in",
     answer: nothing,
+  }),
+  "agents.settings": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/groups/{group}/agent-settings",
+    summary: "What the coding agents of a group are set to",
+    needs: "admin",
+    answer: settingsSchema,
+  }),
+  "agents.setSettings": route({
+    method: "PUT",
+    path: "/api/workspaces/{workspace}/groups/{group}/agent-settings",
+    summary: "Set the coding agents of a group. Settings may name commands that run on people's machines",
+    needs: "administrator",
+    fresh: true,
+    body: z.strictObject({ settings: z.record(z.string(), z.unknown()).nullable() }),
+    answer: settingsSchema,
   }),
 } as const;

@@ -183,6 +183,7 @@ export type AuditAction = (typeof auditActions)[number];
 const auditTargetWords = {
   admin_token: "admin token",
   agent: "agent",
+  agent_settings: "agent settings",
   api_key: "key",
   asset: "asset",
   asset_group: "asset group",

@@ -1,3 +1,4 @@
+import { errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { JsonSchema, Operation, PathItem, Response } from "./types.ts";
 
@@ -62,6 +63,40 @@ export function agentPaths(): Record<string, PathItem> {
         requestBody: form({ token: text, token_type_hint: text }, ["token"]),
       },
     },
+    "/managed/settings": {
+      get: keyed("getAgentSettings", "What the caller's group sets coding agents to", {
+        "200": answer(
+          "With an `etag`; the checksum is the SHA-256 of `settings` with sorted keys and no white space.",
+          {
+            uuid: text,
+            checksum: text,
+            settings: { type: "object" },
+          },
+        ),
+        "304": { description: "`if-none-match` is the `etag`.", headers: headersOf("plain") },
+      }),
+    },
+    "/user/bootstrap": { get: keyed("getAgentBootstrap", "For the desktop app: nothing is managed for it, 404", {}) },
+    "/protocol": {
+      get: operation("getAgentProtocol", "The contract of coding agents in words", {
+        "200": {
+          description: "Markdown.",
+          headers: headersOf("plain"),
+          content: { "text/markdown": { schema: text } },
+        },
+      }),
+    },
+    ...Object.fromEntries(
+      ["metrics", "logs", "traces"].map((signal) => [
+        `/v1/${signal}`,
+        {
+          post: keyed(`take_${signal}`, `Telemetry of agents (OTLP over HTTP): ${signal}. It is taken and not kept`, {
+            "200": { description: "Whatever was sent.", headers: headersOf("plain") },
+            ...errorsShaped("anthropic", 413),
+          }),
+        },
+      ]),
+    ),
   };
 }
 
@@ -70,6 +105,16 @@ const texts: JsonSchema = { type: "array", items: { type: "string" } };
 
 function operation(operationId: string, summary: string, responses: Record<string, Response>): Operation {
   return { operationId, summary, tags: ["agents"], security: [], responses };
+}
+
+/** With a key, or the access token of a sign-in. */
+function keyed(operationId: string, summary: string, responses: Operation["responses"]): Operation {
+  return {
+    operationId,
+    summary,
+    tags: ["agents"],
+    responses: { ...responses, ...errorsShaped("anthropic", 401, 403, 404, 405, 500) },
+  };
 }
 
 function answer(description: string, properties: Readonly<Record<string, JsonSchema>>): Response {

@@ -26,6 +26,8 @@ interface LimitStatus {
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
+  /** What the agents of a group are to be set to; null: nothing is said. */
+  readonly agentSettings: (groupId: string) => Promise<{ readonly text: string; readonly checksum: string } | null>;
   /** Where the console is opened, without a slash at its end; null: at the address that callers use. */
   readonly consoleUrl: () => string | null;
   readonly relay: Relay;

@@ -2,6 +2,18 @@ import type { HeaderReader } from "#core/index.ts";
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import {
+  bootstrapPath,
+  hello,
+  helloPath,
+  managedSettings,
+  protocol,
+  protocolPath,
+  settingsPath,
+  takeTelemetry,
+  telemetryPaths,
+  userBootstrap,
+} from "./endpoints/agents/agent-facts.ts";
+import {
   authorizeDevice,
   deviceAuthorizationPath,
   getMetadata,
@@ -107,6 +119,14 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
     route({ name: "agent-device", methods: { POST: authorizeDevice }, dialect: anthropicMessages }),
   ],
   [tokenPath, route({ name: "agent-token", methods: { POST: issueTokens }, dialect: anthropicMessages })],
+  [settingsPath, route({ name: "agent-settings", methods: { GET: managedSettings }, dialect: anthropicMessages })],
+  [bootstrapPath, route({ name: "agent-bootstrap", methods: { GET: userBootstrap }, dialect: anthropicMessages })],
+  [protocolPath, route({ name: "agent-protocol", methods: { GET: protocol } })],
+  [helloPath, route({ name: "agent-hello", methods: { HEAD: hello } })],
+  ...telemetryPaths.map((path): [string, Route] => [
+    path,
+    route({ name: "agent-telemetry", methods: { POST: takeTelemetry }, dialect: anthropicMessages }),
+  ]),
   [revocationPath, route({ name: "agent-revoke", methods: { POST: revokeToken }, dialect: anthropicMessages })],
   ["/healthz", route({ name: "healthz", methods: { GET: healthz, HEAD: healthz } })],
   ["/readyz", route({ name: "readyz", methods: { GET: readyz, HEAD: readyz } })],
@@ -114,7 +134,10 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
 ]);
 
 /** Beside `/v1`, what agents ask for at the address that callers use. */
-const agentPaths: ReadonlySet<string> = new Set([metadataPath, deviceAuthorizationPath, tokenPath, revocationPath]);
+const agentPaths: ReadonlySet<string> = new Set([
+  ...[metadataPath, deviceAuthorizationPath, tokenPath, revocationPath],
+  ...[settingsPath, bootstrapPath, protocolPath, helloPath],
+]);
 
 /** Whether a path belongs to callers, not to those who run the gateway. */
 export function isCallersPath(path: string): boolean {

@@ -10,6 +10,7 @@ export * from "./asset.ts";
 export * from "./bounded-map.ts";
 export * from "./bounds.ts";
 export * from "./call-signal.ts";
+export * from "./canonical-json.ts";
 export * from "./catalog.ts";
 export * from "./check-fields.ts";
 export * from "./dearest.ts";

@@ -266,6 +266,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const apiDependencies: ApiDependencies = {
     authenticator,
     agentSignIn,
+    agentSettings: control.agents.settingsOf,
     consoleUrl: () => consoleOrigin(environment, opened?.console.port),
     relay,
     videos: media.videos,

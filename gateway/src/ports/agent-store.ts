@@ -52,6 +52,13 @@ export interface AgentSession {
   readonly expiresAt: number;
 }
 
+/** What the agents of a group are to be set to. `text` is JSON with sorted keys and no white space; `checksum` is of it: `sha256:…`. */
+export interface AgentSettings {
+  readonly text: string;
+  readonly checksum: string;
+  readonly updatedAt: number;
+}
+
 /**
  * Sign-ins of coding agents (RFC 8628). A person who signs an agent in calls with a key of their own in one workspace, which has no secret:
  * limits, grants and the ledger go by it as by any key. `KeyStore` finds it by `personDigest`, and each sign-in by `sessionDigest`, while
@@ -82,4 +89,13 @@ export interface AgentStore {
   sessions(filter: { readonly userId: string }): Promise<readonly AgentSession[]>;
   /** `userId` null: whoever's it is. false: there is none. */
   endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean>;
+  /** null: nothing is managed for this group. */
+  settingsOf(groupId: string): Promise<AgentSettings | null>;
+  /** The same by id or name. Throws `not_found` when there is no such group. */
+  settingsIn(place: { readonly workspaceId: string; readonly group: string }): Promise<AgentSettings | null>;
+  /** null: nothing any more. Throws `invalid_request` for what is nested too deeply. */
+  setSettings(
+    place: { readonly workspaceId: string; readonly group: string; readonly settings: object | null },
+    auditSource: AuditSource,
+  ): Promise<AgentSettings | null>;
 }

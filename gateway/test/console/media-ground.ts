@@ -165,6 +165,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
       openTries: createMemoryTries(clock),
       randomBytes: (size) => new Uint8Array(size),
     }),
+    agentSettings: async () => null,
     consoleUrl: () => null,
     relay,
     publicUrl: () => null,

@@ -224,6 +224,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   const apiDependencies: ApiDependencies = {
     authenticator: { authenticate: () => unasked("a secret") },
     agentSignIn: unreached("sign-ins of agents"),
+    agentSettings: async () => null,
     consoleUrl: () => null,
     relay,
     videos: unreached("videos"),

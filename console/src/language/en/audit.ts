@@ -31,6 +31,7 @@ export const audit = {
   kind: {
     admin_token: "Admin token",
     agent: "Coding agent",
+    agent_settings: "Settings of coding agents",
     api_key: "API key",
     asset: "Asset",
     asset_group: "Asset group",

@@ -33,6 +33,7 @@ export const audit: Translation<typeof english> = {
   kind: {
     admin_token: "管理令牌",
     agent: "编程助手",
+    agent_settings: "编程助手设置",
     api_key: "API 密钥",
     asset: "素材",
     asset_group: "素材组",

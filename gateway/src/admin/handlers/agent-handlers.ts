@@ -1,17 +1,27 @@
 import { type Actor, bounds, type Catalog, Failure, roleIn } from "#core/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
+import type { AgentSettings, AgentStore } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
+import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface AgentHandlerDependencies {
   readonly agentSignIn: AgentSignIn;
+  readonly agents: Pick<AgentStore, "settingsIn" | "setSettings">;
   readonly catalog: () => Catalog;
 }
 
-type AgentCalls = "agents.look" | "agents.approve" | "agents.deny" | "agents.list" | "agents.end";
+type AgentCalls =
+  | "agents.look"
+  | "agents.approve"
+  | "agents.deny"
+  | "agents.list"
+  | "agents.end"
+  | "agents.settings"
+  | "agents.setSettings";
 
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
-export function agentHandlers({ agentSignIn, catalog }: AgentHandlerDependencies): Handlers<AgentCalls> {
+export function agentHandlers({ agentSignIn, agents, catalog }: AgentHandlerDependencies): Handlers<AgentCalls> {
   return {
     "agents.look": async ({ actor, body, ip }) => {
       const person = personAtConsole(actor);
@@ -56,7 +66,19 @@ export function agentHandlers({ agentSignIn, catalog }: AgentHandlerDependencies
       if (!ended) throw new Failure("not_found", "There is no such sign-in.", { param: "agent" });
       return {};
     },
+    "agents.settings": async (call) =>
+      settingsAnswer(await agents.settingsIn({ workspaceId: oneWorkspace(call).id, group: call.params.group })),
+    "agents.setSettings": async (call) => {
+      const place = { workspaceId: oneWorkspace(call).id, group: call.params.group };
+      return settingsAnswer(await agents.setSettings({ ...place, settings: call.body.settings }, call.auditSource));
+    },
   };
+}
+
+function settingsAnswer(settings: AgentSettings | null) {
+  if (settings === null) return { settings: null, checksum: null, updated_at: null };
+  const { text, checksum, updatedAt } = settings;
+  return { settings: JSON.parse(text) as Record<string, unknown>, checksum, updated_at: updatedAt };
 }
 
 function personAtConsole(actor: Actor | null): Actor {

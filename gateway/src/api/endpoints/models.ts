@@ -122,7 +122,11 @@ function shapeFor(exchange: Exchange): (model: Model) => object {
 
 /** Below `/v1beta` everything is Google's. */
 function speaksAnthropic({ path, request }: Exchange): boolean {
-  return !path.startsWith(geminiRoot) && request.headers.has("anthropic-version");
+  if (path.startsWith(geminiRoot)) return false;
+  // Claude Code looks for models without saying a version.
+  return (
+    request.headers.has("anthropic-version") || request.headers.get("user-agent")?.startsWith("claude-code/") === true
+  );
 }
 
 function speaksGemini({ path, request }: Exchange): boolean {

@@ -24,4 +24,8 @@ export const agentsBounds = {
   agentSessionsPerPersonMax: 20,
   /** A refresh token that was used opens once more within this: two processes of one person refresh at the same moment, or an answer is lost. */
   refreshOverlapMs: 30_000,
+  /** Settings that are managed for a group's agents: how deeply they may be nested. Their size is that of any control call. */
+  agentSettingsDepthMax: 32,
+  /** One message of an agent's telemetry. */
+  agentTelemetryBytesMax: 4 * 1024 * 1024,
 } as const;

@@ -2,6 +2,7 @@
 export interface AgentTables {
   agent_devices: AgentDeviceTable;
   agent_sessions: AgentSessionTable;
+  agent_settings: AgentSettingsTable;
 }
 
 interface AgentDeviceTable {
@@ -17,6 +18,14 @@ interface AgentDeviceTable {
   /** Who let it in, and the key that they call with. */
   user_id: string | null;
   key_id: string | null;
+}
+
+/** `settings` is JSON with sorted keys, which `checksum` is of. Migration 037. */
+interface AgentSettingsTable {
+  group_id: string;
+  settings: string;
+  checksum: string;
+  updated_at: number;
 }
 
 /** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */

@@ -36,6 +36,7 @@ import { migration033 } from "./migrations/migration-033.ts";
 import { migration034 } from "./migrations/migration-034.ts";
 import { migration035 } from "./migrations/migration-035.ts";
 import { migration036 } from "./migrations/migration-036.ts";
+import { migration037 } from "./migrations/migration-037.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -75,6 +76,7 @@ export const migrations: Migrations = Object.freeze({
   "034": migration034,
   "035": migration035,
   "036": migration036,
+  "037": migration037,
 });
 
 /**

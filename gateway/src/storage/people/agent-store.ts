@@ -1,6 +1,7 @@
 import type { AgentStore } from "#ports/index.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
 import { endSession, listSessions, refreshSession } from "./agent-sessions.ts";
+import { setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
 import { type PeopleOptions, peopleContext } from "./people-options.ts";
 
 /** Sign-ins of coding agents: the devices that wait for somebody, and what they were given. */
@@ -15,5 +16,8 @@ export function createAgentStore(dependencies: PeopleOptions): AgentStore {
     refresh: (sessionId, generation) => refreshSession(options, sessionId, generation),
     sessions: ({ userId }) => listSessions(options, userId),
     endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),
+    settingsOf: (groupId) => settingsOf(options.database.reading, groupId),
+    settingsIn: (place) => settingsIn(options.database.kysely, place),
+    setSettings: (place, auditSource) => setSettings(options, place, auditSource),
   };
 }

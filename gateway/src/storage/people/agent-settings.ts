@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { bounds, canonicalJson, Failure } from "#core/index.ts";
+import type { AgentSettings, AuditSource } from "#ports/index.ts";
+import { auditedWrite } from "../changes/audited-write.ts";
+import type { Connection } from "../database/database.ts";
+import type { PeopleContext } from "./people-options.ts";
+import { slugOf } from "./people-rows.ts";
+
+export async function settingsOf(connection: Connection, groupId: string): Promise<AgentSettings | null> {
+  const row = await connection
+    .selectFrom("agent_settings")
+    .selectAll()
+    .where("group_id", "=", groupId)
+    .executeTakeFirst();
+  return row === undefined ? null : { text: row.settings, checksum: row.checksum, updatedAt: Number(row.updated_at) };
+}
+
+interface SettingsPlace {
+  readonly workspaceId: string;
+  readonly group: string;
+}
+
+/** Throws `not_found` when there is no such group. */
+export async function settingsIn(
+  connection: Connection,
+  { workspaceId, group }: SettingsPlace,
+): Promise<AgentSettings | null> {
+  return await settingsOf(connection, (await groupRow(connection, workspaceId, group)).id);
+}
+
+export async function setSettings(
+  options: PeopleContext,
+  { workspaceId, group, settings }: SettingsPlace & { readonly settings: object | null },
+  auditSource: AuditSource,
+): Promise<AgentSettings | null> {
+  const text = settings === null ? null : canonicalJson(settings, bounds.agentSettingsDepthMax);
+  return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
+    const { id, name } = await groupRow(transaction, workspaceId, group);
+    const before = await settingsOf(transaction, id);
+    if (before?.text === text || (before === null && text === null)) return before;
+    await transaction.deleteFrom("agent_settings").where("group_id", "=", id).execute();
+    const after = text === null ? null : { text, checksum: checksumOf(text), updatedAt: at };
+    if (after !== null) {
+      const row = { group_id: id, settings: after.text, checksum: after.checksum, updated_at: at };
+      await transaction.insertInto("agent_settings").values(row).execute();
+    }
+    const action = before === null ? "create" : after === null ? "remove" : "update";
+    const label = `agent settings ${await slugOf(transaction, workspaceId)}/${name}` as const;
+    log.record(action, label, viewOf(before), viewOf(after), workspaceId);
+    return after;
+  });
+}
+
+/** As Claude Code checks it. */
+function checksumOf(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+function viewOf(settings: AgentSettings | null) {
+  return settings === null ? null : { settings: JSON.parse(settings.text) as unknown, checksum: settings.checksum };
+}
+
+async function groupRow(connection: Connection, workspaceId: string, idOrName: string) {
+  const row = await connection
+    .selectFrom("groups")
+    .select(["id", "name"])
+    .where("workspace_id", "=", workspaceId)
+    .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
+  return row;
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { bounds } from "#core/index.ts";
+import { claudeGateway } from "../endpoints/messages/claude-gateway.ts";
+import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { ScriptedAgent } from "./scripted-agent.ts";
+
+let ground: AgentGround;
+let agent: ScriptedAgent;
+let token: string;
+beforeAll(async () => {
+  ground = await startAgentGround({
+    ...claudeGateway,
+    workspace: { groups: [{ name: "default", models: ["claude-*"] }] },
+  });
+  agent = new ScriptedAgent(ground.gateway.url);
+  const { body } = await agent.device();
+  await ground.approve(ground.ada, body.user_code);
+  token = (await agent.poll(body.device_code)).body.access_token;
+});
+afterAll(() => ground.stop());
+
+const place = () => `/api/workspaces/${ground.workspace}/groups/default/agent-settings`;
+const setTo = (settings: unknown) => ground.ada.call("PUT", place(), { settings });
+const hashOfNothing = `"sha256:${createHash("sha256").update("{}").digest("hex")}"`;
+
+test("an agent asks with the hash of nothing: 404 where nothing is managed, then the settings, then 304 for the same", async () => {
+  const first = await agent.bearer("/managed/settings", token, { "if-none-match": hashOfNothing });
+  expect([first.status, first.body.error.type]).toEqual([404, "not_found_error"]);
+
+  const settings = { model: "claude-test", env: { Z: "1", A: "2" }, permissions: { deny: ["Read(./.env)"] } };
+  const set = await setTo(settings);
+  expect(set.status).toBe(200);
+  const served = await agent.bearer("/managed/settings", token, { "if-none-match": hashOfNothing });
+  expect(served.status).toBe(200);
+  expect(Object.keys(served.body)).toEqual(["uuid", "checksum", "settings"]);
+  expect(served.body.settings).toEqual(settings);
+  const sorted = '{"env":{"A":"2","Z":"1"},"model":"claude-test","permissions":{"deny":["Read(./.env)"]}}';
+  const checksum = `sha256:${createHash("sha256").update(sorted).digest("hex")}`;
+  expect([served.body.checksum, served.body.uuid, served.headers.get("etag")]).toEqual([
+    checksum,
+    checksum,
+    `"${checksum}"`,
+  ]);
+  expect(served.headers.get("vary")).toBe("User-Agent");
+
+  const same = await agent.bearer("/managed/settings", token, { "if-none-match": `"${checksum}"` });
+  expect([same.status, same.body, same.headers.get("etag")]).toEqual([304, "", null]);
+  expect((await agent.bearer("/managed/settings", token, { "if-none-match": "*" })).status).toBe(200);
+
+  expect((await setTo({})).body.checksum).toBe(hashOfNothing.slice(1, -1));
+  expect((await agent.bearer("/managed/settings", token, { "if-none-match": hashOfNothing })).status).toBe(304);
+  expect((await setTo(null)).status).toBe(200);
+  expect((await agent.bearer("/managed/settings", token)).status).toBe(404);
+});
+
+test("each change says who and what in the audit log, and one that changes nothing says nothing", async () => {
+  const rows = () =>
+    ground.gateway.control.database.kysely
+      .selectFrom("audit_log")
+      .select(["actor", "action", "object", "before", "after"])
+      .where("object", "like", "agent settings%")
+      .orderBy("seq")
+      .execute();
+  const before = (await rows()).length;
+  await setTo({ a: 1, b: 2 });
+  await setTo({ b: 2, a: 1 });
+  await setTo({ a: 2 });
+  const added = (await rows()).slice(before);
+  expect(added.map(({ actor, action, object }) => [actor, action, object])).toEqual([
+    ["ada@example.com", "create", "agent settings acme/default"],
+    ["ada@example.com", "update", "agent settings acme/default"],
+  ]);
+  expect(JSON.parse(added[1]?.before ?? "").settings).toEqual({ a: 1, b: 2 });
+});
+
+test("only administrators set what may run on people's machines, and nothing that is nested without end", async () => {
+  const owner = await ground.invited("olga", "owner");
+  expect((await owner.call("GET", place())).status).toBe(200);
+  expect((await owner.call("PUT", place(), { settings: {} })).status).toBe(403);
+  let deep: unknown = 1;
+  for (let level = 0; level <= bounds.agentSettingsDepthMax; level++) deep = { deep };
+  expect((await setTo(deep)).status).toBe(400);
+  expect((await setTo([])).status).toBe(400);
+  expect((await ground.ada.call("PUT", place().replace("/default/", "/nobody/"), { settings: {} })).status).toBe(404);
+});
+
+test("models are told in Anthropic's shape to an agent that names no version, and only those its person may call", async () => {
+  const { status, body } = await agent.bearer("/v1/models?limit=1000", token);
+  expect(status).toBe(200);
+  expect(body.data).toMatchObject([{ type: "model", id: "claude-test", display_name: "claude-test" }]);
+  expect(body.has_more).toBe(false);
+});
+
+test.each(["/v1/metrics", "/v1/logs", "/v1/traces"])(
+  "%s takes protobuf and junk of an agent, and of nobody else",
+  async (path) => {
+    for (const body of [new Uint8Array([10, 255, 0, 7]), "junk", ""]) {
+      const answer = await fetch(ground.gateway.url + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/x-protobuf" },
+        body,
+      });
+      expect([answer.status, await answer.text()]).toEqual([200, ""]);
+    }
+    const large = await fetch(ground.gateway.url + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: new Uint8Array(bounds.agentTelemetryBytesMax + 1),
+    });
+    expect(large.status).toBe(413);
+    const nobody = await fetch(ground.gateway.url + path, { method: "POST", body: "x" });
+    expect([nobody.status, nobody.headers.get("x-should-retry")]).toEqual([401, "false"]);
+  },
+);
+
+test("what else an agent may ask for is there", async () => {
+  for (const path of ["/", "/api/hello"]) {
+    expect((await fetch(ground.gateway.url + path, { method: "HEAD" })).status).toBe(200);
+  }
+  const protocol = await fetch(`${ground.gateway.url}/protocol`);
+  expect(protocol.headers.get("content-type")).toStartWith("text/markdown");
+  const text = await protocol.text();
+  for (const path of ["/oauth/token", "/managed/settings", "/user/bootstrap"]) expect(text).toContain(path);
+  const bootstrap = await agent.bearer("/user/bootstrap", token);
+  expect([bootstrap.status, bootstrap.body.error.type]).toEqual([404, "not_found_error"]);
+  for (const path of ["/user/bootstrap", "/managed/settings"]) {
+    const refused = await fetch(ground.gateway.url + path);
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([401, "false"]);
+  }
+});
