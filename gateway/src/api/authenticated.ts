@@ -9,5 +9,6 @@ export function authenticated(dependencies: ApiDependencies, exchange: Exchange)
 
 function seen(principal: Principal, exchange: Exchange): Principal {
   exchange.seen.key = principal.key.prefix;
+  exchange.seen.principal = principal;
   return principal;
 }

@@ -2,7 +2,7 @@ import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
 import type { AgentSignIn, Authenticator } from "#identity/index.ts";
-import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
+import type { Clock, Explainer, Ids, Observer, Spool, Tracing, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
@@ -40,6 +40,8 @@ export interface ApiDependencies {
   readonly ids: Ids;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "capture">;
+  /** Absent: no traces are kept. */
+  readonly tracing?: Pick<Tracing, "arrived">;
   /** What large bodies are worked on with. */
   readonly bodies: BodyWork;
   /** What the JSON bodies of all requests hold together. */
@@ -90,6 +92,8 @@ export interface Seen {
   key: string | null;
   model: string | null;
   error: string | null;
+  /** Whose key it is. */
+  principal: Principal | null;
 }
 
 /** One request on its way through the API. `path` is as the router read it; nothing else may parse the URL again. */

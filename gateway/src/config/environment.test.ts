@@ -29,7 +29,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     accessLog: "all",
     http: "own",
     httpServer: "runtime",
-    otlpEndpoint: null,
+    otlp: null,
     mail: null,
     bucket: null,
     blobs: "shared",
@@ -66,7 +66,7 @@ test("every variable is read", () => {
     publicUrl: "https://ai.example.com",
     logLevel: "debug",
     logFormat: "json",
-    otlpEndpoint: "http://collector:4318",
+    otlp: { traces: { url: "http://collector:4318/v1/traces" }, logs: { url: "http://collector:4318/v1/logs" } },
   });
   expect(environment.databaseUrl?.reveal()).toBe("postgres://u:p@db/sluice");
   expect(environment.redisUrl?.reveal()).toBe("rediss://cache:6380");

@@ -1,7 +1,8 @@
 import { bounds, isAddressRange, type Secret } from "#core/index.ts";
-import type { LogLevel } from "#ports/index.ts";
+import type { LogLevel, OtlpSettings } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
+import { readOtlp } from "./otlp-settings.ts";
 import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
 
@@ -36,7 +37,8 @@ export interface Environment {
   readonly http: "own" | "runtime";
   /** The same towards callers. */
   readonly httpServer: "own" | "runtime";
-  readonly otlpEndpoint: string | null;
+  /** Where telemetry is sent; null: nowhere. */
+  readonly otlp: OtlpSettings | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
@@ -94,6 +96,7 @@ export function readEnvironment(
 ): Environment {
   const reader = new VariableReader(variables);
   const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
+  const otlp = readOtlp(variables, reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]));
   const environment: Environment = {
     host,
     port: readPort(reader),
@@ -113,13 +116,13 @@ export function readEnvironment(
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
     httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
-    otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
+    otlp: otlp.settings,
     mail: readMail(reader),
     bucket: readBucket(reader),
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
     bodyMemoryBytes: readBodyMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
-    warnings: Object.freeze(unknownVariables(variables)),
+    warnings: Object.freeze([...unknownVariables(variables), ...otlp.warnings]),
   };
   if (environment.workers > 1 && (environment.databaseUrl === null || environment.redisUrl === null)) {
     reader.refuse(

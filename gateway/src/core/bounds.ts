@@ -9,6 +9,7 @@ import { signInBounds } from "./bounds/sign-in-bounds.ts";
 import { startBounds } from "./bounds/start-bounds.ts";
 import { storageBounds } from "./bounds/storage-bounds.ts";
 import { tasksBounds } from "./bounds/tasks-bounds.ts";
+import { telemetryBounds } from "./bounds/telemetry-bounds.ts";
 import { upstreamBounds } from "./bounds/upstream-bounds.ts";
 import { workersBounds } from "./bounds/workers-bounds.ts";
 
@@ -27,4 +28,5 @@ export const bounds = {
   ...leasesBounds,
   ...workersBounds,
   ...agentsBounds,
+  ...telemetryBounds,
 } as const;

@@ -3,7 +3,7 @@ import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, type ApiServer, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission, type LimitUsage } from "#limits/index.ts";
@@ -40,6 +40,7 @@ import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { openProcesses, type Processes } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
@@ -104,22 +105,23 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, ids, controlStore, ledgerStore, people, vault } = control;
   const metrics = createMetrics(options.version);
   const link = options.link ?? null;
+  let inForce = (): Catalog | null => null;
   const numbers = numbersOf(metrics, link, clock.now());
+  const { version } = options;
+  const telemetry = await openTelemetry({ environment, control, metrics, version, catalog: () => inForce() });
+  const tracing = telemetry?.traces == null ? {} : { tracing: telemetry.traces };
   const told = createObserver({
     level: environment.logLevel,
     format: environment.logFormat,
     accessLog: environment.accessLog,
     ...(environment.redisUrl === null ? {} : { instance: control.instanceId }),
-    clock,
-    metrics,
+    ...{ clock, metrics },
+    ...(telemetry === null ? {} : { exported: telemetry }),
   });
   const configFile = new ConfigFile(environment.configFile, clock);
   const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
-
-  if (environment.otlpEndpoint !== null) {
-    observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");
-  }
+  telemetry?.tellTo(observer);
 
   const demo = openDemoUpstream();
   const transport = createTransport({
@@ -148,6 +150,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   processes.tellLag(() => journal.lag);
 
   const catalog = new CatalogHolder(controlStore, observer, first);
+  inForce = () => catalog.current;
   const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
   const reports = await openReports({ place, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
@@ -172,7 +175,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     journal,
     transport,
     providerClient,
-    ...{ ledgerStore, leadership, ids, clock, observer, explainer },
+    ...{ ledgerStore, leadership, ids, clock, observer, explainer, ...tracing },
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
   const feed = createChangeFeed({ database, clock, observer, broadcast });
@@ -237,7 +240,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     tail,
     configFile,
     processFacts: numbers,
-    version: options.version,
+    version,
     callsUrl,
     answerAs: async (call) => {
       if (asKey === null) throw new Failure("draining", "The gateway is starting.");
@@ -252,7 +255,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     openTries: control.openTries,
     clock,
     observer,
-    version: options.version,
+    version,
     publicUrl: consoleUrl(environment),
     callsUrl,
     randomToken: options.randomToken,
@@ -275,11 +278,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     catalog: () => catalog.current,
     clock,
     ids,
-    observer,
-    explainer,
-    bodies,
-    bodyRoom,
-    spool,
+    ...{ observer, explainer, ...tracing },
+    ...{ bodies, bodyRoom, spool },
     draining: () => draining,
     leaving: () => leaving || departing,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
@@ -357,6 +357,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await control.close();
     observer.log("info", "Everything is flushed; the gateway ends.");
     told.flush();
+    await telemetry?.close();
   };
   return {
     leavePlace: async (signal) => {

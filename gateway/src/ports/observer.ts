@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "#core/index.ts";
+import type { LedgerEntry, Principal } from "#core/index.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -18,6 +18,8 @@ export interface RequestEnd {
   readonly model: string | null;
   /** The code, if the gateway itself refused the request. */
   readonly error: string | null;
+  /** Whose key it was. Absent: not known. */
+  readonly principal?: Principal | null;
 }
 
 /** Where facts about the running gateway go: logs and metrics. Calls never throw and never wait. */

@@ -42,6 +42,11 @@ export function callerHeaders(provider: Provider): CallerHeaders {
   return made;
 }
 
+/** Whether its settings ask for the header that says which trace a call belongs to, also where its caller said nothing of one. */
+export function sendsOwnTrace(provider: Provider): boolean {
+  return addedBy(provider).some((name) => name.toLowerCase() === "traceparent");
+}
+
 /** What is wrong with `settings.forward_headers`; null when nothing is. */
 export function forwardHeadersProblem(provider: Provider): string | null {
   const said = provider.settings[forwardHeaders];

@@ -9,7 +9,7 @@
  */
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
-export { callerHeaders, isKeptBack } from "./caller-headers.ts";
+export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { bundledCatalogue } from "./catalogue/bundled-catalogue.ts";
 export { type CatalogueEntry, catalogueEntry, catalogueProviders } from "./catalogue/catalogue.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";

@@ -2,7 +2,17 @@ import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, Explainer, Ids, Journal, Leadership, LedgerStore, Observer, Transport } from "#ports/index.ts";
+import type {
+  Clock,
+  Explainer,
+  Ids,
+  Journal,
+  Leadership,
+  LedgerStore,
+  Observer,
+  Tracing,
+  Transport,
+} from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
@@ -29,6 +39,8 @@ export interface RelayOptions {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly observer: Observer;
+  /** Absent: no traces are kept. */
+  readonly tracing?: Pick<Tracing, "outbound">;
   readonly explainer: Pick<Explainer, "explain">;
   readonly bodies: BodyWork;
   /** Whether calls of more than one workspace can reach this account. */

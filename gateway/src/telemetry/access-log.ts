@@ -1,5 +1,5 @@
 import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock, RequestEnd } from "#ports/index.ts";
+import type { Clock, RequestEnd, Tracing } from "#ports/index.ts";
 import { maskText } from "./redacted.ts";
 
 export type AccessLogMode = "all" | "errors" | "off";
@@ -9,6 +9,8 @@ export interface AccessLogOptions {
   readonly clock: Clock;
   /** The id of this process; left out where there is one process only. */
   readonly instance?: string;
+  /** null: no traces are kept. */
+  readonly traces?: Pick<Tracing, "traceIdOf"> | null;
   /** Takes several lines at once. */
   readonly write: (lines: string) => void;
 }
@@ -22,6 +24,7 @@ export class AccessLog {
   readonly #options: AccessLogOptions;
   readonly #texts = new BoundedMap<string, string>(bounds.accessLogTextsMax);
   readonly #instance: string;
+  readonly #traces: Pick<Tracing, "traceIdOf"> | null;
   #lines = "";
   #timeMs = 0;
   #time = "";
@@ -29,6 +32,7 @@ export class AccessLog {
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
+    this.#traces = options.traces ?? null;
     this.#instance = options.instance === undefined ? "" : `,"instance":${JSON.stringify(options.instance)}`;
   }
 
@@ -54,6 +58,7 @@ export class AccessLog {
     const { requestId, method, route, status, totalMs, address, key, model, error } = end;
     return (
       `{"level":"${status >= 500 ? "warn" : "info"}","time":"${this.#timeText()}"${this.#instance},"msg":"request","requestId":"${requestId}"` +
+      (this.#traces === null ? "" : `,"trace_id":"${this.#traces.traceIdOf(requestId)}"`) +
       `,"method":${this.#text(method)},"route":"${route}","status":${status},"totalMs":${totalMs.toFixed(1)}` +
       `,"address":${this.#text(address)}` +
       (key === null ? "" : `,"key":${JSON.stringify(key)}`) +

@@ -53,6 +53,12 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_websockets_open: "WebSockets of /v1/responses that are open.",
   sluice_request_body_bytes: "Bytes of request bodies held in memory.",
   sluice_tasks_late_seconds: "How late video tasks that are due are looked at.",
+  sluice_otlp_spans_sent_total: "Spans that the telemetry collector took.",
+  sluice_otlp_spans_lost_total:
+    "Spans that the telemetry collector did not take, or that came faster than it takes them.",
+  sluice_otlp_logs_sent_total: "Log records that the telemetry collector took.",
+  sluice_otlp_logs_lost_total: "Log records that it did not take, or that came faster than it takes them.",
+  sluice_otlp_metric_exports_failed_total: "Exports of metrics that the telemetry collector did not take.",
   sluice_task_webhooks_delivered_total: "Messages about tasks that their caller's host took.",
   sluice_task_webhook_failures_total: "Tries of such messages that failed; most are tried again.",
 };

@@ -1,6 +1,6 @@
 import { type Logger, pino } from "pino";
 import { bounds, type LedgerEntry } from "#core/index.ts";
-import type { Clock, LogLevel, Observer, RequestEnd } from "#ports/index.ts";
+import type { Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
 import { AccessLog, type AccessLogMode } from "./access-log.ts";
 import { LineBudget } from "./line-budget.ts";
 import { createLogWriter } from "./log-writer.ts";
@@ -20,6 +20,16 @@ export interface ObserverOptions {
   readonly accessLog?: AccessLogMode;
   /** Takes whole lines; standard error by default, because standard output belongs to what the program answers. */
   readonly write?: (line: string) => void;
+  /** Absent: nothing is exported. */
+  readonly exported?: TelemetryExport;
+}
+
+/** What else is told of all that is observed. Its calls never throw and never wait. */
+export interface TelemetryExport extends Pick<Observer, "attemptEnd" | "requestEnd"> {
+  /** Whole lines, as JSON. */
+  lines(text: string): void;
+  /** null: no traces are kept. */
+  readonly traces: Pick<Tracing, "traceIdOf"> | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,14 +44,27 @@ class LogObserver implements Observer {
   readonly #metrics: Metrics;
   readonly #failureLines: LineBudget;
   readonly #debug: boolean;
+  readonly #exported: TelemetryExport | null;
+  readonly #traces: TelemetryExport["traces"];
   /** null: no line of level info is written, or none for requests. */
   readonly #accessLog: AccessLog | null;
 
   constructor(options: ObserverOptions) {
     const mode = options.accessLog ?? "all";
-    const out = lineWriter(options);
+    const exported = options.exported ?? null;
+    const write = lineWriter(options);
+    const out =
+      exported === null
+        ? write
+        : (lines: string) => {
+            write(lines);
+            exported.lines(lines);
+          };
+    this.#exported = exported;
+    const traces = exported?.traces ?? null;
+    this.#traces = traces;
     const informs = options.level === "info" || options.level === "debug";
-    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, mode, write: out }) : null;
+    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, traces, mode, write: out }) : null;
     this.#accessLog = accessLog;
     // Lines keep their order: what waits goes first.
     this.#logger = createLogger(options, (line) => {
@@ -55,7 +78,7 @@ class LogObserver implements Observer {
 
   log(level: LogLevel, message: string, fields: Fields = {}): void {
     try {
-      if (this.#logger.isLevelEnabled(level)) this.#logger[level](redacted(fields), maskText(message));
+      if (this.#logger.isLevelEnabled(level)) this.#logger[level](redacted(this.#traced(fields)), maskText(message));
     } catch {
       // A value that cannot even be looked at (a throwing getter) costs its line, not the call.
     }
@@ -63,6 +86,7 @@ class LogObserver implements Observer {
 
   attemptEnd(entry: LedgerEntry): void {
     this.#metrics.attemptEnd(entry);
+    this.#exported?.attemptEnd(entry);
     const failed = entry.outcome === "failed" || entry.outcome === "interrupted";
     if (failed) this.#failure("An attempt failed.", attemptFields(entry));
     else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry));
@@ -70,8 +94,9 @@ class LogObserver implements Observer {
 
   requestEnd(end: RequestEnd): void {
     this.#metrics.requestEnd(end.route, end.status, end.totalMs);
+    this.#exported?.requestEnd(end);
     if (this.#accessLog !== null) this.#accessLog.add(end);
-    else if (end.status >= 500) this.#failure("A request was answered with an error of ours.", { ...end });
+    else if (end.status >= 500) this.#failure("A request was answered with an error of ours.", requestFields(end));
   }
 
   flush(): void {
@@ -87,6 +112,13 @@ class LogObserver implements Observer {
     this.#metrics.configReload(result);
     const level = result === "refused" ? "error" : "info";
     this.log(level, "The configuration was read again.", { result, detail });
+  }
+
+  /** What is said of a request can be found in its trace. */
+  #traced(fields: Fields): Fields {
+    const { requestId } = fields;
+    if (this.#traces === null || typeof requestId !== "string") return fields;
+    return { ...fields, trace_id: this.#traces.traceIdOf(requestId) };
   }
 
   #failure(message: string, fields: Fields): void {
@@ -116,6 +148,10 @@ function createLogger({ level, clock, instance }: ObserverOptions, write: (line:
     },
     { write },
   );
+}
+
+function requestFields({ principal: _, ...end }: RequestEnd): Fields {
+  return end;
 }
 
 function attemptFields(entry: LedgerEntry): Fields {

@@ -17,6 +17,11 @@ export class Series<Value extends string | number, Child> {
     return this.#children.get(value) ?? this.#add(value);
   }
 
+  /** What was made so far, with what the others share. */
+  made(): readonly Child[] {
+    return this.#other === null ? [...this.#children.values()] : [...this.#children.values(), this.#other];
+  }
+
   #add(value: Value): Child {
     if (this.#children.size >= this.#max) {
       this.#other ??= this.#make("other");

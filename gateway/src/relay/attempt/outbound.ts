@@ -9,7 +9,7 @@ import { checkObjects } from "./check-objects.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import { type BodyParts, outboundBody, type TypedBody } from "./outbound-body.ts";
-import { addVendorVersions, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import { addVendorVersions, continueTrace, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 
 export interface OutboundOptions extends BodyParts {
   readonly entry: AttemptEntry;
@@ -29,7 +29,9 @@ export function sendAttempt(
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
   addVendorVersions(headers, call);
-  headers["x-attempt-id"] = entry.attemptId;
+  const { attemptId } = entry;
+  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
+  headers["x-attempt-id"] = attemptId;
   headers["user-agent"] ??= "sluice";
   checkObjects(dependencies, call, provider);
   const warn = translation?.warn ?? ((what: string) => void warnings.add(what));

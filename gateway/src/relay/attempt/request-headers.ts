@@ -1,6 +1,7 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
+import type { Tracing } from "#ports/index.ts";
 import { isVendorVersion, isVersionDate } from "#protocols/index.ts";
-import { callerHeaders, isKeptBack } from "#providers/index.ts";
+import { callerHeaders, isKeptBack, sendsOwnTrace } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 
 /** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
@@ -34,6 +35,29 @@ export function neutralHeaders(headers: HeaderReader): Record<string, string> {
     if (value !== null) out[name] = value;
   }
   return out;
+}
+
+/**
+ * Where the caller's trace goes on to this account, the account sees the attempt as the span above it. A trace of our own goes only to
+ * accounts whose settings name `traceparent`: it tells that two calls belong together.
+ */
+export function continueTrace(
+  headers: Record<string, string>,
+  tracing: TracedAttempt["tracing"],
+  attempt: TracedAttempt["ids"],
+): void {
+  if (tracing === undefined) return;
+  if (headers["traceparent"] === undefined && !sendsOwnTrace(attempt.provider)) return;
+  const said = tracing.outbound(attempt.requestId, attempt.attemptId);
+  if (said === null) return;
+  headers["traceparent"] = said.traceparent;
+  if (said.tracestate === null) delete headers["tracestate"];
+  else if (headers["tracestate"] !== undefined) headers["tracestate"] = said.tracestate;
+}
+
+interface TracedAttempt {
+  readonly tracing: Pick<Tracing, "outbound"> | undefined;
+  readonly ids: { readonly requestId: string; readonly attemptId: string; readonly provider: Provider };
 }
 
 const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;

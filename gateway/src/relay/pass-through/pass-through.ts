@@ -15,7 +15,7 @@ import { FramedTap } from "../attempt/framed-tap.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { ListeningTap } from "../attempt/listening-tap.ts";
-import { forwardedHeaders } from "../attempt/request-headers.ts";
+import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { writtenAhead } from "../attempt/written-ahead.ts";
@@ -92,7 +92,9 @@ async function send({ dependencies, passed, entry }: AttemptDependencies, signal
   const { upstreamModel } = passed.price.deployment;
   const headers = forwardedHeaders(call.headers, provider);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
-  headers["x-attempt-id"] = entry.attemptId;
+  const { attemptId } = entry;
+  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
+  headers["x-attempt-id"] = attemptId;
   headers["user-agent"] ??= "sluice";
   for (const name of passed.body === null ? ofDownloads : ofBodies) {
     const value = call.headers.get(name);

@@ -8,7 +8,7 @@ import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import { type Heard, heardReply, heardStream } from "../attempt/measured-usage.ts";
-import { forwardedHeaders } from "../attempt/request-headers.ts";
+import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import type { CallResult } from "../call.ts";
@@ -65,6 +65,9 @@ async function send(
   const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers, provider);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: responseOwner.upstreamModel });
+  // No attempt of a model: the call itself is what the upstream sees above it.
+  const { requestId } = call;
+  continueTrace(headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {
     provider,

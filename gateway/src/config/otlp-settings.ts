@@ -1,0 +1,150 @@
+import { bounds } from "#core/index.ts";
+import type { OtlpBatch, OtlpSampler, OtlpSettings, OtlpSignal } from "#ports/index.ts";
+import type { Variables } from "./expand-variables.ts";
+import { OtlpVariables } from "./otlp-variables.ts";
+
+export interface ReadOtlp {
+  /** null: nothing is exported. */
+  readonly settings: OtlpSettings | null;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * What OpenTelemetry's variables say (specification of SDK environment variables, and of the OTLP exporter). Unlike there, nothing
+ * is exported until somebody names an endpoint or says OTEL_<SIGNAL>_EXPORTER=otlp: a gateway calls nobody by itself.
+ * `ownEndpoint`: from SLUICE_OTLP_ENDPOINT, in the place of OTEL_EXPORTER_OTLP_ENDPOINT where that is not set.
+ */
+export function readOtlp(variables: Variables, ownEndpoint: string | null): ReadOtlp {
+  const reader = new OtlpVariables(variables);
+  if (reader.flag("OTEL_SDK_DISABLED")) return { settings: null, warnings: reader.warnings };
+  const base = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT") ?? ownEndpoint;
+  const traces = readSignal(reader, "TRACES", base);
+  const metrics = readSignal(reader, "METRICS", base);
+  const logs = readSignal(reader, "LOGS", base);
+  if (traces === null && metrics === null && logs === null) return { settings: null, warnings: reader.warnings };
+  const said = (reader.text("OTEL_SEMCONV_STABILITY_OPT_IN") ?? "").split(",").map((word) => word.trim());
+  const settings: OtlpSettings = {
+    traces:
+      traces === null ? null : { ...traces, batch: readBatch(reader, "OTEL_BSP", 5_000), sampler: readSampler(reader) },
+    metrics:
+      metrics === null
+        ? null
+        : {
+            ...metrics,
+            timeoutMs: Math.min(
+              metrics.timeoutMs,
+              reader.integer("OTEL_METRIC_EXPORT_TIMEOUT", 1, bounds.otlpTimeoutMsMax) ?? 30_000,
+            ),
+            intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, bounds.otlpIntervalMsMax) ?? 60_000,
+            temporality: readTemporality(reader),
+          },
+    logs: logs === null ? null : { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000) },
+    resource: readResource(reader),
+    propagates: readPropagation(reader),
+    oldNames: said.includes("gen_ai/dup"),
+    costNames: said.includes("gen_ai_cost"),
+  };
+  return { settings: Object.freeze(settings), warnings: reader.warnings };
+}
+
+type SignalName = "TRACES" | "METRICS" | "LOGS";
+
+function readSignal(reader: OtlpVariables, signal: SignalName, base: string | null): OtlpSignal | null {
+  const exporter = readExporter(reader, signal);
+  const own = reader.url(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
+  const root = base ?? (exporter === "otlp" ? defaultEndpoint : null);
+  if (exporter === "none" || (own === null && root === null)) return null;
+  // The signal's own variable goes before that of all signals.
+  const either = <T>(read: (name: string) => T | null, name: string): T | null =>
+    read(`OTEL_EXPORTER_OTLP_${signal}_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`);
+  const text = (name: string) => reader.text(name);
+  return {
+    url: own ?? `${(root ?? "").replace(/\/+$/, "")}/v1/${signal.toLowerCase()}`,
+    headers: either((name) => reader.headers(name), "HEADERS"),
+    protocol: either((name) => readProtocol(reader, name), "PROTOCOL") ?? "http/protobuf",
+    compression:
+      either((name) => reader.oneOf(name, ["none", "gzip"] as const, "nothing is compressed"), "COMPRESSION") ?? "none",
+    timeoutMs: either((name) => reader.integer(name, 1, bounds.otlpTimeoutMsMax), "TIMEOUT") ?? 10_000,
+    certificateFile: either(text, "CERTIFICATE"),
+    clientCertificateFile: either(text, "CLIENT_CERTIFICATE"),
+    clientKeyFile: either(text, "CLIENT_KEY"),
+  };
+}
+
+const defaultEndpoint = "http://localhost:4318";
+
+function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none" | null {
+  const name = `OTEL_${signal}_EXPORTER`;
+  const words = (reader.text(name) ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const unknown = words.filter((word) => word !== "otlp" && word !== "none");
+  if (unknown.length > 0) reader.warn(name, "names an exporter that there is not here; there are otlp and none");
+  if (words.includes("otlp")) return "otlp";
+  return words.includes("none") ? "none" : null;
+}
+
+function readProtocol(reader: OtlpVariables, name: string): OtlpSignal["protocol"] | null {
+  if (reader.text(name)?.toLowerCase() === "grpc") {
+    return reader.warn(name, "is grpc, which is not spoken here; http/protobuf is used, mostly at port 4318");
+  }
+  return reader.oneOf(name, ["http/protobuf", "http/json"] as const, "http/protobuf is used");
+}
+
+function readBatch(reader: OtlpVariables, prefix: "OTEL_BSP" | "OTEL_BLRP", delayMs: number): OtlpBatch {
+  const queueMax = reader.integer(`${prefix}_MAX_QUEUE_SIZE`, 1, bounds.otlpQueueMax) ?? 2_048;
+  const batchMax = reader.integer(`${prefix}_MAX_EXPORT_BATCH_SIZE`, 1, bounds.otlpBatchMax) ?? 512;
+  return {
+    delayMs: reader.integer(`${prefix}_SCHEDULE_DELAY`, 0, bounds.otlpIntervalMsMax) ?? delayMs,
+    timeoutMs: reader.integer(`${prefix}_EXPORT_TIMEOUT`, 1, bounds.otlpTimeoutMsMax) ?? 30_000,
+    queueMax,
+    batchMax: Math.min(batchMax, queueMax),
+  };
+}
+
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+function readSampler(reader: OtlpVariables): OtlpSampler {
+  const name =
+    reader.oneOf("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on is used") ?? "parentbased_always_on";
+  const ratio = name.endsWith("traceidratio")
+    ? reader.ratio("OTEL_TRACES_SAMPLER_ARG")
+    : name.endsWith("always_on")
+      ? 1
+      : 0;
+  return { parentBased: name.startsWith("parentbased_"), ratio };
+}
+
+function readTemporality(reader: OtlpVariables): "cumulative" | "delta" {
+  const name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+  const said = reader.oneOf(name, ["cumulative", "delta", "lowmemory"] as const, "cumulative is used");
+  return said === "delta" || said === "lowmemory" ? "delta" : "cumulative";
+}
+
+function readResource(reader: OtlpVariables): Readonly<Record<string, string>> {
+  const said = reader.pairs("OTEL_RESOURCE_ATTRIBUTES");
+  const serviceName = reader.text("OTEL_SERVICE_NAME") ?? said["service.name"] ?? "sluice";
+  return Object.freeze({ ...said, "service.name": serviceName });
+}
+
+/** Baggage is neither read nor sent: nothing here would use it, and it may say who the caller's user is. */
+function readPropagation(reader: OtlpVariables): boolean {
+  const name = "OTEL_PROPAGATORS";
+  const words = (reader.text(name) ?? "tracecontext")
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim());
+  if (words.some((word) => !["tracecontext", "baggage", "none", ""].includes(word))) {
+    reader.warn(name, "names a form of propagation that there is not here; there are tracecontext and none");
+  }
+  return words.includes("tracecontext") && !words.includes("none");
+}

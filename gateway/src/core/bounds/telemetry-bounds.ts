@@ -1,0 +1,26 @@
+/** Export of telemetry. Times in milliseconds. */
+export const telemetryBounds = {
+  /** What the OTEL_ variables may say at most. */
+  otlpTimeoutMsMax: 300_000,
+  otlpIntervalMsMax: 3_600_000,
+  otlpQueueMax: 1_000_000,
+  otlpBatchMax: 50_000,
+  /** Exports of one signal that may be under way at once; one is, and the one before may not be cleared away yet. */
+  otlpExportsMax: 2,
+  /** How long what waits is sent for at the end, all signals together. */
+  otlpFlushMs: 5_000,
+  /** Calls under way whose caller's trace is remembered, and tasks whose call's is. */
+  traceContextsMax: 20_000,
+  taskTracesMax: 10_000,
+  /** Calls whose attempts were exported before their own end; names of keys that spans are told with. */
+  tracedCallsMax: 20_000,
+  tracedKeysMax: 10_000,
+  /** Series of metrics of which the last export is remembered, where exports tell differences. */
+  metricSeriesToldMax: 50_000,
+  /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` is passed on. */
+  traceStateBytesMax: 512,
+  /** One attribute's text. */
+  traceTextMax: 1_024,
+  /** Of an answer of a collector, in a log line. */
+  collectorWordsMax: 200,
+} as const;

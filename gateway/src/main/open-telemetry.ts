@@ -1,0 +1,53 @@
+import type { Environment } from "#config/index.ts";
+import type { Catalog, Provider } from "#core/index.ts";
+import { type Metrics, type OtlpExport, openOtlp } from "#telemetry/index.ts";
+import { CannotStart } from "./cannot-start.ts";
+import type { Control } from "./control.ts";
+
+export interface TelemetryOptions {
+  readonly environment: Environment;
+  readonly control: Control;
+  readonly metrics: Metrics;
+  readonly version: string;
+  /** null: nothing is in force yet. */
+  readonly catalog: () => Catalog | null;
+}
+
+/** null: no collector is named. Its own numbers are among the metrics. */
+export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExport | null> {
+  const { environment, control, metrics, version, catalog } = options;
+  if (environment.otlp === null) return null;
+  const { clock, instanceId } = control;
+  const upstreamOf = (id: string) => upstreamFacts(catalog()?.providers.get(id));
+  const report = () => metrics.report();
+  const settings = environment.otlp;
+  const opening = openOtlp({ settings, clock, version, instanceId, upstreamOf, report });
+  const otlp = await opening.catch((error: unknown) => {
+    throw new CannotStart(`Telemetry cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const { counts } = otlp;
+  metrics.counts({
+    sluice_otlp_spans_sent_total: () => counts.spansSent,
+    sluice_otlp_spans_lost_total: () => counts.spansLost,
+    sluice_otlp_logs_sent_total: () => counts.logsSent,
+    sluice_otlp_logs_lost_total: () => counts.logsLost,
+    sluice_otlp_metric_exports_failed_total: () => counts.metricExportsFailed,
+  });
+  return otlp;
+}
+
+type UpstreamFacts = ReturnType<Parameters<typeof openOtlp>[0]["upstreamOf"]>;
+
+/** Of each state of an account once. */
+const known = new WeakMap<Provider, UpstreamFacts>();
+
+function upstreamFacts(provider: Provider | undefined): UpstreamFacts {
+  if (provider === undefined) return null;
+  const found = known.get(provider);
+  if (found !== undefined) return found;
+  const url = URL.parse(provider.baseUrl);
+  const port = url === null ? 0 : Number(url.port === "" ? (url.protocol === "http:" ? 80 : 443) : url.port);
+  const facts = { kind: provider.kind, host: url?.hostname ?? "", port };
+  known.set(provider, facts);
+  return facts;
+}

@@ -1,0 +1,16 @@
+import type { OtlpSignal } from "#ports/index.ts";
+import type { OtlpExport as Opened, OtlpExportOptions } from "./otlp/otlp-export.ts";
+
+export type OtlpExport = Opened;
+
+/** Loads OpenTelemetry's exporters, which nobody needs who exports nothing. Throws when a certificate cannot be read. */
+export async function openOtlp(options: OtlpExportOptions): Promise<OtlpExport> {
+  const late = await import("./otlp/otlp-export.ts");
+  return await late.OtlpExport.open(options);
+}
+
+/** Sends an export without a record. null: the collector takes it; else what is wrong. */
+export async function probeCollector(signal: OtlpSignal, kind: "traces" | "metrics" | "logs"): Promise<string | null> {
+  const late = await import("./otlp/probe-collector.ts");
+  return await late.probeCollector(signal, kind);
+}

@@ -1,0 +1,189 @@
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import { Series } from "../series.ts";
+import type { UpstreamFacts } from "./attempt-span.ts";
+import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
+import { Distribution, type MeasuredMetric, type MeasuredPoint } from "./measured-metric.ts";
+
+type Attributes = MeasuredPoint["attributes"];
+
+/** Everything that is counted for one provider, model and operation. */
+interface Pair {
+  readonly attributes: Attributes;
+  readonly durations: Series<string, { readonly attributes: Attributes; readonly seconds: Distribution }>;
+  readonly firstChunk: Distribution;
+  readonly callerFirstToken: Distribution;
+  readonly input: Distribution;
+  readonly output: Distribution;
+  readonly tokens: { [Name in TokenName]: { [Modality in ModalityName]: number } };
+}
+
+type TokenName =
+  | "input_tokens"
+  | "output_tokens"
+  | "cache_read.input_tokens"
+  | "cache_write.input_tokens"
+  | "reasoning.output_tokens";
+type ModalityName = "text" | "audio" | "image";
+
+const tokenNames: readonly TokenName[] = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read.input_tokens",
+  "cache_write.input_tokens",
+  "reasoning.output_tokens",
+];
+
+/** The conventions' own boundaries: seconds, 0.01 doubled to 81.92, and tokens, 1 times four to 67,108,864. */
+const secondBoundaries = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
+const tokenBoundaries = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+/** The metrics of OpenTelemetry's GenAI conventions, from the same entries that the ledger keeps; no label is a caller's. */
+export class GenAiMetrics {
+  readonly #pairs: Series<string, Pair>;
+  readonly #oldNames: boolean;
+
+  constructor(upstreamOf: (provider: string) => UpstreamFacts | null, oldNames: boolean) {
+    this.#oldNames = oldNames;
+    this.#pairs = new Series(bounds.metricPairsMax, (key: string) => pairOf(key, upstreamOf));
+  }
+
+  /** What was refused went to nobody. */
+  attemptEnd(entry: LedgerEntry): void {
+    if (entry.outcome === "rejected" || entry.provider === "") return;
+    const pair = this.#pairs.of(`${entry.provider}\n${entry.upstreamModel}\n${entry.endpoint}`);
+    pair.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
+    if (entry.stream) {
+      const firstMs = entry.firstTokenMs ?? entry.firstByteMs;
+      if (firstMs !== null) {
+        pair.firstChunk.observe(firstMs / 1_000);
+        pair.callerFirstToken.observe(((entry.startedAfterMs ?? 0) + firstMs) / 1_000);
+      }
+    }
+    if (entry.usageSource !== "none") countTokens(pair, entry);
+  }
+
+  /** What was counted so far. */
+  measured(): readonly MeasuredMetric[] {
+    const all = this.#pairs.made();
+    const histogram = (name: string, unit: string, help: string, of: (pair: Pair) => Distribution): MeasuredMetric => ({
+      ...{ name, unit, help, kind: "histogram" },
+      points: all
+        .filter((pair) => of(pair).count > 0)
+        .map((pair) => ({ attributes: pair.attributes, value: of(pair) })),
+    });
+    const durations = all.flatMap((pair) =>
+      pair.durations.made().map(({ attributes, seconds }) => ({ attributes, value: seconds })),
+    );
+    const duration = (name: string): MeasuredMetric => ({
+      ...{ name, unit: "s", help: "Duration of an attempt.", kind: "histogram" },
+      points: durations,
+    });
+    return [
+      duration("gen_ai.client.inference.duration"),
+      histogram(
+        "gen_ai.client.inference.time_to_first_chunk",
+        "s",
+        "Time to the first piece of a stream.",
+        (pair) => pair.firstChunk,
+      ),
+      histogram(
+        "gen_ai.server.time_to_first_token",
+        "s",
+        "Time from a call's arrival here to the first piece of its stream.",
+        (pair) => pair.callerFirstToken,
+      ),
+      histogram(
+        "gen_ai.client.inference.operation.input_tokens",
+        "{token}",
+        "Input tokens of an attempt.",
+        (pair) => pair.input,
+      ),
+      histogram(
+        "gen_ai.client.inference.operation.output_tokens",
+        "{token}",
+        "Output tokens of an attempt.",
+        (pair) => pair.output,
+      ),
+      ...tokenNames.map((name) => tokenSum(all, name)),
+      ...(this.#oldNames ? [duration("gen_ai.client.operation.duration"), oldTokenUsage(all)] : []),
+    ];
+  }
+}
+
+function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | null): Pair {
+  const [provider = "", model = provider, endpoint = "other"] = key.split("\n");
+  const upstream = upstreamOf(provider);
+  const attributes: Attributes = {
+    "gen_ai.operation.name": operationOf(endpoint as LedgerEntry["endpoint"]),
+    "gen_ai.provider.name": providerNameOf(upstream?.kind ?? provider),
+    "gen_ai.request.model": model,
+    "sluice.provider": provider,
+    ...(upstream === null || upstream.host === ""
+      ? {}
+      : { "server.address": upstream.host, "server.port": upstream.port }),
+  };
+  return {
+    attributes,
+    durations: new Series(bounds.metricValuesMax, (error: string) => ({
+      attributes: error === "" ? attributes : { ...attributes, "error.type": error },
+      seconds: new Distribution(secondBoundaries),
+    })),
+    firstChunk: new Distribution(secondBoundaries),
+    callerFirstToken: new Distribution(secondBoundaries),
+    input: new Distribution(tokenBoundaries),
+    output: new Distribution(tokenBoundaries),
+    tokens: {
+      input_tokens: noTokens(),
+      output_tokens: noTokens(),
+      "cache_read.input_tokens": noTokens(),
+      "cache_write.input_tokens": noTokens(),
+      "reasoning.output_tokens": noTokens(),
+    },
+  };
+}
+
+function noTokens(): { [Modality in ModalityName]: number } {
+  return { text: 0, audio: 0, image: 0 };
+}
+
+function countTokens(pair: Pair, { usage }: LedgerEntry): void {
+  const { input, output } = tokenCounts(usage);
+  pair.input.observe(input);
+  pair.output.observe(output);
+  const { tokens } = pair;
+  tokens.input_tokens.text += input - usage.audioInput - usage.imageInput;
+  tokens.input_tokens.audio += usage.audioInput;
+  tokens.input_tokens.image += usage.imageInput;
+  tokens.output_tokens.text += usage.output;
+  tokens.output_tokens.audio += usage.audioOutput;
+  tokens.output_tokens.image += usage.imageOutput;
+  tokens["cache_read.input_tokens"].text += usage.cacheRead;
+  tokens["cache_write.input_tokens"].text += usage.cacheWrite5m + usage.cacheWrite1h;
+  tokens["reasoning.output_tokens"].text += usage.reasoning;
+}
+
+function tokenSum(all: readonly Pair[], name: TokenName): MeasuredMetric {
+  return {
+    ...{ name: `gen_ai.client.inference.usage.${name}`, unit: "{token}", help: "Tokens that were used.", kind: "sum" },
+    points: all.flatMap(({ attributes, tokens }) =>
+      (["text", "audio", "image"] as const)
+        .filter((modality) => tokens[name][modality] > 0)
+        .map((modality) => ({
+          attributes: { ...attributes, "gen_ai.token.modality": modality },
+          value: tokens[name][modality],
+        })),
+    ),
+  };
+}
+
+/** As it was before 1.42, with the input and the output as one histogram. */
+function oldTokenUsage(all: readonly Pair[]): MeasuredMetric {
+  const points = all.flatMap(({ attributes, input, output }) => [
+    { attributes: { ...attributes, "gen_ai.token.type": "input" }, value: input },
+    { attributes: { ...attributes, "gen_ai.token.type": "output" }, value: output },
+  ]);
+  return {
+    ...{ name: "gen_ai.client.token.usage", unit: "{token}", help: "Tokens of an attempt.", kind: "histogram" },
+    points: points.filter(({ value }) => value.count > 0),
+  };
+}

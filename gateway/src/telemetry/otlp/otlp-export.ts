@@ -1,0 +1,256 @@
+import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
+import type { Clock, Observer, OtlpSettings, RequestEnd } from "#ports/index.ts";
+import type { MetricReport } from "../metric-reports.ts";
+import type { UpstreamFacts } from "./attempt-span.ts";
+import { ExportQueue } from "./export-queue.ts";
+import { type Export, logExporter, metricExporter, spanExporter } from "./exporters.ts";
+import { GenAiMetrics } from "./gen-ai-metrics.ts";
+import { logRecord } from "./log-record.ts";
+import { MetricData } from "./metric-data.ts";
+import { reportedMetrics } from "./reported-metrics.ts";
+import type { Origin, SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
+import { SpanMaker, type TracedEvent } from "./span-maker.ts";
+import { Traces } from "./traces.ts";
+
+export interface OtlpExportOptions {
+  readonly settings: OtlpSettings;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Of this process, for `service.instance.id`. */
+  readonly instanceId: string;
+  readonly upstreamOf: (provider: string) => UpstreamFacts | null;
+  /** What /metrics has, of this process. */
+  readonly report: () => Promise<MetricReport>;
+}
+
+/** What was sent and what was lost, for the metrics. */
+export interface OtlpCounts {
+  spansSent: number;
+  spansLost: number;
+  logsSent: number;
+  logsLost: number;
+  metricExportsFailed: number;
+}
+
+/**
+ * Telemetry on its way to a collector. A call pays for a push onto a bounded queue; spans are made of the ledger's entries in batches,
+ * on the exporter's turn. A collector that does not answer costs records, which are counted, and never a call.
+ */
+export class OtlpExport {
+  readonly counts: OtlpCounts = { spansSent: 0, spansLost: 0, logsSent: 0, logsLost: 0, metricExportsFailed: 0 };
+  /** null: no traces are sent, and none are continued. */
+  readonly traces: Traces | null;
+  readonly #options: OtlpExportOptions;
+  readonly #origin: Origin;
+  readonly #spans: ExportQueue<TracedEvent> | null;
+  readonly #logs: ExportQueue<string> | null;
+  readonly #genAi: GenAiMetrics | null;
+  #observer: Pick<Observer, "log"> = { log: () => {} };
+  #exportMetrics: (() => Promise<void>) | null = null;
+  #stopMetrics: (() => void) | null = null;
+  #closed = false;
+
+  private constructor(options: OtlpExportOptions, exporters: Exporters) {
+    const { settings, clock } = options;
+    this.#options = options;
+    this.#origin = originOf(options);
+    this.traces = settings.traces === null ? null : new Traces({ ...settings, sampler: settings.traces.sampler });
+    this.#spans = this.#openSpans(exporters.spans);
+    this.#logs = this.#openLogs(exporters.logs);
+    this.#genAi = settings.metrics === null ? null : new GenAiMetrics(options.upstreamOf, settings.oldNames);
+    if (exporters.metrics !== null) this.#openMetrics(exporters.metrics, clock.now());
+  }
+
+  /** Throws when a certificate cannot be read. */
+  static async open(options: OtlpExportOptions): Promise<OtlpExport> {
+    const { traces, logs, metrics } = options.settings;
+    return new OtlpExport(options, {
+      spans: traces === null ? null : await spanExporter(traces),
+      logs: logs === null ? null : await logExporter(logs),
+      metrics: metrics === null ? null : await metricExporter(metrics),
+    });
+  }
+
+  /** Who is told when a collector does not answer. */
+  tellTo(observer: Pick<Observer, "log">): void {
+    this.#observer = observer;
+  }
+
+  attemptEnd(entry: LedgerEntry): void {
+    this.#spans?.add(entry);
+    this.#genAi?.attemptEnd(entry);
+  }
+
+  requestEnd(end: RequestEnd): void {
+    const spans = this.#spans;
+    if (spans === null) return;
+    const endMs = this.#options.clock.now();
+    // A stream tells of its end a moment before it is settled, and what it came to belongs to the span of its call.
+    queueMicrotask(() => spans.add({ end, endMs }));
+  }
+
+  /** Whole lines of JSON, as they are written. */
+  lines(text: string): void {
+    const logs = this.#logs;
+    if (logs === null) return;
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf("\n", start);
+      const line = end === -1 ? text.slice(start) : text.slice(start, end);
+      if (line !== "") logs.add(line);
+      start = end === -1 ? text.length : end + 1;
+    }
+  }
+
+  /** Sends what waits, within a bound; what is late is lost. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stopMetrics?.();
+    const late = Promise.withResolvers<void>();
+    const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
+    const sent = Promise.all([this.#spans?.flush(), this.#exportMetrics?.(), this.#logs?.flush()]);
+    await Promise.race([sent, late.promise]);
+    stop();
+  }
+
+  #openSpans(send: Export<SdkSpan[]> | null): ExportQueue<TracedEvent> | null {
+    const { settings, clock, upstreamOf } = this.#options;
+    if (send === null || settings.traces === null || this.traces === null) return null;
+    const maker = new SpanMaker({ ...settings, origin: this.#origin, traces: this.traces, upstreamOf });
+    const lost = this.#faults("spans");
+    return new ExportQueue({
+      clock,
+      batch: settings.traces.batch,
+      send: async (events) => {
+        const spans = maker.spansOf(events);
+        if (spans.length === 0) return true;
+        const { problem, rejected } = await send(spans);
+        lost.export(problem, rejected);
+        if (problem === null) this.counts.spansSent += spans.length - rejected;
+        this.counts.spansLost += rejected;
+        return problem === null;
+      },
+      onLost: (events, why) => {
+        this.counts.spansLost += events;
+        if (why === "full") lost.full(events);
+      },
+    });
+  }
+
+  #openLogs(send: Export<SdkLogRecord[]> | null): ExportQueue<string> | null {
+    const { settings, clock } = this.#options;
+    if (send === null || settings.logs === null) return null;
+    const lost = this.#faults("log records");
+    return new ExportQueue({
+      clock,
+      batch: settings.logs.batch,
+      send: async (lines) => {
+        const nowMs = clock.now();
+        const records = lines.flatMap((line) => logRecord(line, this.#origin, this.traces, nowMs) ?? []);
+        if (records.length === 0) return true;
+        const { problem, rejected } = await send(records);
+        lost.export(problem, rejected);
+        if (problem === null) this.counts.logsSent += records.length - rejected;
+        this.counts.logsLost += rejected;
+        return problem === null;
+      },
+      onLost: (lines, why) => {
+        this.counts.logsLost += lines;
+        if (why === "full") lost.full(lines);
+      },
+    });
+  }
+
+  #openMetrics(send: Export<SdkMetrics>, startMs: number): void {
+    const { settings, clock, report } = this.#options;
+    const metrics = settings.metrics;
+    const genAi = this.#genAi;
+    if (metrics === null || genAi === null) return;
+    const data = new MetricData(metrics.temporality, startMs);
+    const lost = this.#faults("metrics");
+    const exportOnce = async (): Promise<void> => {
+      const measured = [...genAi.measured(), ...reportedMetrics(await report())];
+      const request: SdkMetrics = {
+        resource: this.#origin.resource,
+        scopeMetrics: [{ scope: this.#origin.scope, metrics: data.of(measured, clock.now()) }],
+      };
+      const { problem, rejected } = await send(request);
+      lost.export(problem, rejected);
+      if (problem === null) data.sent();
+      else this.counts.metricExportsFailed++;
+    };
+    let running: Promise<void> | null = null;
+    const once = (): Promise<void> => {
+      running ??= exportOnce()
+        .catch((error: unknown) => lost.export(String(error), 0))
+        .finally(() => {
+          running = null;
+        });
+      return running;
+    };
+    const again = (): void => {
+      this.#stopMetrics = clock.after(metrics.intervalMs, () => void once().finally(() => this.#closed || again()));
+    };
+    again();
+    // The last one says more than one that is under way.
+    this.#exportMetrics = async () => {
+      await running;
+      await once();
+    };
+  }
+
+  /** One line when it begins, one when it is over, and one every few minutes between. */
+  #faults(what: string): Faults {
+    const told = { log: (...line: Parameters<Observer["log"]>) => this.#observer.log(...line) };
+    const { clock } = this.#options;
+    const fault = new LastingFault({
+      clock,
+      observer: told,
+      level: "warn",
+      fault: `The telemetry collector does not take ${what}; what it misses is not kept. Calls are not affected.`,
+      over: `The telemetry collector takes ${what} again.`,
+    });
+    const full = new LastingFault({
+      clock,
+      observer: told,
+      level: "warn",
+      fault: `More ${what} came than the telemetry collector takes; the rest was dropped.`,
+      over: null,
+    });
+    return {
+      export: (problem, rejected) => {
+        if (problem !== null) fault.failed({ problem });
+        else if (rejected > 0) fault.failed({ problem: "it rejected some", rejected });
+        else fault.passed();
+      },
+      full: (dropped) => full.failed({ dropped }),
+    };
+  }
+}
+
+interface Faults {
+  readonly export: (problem: string | null, rejected: number) => void;
+  readonly full: (dropped: number) => void;
+}
+
+interface Exporters {
+  readonly spans: Export<SdkSpan[]> | null;
+  readonly logs: Export<SdkLogRecord[]> | null;
+  readonly metrics: Export<SdkMetrics> | null;
+}
+
+/** What an operator says of the resource goes before what is known here. */
+function originOf({ settings, version, instanceId }: OtlpExportOptions): Origin {
+  const attributes = {
+    "service.version": version,
+    "service.instance.id": instanceId,
+    "telemetry.sdk.name": "opentelemetry",
+    "telemetry.sdk.language": "nodejs",
+    ...settings.resource,
+  };
+  return {
+    // The exporter reads nothing else of it.
+    resource: { attributes } as unknown as Origin["resource"],
+    scope: { name: "sluice", version, schemaUrl: "https://opentelemetry.io/schemas/1.41.0" },
+  };
+}

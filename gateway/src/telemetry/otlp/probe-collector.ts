@@ -1,0 +1,17 @@
+import type { OtlpSignal } from "#ports/index.ts";
+import { logExporter, metricExporter, spanExporter } from "./exporters.ts";
+import type { SdkMetrics } from "./sdk-types.ts";
+
+const nothing = { resource: { attributes: {} }, scopeMetrics: [] } as unknown as SdkMetrics;
+
+/** null: it takes exports. What it answers to an empty one is what it would answer to a full one, credentials and path among it. */
+export async function probeCollector(signal: OtlpSignal, kind: "traces" | "metrics" | "logs"): Promise<string | null> {
+  switch (kind) {
+    case "traces":
+      return (await (await spanExporter(signal))([])).problem;
+    case "logs":
+      return (await (await logExporter(signal))([])).problem;
+    case "metrics":
+      return (await (await metricExporter(signal))(nothing)).problem;
+  }
+}

@@ -1,0 +1,21 @@
+import { readEnvironment } from "#config/index.ts";
+import { type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
+import type { Collector } from "./collector.ts";
+
+/** A gateway that tells the collector everything, and soon. `variables`: what else its environment says. */
+export async function tracedGateway(
+  collector: Collector,
+  overrides: Overrides = {},
+  variables: Readonly<Record<string, string>> = {},
+): Promise<StartedGateway> {
+  const { otlp } = readEnvironment({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: "1",
+    OTEL_BLRP_SCHEDULE_DELAY: "1",
+    ...variables,
+  });
+  return await startGateway({ ...overrides, environment: { otlp, ...overrides.environment } });
+}
+
+export const serverKind = 2;
+export const clientKind = 3;
