@@ -8,6 +8,7 @@ import { machineCheck } from "./machine.ts";
 import { portCheck } from "./port.ts";
 import { providersCheck } from "./providers.ts";
 import { redisCheck } from "./redis.ts";
+import { telemetryCheck } from "./telemetry.ts";
 
 /** What the doctor looks at, in this order. */
 export const everyCheck: readonly Check[] = [
@@ -19,5 +20,6 @@ export const everyCheck: readonly Check[] = [
   configFileCheck,
   portCheck,
   machineCheck,
+  telemetryCheck,
   providersCheck,
 ];

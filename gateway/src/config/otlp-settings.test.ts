@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { readEnvironment } from "./environment.ts";
+import { readOtlp } from "./otlp-settings.ts";
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example.com/otlp/" };
+
+test("nothing is exported until an endpoint or an exporter is named", () => {
+  expect(readOtlp({ OTEL_SERVICE_NAME: "x", OTEL_TRACES_SAMPLER: "always_on" }, null)).toEqual({
+    settings: null,
+    warnings: [],
+  });
+  expect(readOtlp({ ...endpoint, OTEL_SDK_DISABLED: "True" }, null).settings).toBeNull();
+  const { settings } = readOtlp({ OTEL_TRACES_EXPORTER: "otlp" }, null);
+  expect([settings?.traces?.url, settings?.metrics, settings?.logs]).toEqual([
+    "http://localhost:4318/v1/traces",
+    null,
+    null,
+  ]);
+});
+
+test("one endpoint serves all signals; a signal's own is used as it is, and `none` takes one away", () => {
+  const { settings } = readOtlp(
+    { ...endpoint, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: "http://logs:4318/in", OTEL_METRICS_EXPORTER: "none" },
+    null,
+  );
+  expect(settings?.traces?.url).toBe("https://otel.example.com/otlp/v1/traces");
+  expect(settings?.logs?.url).toBe("http://logs:4318/in");
+  expect(settings?.metrics).toBeNull();
+});
+
+test("SLUICE_OTLP_ENDPOINT is the same as OTEL_EXPORTER_OTLP_ENDPOINT, which goes before it", () => {
+  const own = { SLUICE_OTLP_ENDPOINT: "http://own:4318" };
+  expect(readEnvironment(own).otlp?.traces?.url).toBe("http://own:4318/v1/traces");
+  expect(readEnvironment({ ...own, ...endpoint }).otlp?.traces?.url).toBe("https://otel.example.com/otlp/v1/traces");
+});
+
+test("the defaults are the specification's", () => {
+  expect(readOtlp(endpoint, null).settings).toMatchObject({
+    traces: {
+      protocol: "http/protobuf",
+      compression: "none",
+      timeoutMs: 10_000,
+      headers: null,
+      batch: { delayMs: 5_000, timeoutMs: 30_000, queueMax: 2_048, batchMax: 512 },
+      sampler: { parentBased: true, ratio: 1 },
+    },
+    metrics: { intervalMs: 60_000, temporality: "cumulative" },
+    logs: { batch: { delayMs: 1_000 } },
+    resource: { "service.name": "sluice" },
+    propagates: true,
+    oldNames: false,
+    costNames: false,
+  });
+});
+
+test("a signal's own settings go before those of all signals, and samplers are read with their argument", () => {
+  const { settings, warnings } = readOtlp(
+    {
+      ...endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+      OTEL_EXPORTER_OTLP_TIMEOUT: "2000",
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: "api-key=one",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=two",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
+      OTEL_PROPAGATORS: "none",
+    },
+    null,
+  );
+  expect(warnings).toEqual([]);
+  expect([settings?.traces?.protocol, settings?.logs?.protocol]).toEqual(["http/protobuf", "http/json"]);
+  expect([settings?.traces?.compression, settings?.traces?.timeoutMs]).toEqual(["gzip", 2_000]);
+  expect([settings?.traces?.headers?.reveal(), settings?.logs?.headers?.reveal()]).toEqual([
+    "api-key=one",
+    "api-key=two",
+  ]);
+  expect(settings?.traces?.sampler).toEqual({ parentBased: true, ratio: 0.25 });
+  expect(settings?.propagates).toBe(false);
+});
+
+const wrong: readonly (readonly [name: string, value: string, says: string])[] = [
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf is used"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "smoke", "http/protobuf is used"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "s3cr3t", "not used"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=%zz", "not used"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%0Ab", "not used"],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", "soon", "not used"],
+  ["OTEL_EXPORTER_OTLP_COMPRESSION", "zip", "nothing is compressed"],
+  ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "collector:4318", "not used"],
+  ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://user:s3cr3t@collector", "not used"],
+  ["OTEL_TRACES_EXPORTER", "console", "otlp and none"],
+  ["OTEL_TRACES_SAMPLER", "sometimes", "parentbased_always_on is used"],
+  ["OTEL_BSP_MAX_QUEUE_SIZE", "-1", "not used"],
+  ["OTEL_RESOURCE_ATTRIBUTES", "team", "not used"],
+  ["OTEL_PROPAGATORS", "b3", "tracecontext"],
+  ["OTEL_SDK_DISABLED", "yes", "false"],
+];
+for (const [name, value, says] of wrong) {
+  test(`${name}=${value} is told of once, without its value, and does not keep the gateway from starting`, () => {
+    const { otlp, warnings } = readEnvironment({ ...endpoint, [name]: value });
+    expect(otlp?.traces?.url).toBe("https://otel.example.com/otlp/v1/traces");
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toStartWith(`${name} `);
+    expect(warnings[0]).toContain(says);
+    expect(warnings[0]).not.toContain("s3cr3t");
+  });
+}
+
+test("a ratio that is none counts as 1 and is told of", () => {
+  const { settings, warnings } = readOtlp(
+    { ...endpoint, OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "half" },
+    null,
+  );
+  expect([settings?.traces?.sampler.ratio, warnings.length]).toEqual([1, 1]);
+});
+
+test("headers do not show when the settings are printed", () => {
+  const { settings } = readOtlp({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: "api-key=s3cr3t" }, null);
+  expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain("s3cr3t");
+});

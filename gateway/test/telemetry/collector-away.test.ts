@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
+import { hello, type StartedGateway } from "../started-gateway.ts";
+import { Collector } from "./collector.ts";
+import { tracedGateway } from "./traced-gateway.ts";
+
+async function metricOf(gateway: StartedGateway, name: string): Promise<number> {
+  const text = await (await gateway.get("/metrics")).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+test("a collector that nobody answers for costs calls nothing and the ledger nothing; what it missed is counted", async () => {
+  const collector = new Collector();
+  await collector.stop();
+  const gateway = await tracedGateway(collector, {}, { OTEL_EXPORTER_OTLP_TIMEOUT: "1" });
+  try {
+    for (let call = 0; call < 5; call++) expect((await gateway.chat(hello)).status).toBe(200);
+    await until(async () => (await metricOf(gateway, "sluice_otlp_spans_lost_total")) >= 10);
+    expect(await gateway.entries()).toHaveLength(5);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test("while a collector is silent records wait up to their bound, the rest is dropped, and what waited arrives", async () => {
+  const collector = new Collector();
+  const silence = Promise.withResolvers<void>();
+  collector.refusal = async () => {
+    await silence.promise;
+    return new Response(null, { status: 200 });
+  };
+  const gateway = await tracedGateway(
+    collector,
+    {},
+    {
+      OTEL_BSP_MAX_QUEUE_SIZE: "4",
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "2",
+      OTEL_METRICS_EXPORTER: "none",
+      OTEL_LOGS_EXPORTER: "none",
+    },
+  );
+  try {
+    await (await gateway.chat(hello)).json();
+    await until(() => collector.arrived.length === 1);
+    for (let call = 0; call < 10; call++) expect((await gateway.chat(hello)).status).toBe(200);
+    collector.refusal = null;
+    silence.resolve();
+    await until(() => collector.spans.length === 4);
+    expect(await metricOf(gateway, "sluice_otlp_spans_lost_total")).toBe(16);
+    expect(await gateway.entries()).toHaveLength(11);
+  } finally {
+    await gateway.stop();
+    await collector.stop();
+  }
+});
+
+test("a collector that refuses for good is not asked again with the same records", async () => {
+  const collector = new Collector();
+  collector.refusal = () => new Response("no such key: s3cr3t", { status: 401 });
+  const gateway = await tracedGateway(collector, {}, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });
+  try {
+    await (await gateway.chat(hello)).json();
+    await until(async () => (await metricOf(gateway, "sluice_otlp_spans_lost_total")) >= 2);
+    const asked = collector.arrived.length;
+    collector.refusal = null;
+    await (await gateway.chat(hello)).json();
+    await until(() => collector.spans.length === 2);
+    expect(collector.arrived.length).toBe(asked + 1);
+  } finally {
+    await gateway.stop();
+    await collector.stop();
+  }
+});
+
+test("what waits is sent when the gateway ends", async () => {
+  const collector = new Collector();
+  const gateway = await tracedGateway(collector, {}, { OTEL_BSP_SCHEDULE_DELAY: "3600000" });
+  await (await gateway.chat(hello)).json();
+  await gateway.stop();
+  expect(collector.spans).toHaveLength(2);
+  expect(collector.metricExports).toHaveLength(1);
+  await collector.stop();
+});
+
+test("each process of an installation tells who it is, and an operator may say more of it", async () => {
+  const collector = new Collector();
+  const gateway = await tracedGateway(
+    collector,
+    {},
+    {
+      OTEL_SERVICE_NAME: "models",
+      OTEL_RESOURCE_ATTRIBUTES: "service.name=other,deployment.environment.name=pro%64uction",
+    },
+  );
+  await (await gateway.chat(hello)).json();
+  await gateway.stop();
+  expect(collector.spans[0]?.resource).toMatchObject({
+    "service.name": "models",
+    "deployment.environment.name": "production",
+    "service.instance.id": gateway.control.instanceId,
+  });
+  await collector.stop();
+});
+
+test("a part of the traces is kept whole: each call with all its spans, or with none", async () => {
+  const collector = new Collector();
+  const gateway = await tracedGateway(
+    collector,
+    {},
+    { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.5" },
+  );
+  for (let call = 0; call < 40; call++) await (await gateway.chat(hello)).json();
+  await gateway.stop();
+  const spans = Map.groupBy(collector.spans, ({ traceId }) => traceId);
+  expect([...spans.values()].every((of) => of.length === 2)).toBe(true);
+  expect(spans.size).toBeGreaterThan(0);
+  expect(spans.size).toBeLessThan(40);
+  await collector.stop();
+});
