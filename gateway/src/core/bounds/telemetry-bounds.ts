@@ -19,6 +19,8 @@ export const telemetryBounds = {
   metricSeriesToldMax: 50_000,
   /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` is passed on. */
   traceStateBytesMax: 512,
+  /** Sets of attributes that many spans have alike. */
+  sharedAttributesMax: 5_000,
   /** One attribute's text. */
   traceTextMax: 1_024,
   /** Of an answer of a collector, in a log line. */

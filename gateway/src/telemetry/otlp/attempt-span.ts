@@ -1,8 +1,9 @@
 import { type LedgerEntry, nanoToUsd, type Principal } from "#core/index.ts";
 import { maskText } from "../redacted.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
-import type { Attributes, Origin, SdkSpan } from "./sdk-types.ts";
-import { linkTo, spanKinds, spanOf } from "./span.ts";
+import type { Attributes } from "./sdk-types.ts";
+import type { SharedAttributesCache } from "./shared-attributes.ts";
+import { noLinks, type SpanFields, spanKinds } from "./span.ts";
 import { taskSpanId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanIdFrom } from "./trace-ids.ts";
@@ -15,7 +16,7 @@ export interface UpstreamFacts {
 }
 
 export interface AttemptSpanOptions {
-  readonly origin: Origin;
+  readonly cache: SharedAttributesCache;
   /** null: it is not there any more. */
   readonly upstream: UpstreamFacts | null;
   readonly principal: Principal | null;
@@ -24,76 +25,100 @@ export interface AttemptSpanOptions {
 }
 
 /** The CLIENT span of an attempt, from its entry in the ledger: names by OpenTelemetry's GenAI conventions. */
-export function attemptSpan(entry: LedgerEntry, trace: TraceContext, options: AttemptSpanOptions): SdkSpan {
-  return spanOf(options.origin, {
-    ...spanFields(entry, options),
+export function attemptSpan(entry: LedgerEntry, trace: TraceContext, options: AttemptSpanOptions): SpanFields {
+  const { requestId, attemptId } = entry;
+  return spanOf(entry, options, {
     trace,
-    spanId: spanIdFrom(entry.attemptId),
-    parentSpanId: spanIdFrom(entry.requestId),
-    parentIsRemote: false,
+    spanId: spanIdFrom(attemptId),
+    parentSpanId: spanIdFrom(requestId),
     links: noLinks,
   });
 }
 
-/** That of a video task, in a trace of its own. `origin`: the trace of the call that began it; null: not known here. */
-export function taskSpan(entry: LedgerEntry, begun: TraceContext | null, options: AttemptSpanOptions): SdkSpan {
-  return spanOf(options.origin, {
-    ...spanFields(entry, options),
-    trace: taskTrace(entry.requestId),
-    spanId: taskSpanId(entry.requestId),
+/** That of a video task, in a trace of its own. `begun`: the trace of the call that began it; null: not known here. */
+export function taskSpan(entry: LedgerEntry, begun: TraceContext | null, options: AttemptSpanOptions): SpanFields {
+  const { requestId } = entry;
+  return spanOf(entry, options, {
+    trace: taskTrace(requestId),
+    spanId: taskSpanId(requestId),
     parentSpanId: null,
-    parentIsRemote: false,
-    links: begun === null ? noLinks : [linkTo(begun, spanIdFrom(entry.requestId))],
+    links: begun === null ? noLinks : [{ trace: begun, spanId: spanIdFrom(requestId) }],
   });
 }
 
-const noLinks: SdkSpan["links"] = [];
-
-function spanFields(entry: LedgerEntry, options: AttemptSpanOptions) {
+function spanOf(
+  entry: LedgerEntry,
+  options: AttemptSpanOptions,
+  place: Pick<SpanFields, "trace" | "spanId" | "parentSpanId" | "links">,
+): SpanFields {
+  const { outcome, provider, deployment, model, endpoint, stream, errorCode, keyId } = entry;
   const errorType = errorTypeOf(entry);
-  const model = entry.upstreamModel === "" ? entry.model : entry.upstreamModel;
-  const operation = operationOf(entry.endpoint);
+  const asked = entry.upstreamModel === "" ? model : entry.upstreamModel;
+  const operation = operationOf(endpoint);
+  const key = `${keyId}\n${deployment}\n${provider}\n${model}\n${asked}\n${endpoint}\n${stream}\n${outcome}\n${errorCode}\n${entry.usageSource}\n${entry.upstreamStatus}\n${entry.priceVersion}\n${entry.workspaceId}`;
   return {
-    name: `${operation} ${model}`,
+    name: `${operation} ${asked}`,
     kind: spanKinds.client,
+    ...place,
+    parentIsRemote: false,
     startMs: entry.at,
     endMs: entry.at + entry.totalMs,
-    attributes: {
-      "gen_ai.operation.name": operation,
-      "gen_ai.provider.name": providerNameOf(options.upstream?.kind ?? entry.provider),
-      "gen_ai.request.model": model,
-      ...upstreamAttributes(entry, options),
-      ...usageAttributes(entry, options),
-      ...costAttributes(entry, options),
-      ...ownAttributes(entry, options.principal),
-      ...(errorType === null ? {} : { "error.type": errorType }),
-    },
+    shared: options.cache.get(key, options.upstream, options.principal, () =>
+      sharedAttributes(entry, asked, operation, errorType, options),
+    ),
+    own: ownAttributes(entry, options),
     // A caller who went away is no failure of the upstream.
-    failed: entry.outcome === "failed" || entry.outcome === "interrupted" ? errorType : null,
-  } as const;
+    failed: outcome === "failed" || outcome === "interrupted" ? errorType : null,
+  };
 }
 
-function upstreamAttributes(entry: LedgerEntry, { upstream, oldNames }: AttemptSpanOptions): Attributes {
-  const out: Attributes = {};
-  if (upstream !== null && upstream.host !== "") {
-    out["server.address"] = upstream.host;
-    out["server.port"] = upstream.port;
-  }
-  if (oldNames) out["gen_ai.system"] = providerNameOf(upstream?.kind ?? entry.provider);
-  if (entry.stream) out["gen_ai.request.stream"] = true;
+function sharedAttributes(
+  entry: LedgerEntry,
+  model: string,
+  operation: string,
+  errorType: string | null,
+  { upstream, principal, oldNames }: AttemptSpanOptions,
+): Attributes {
+  const provider = providerNameOf(upstream?.kind ?? entry.provider);
+  return {
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": provider,
+    ...(oldNames ? { "gen_ai.system": provider } : {}),
+    "gen_ai.request.model": model,
+    ...(entry.stream ? { "gen_ai.request.stream": true } : {}),
+    ...(upstream === null || upstream.host === ""
+      ? {}
+      : { "server.address": upstream.host, "server.port": upstream.port }),
+    ...(entry.upstreamStatus === null ? {} : { "http.response.status_code": entry.upstreamStatus }),
+    "sluice.endpoint": entry.endpoint,
+    "sluice.model": entry.model,
+    "sluice.provider": entry.provider,
+    "sluice.deployment": entry.deployment,
+    "sluice.outcome": entry.outcome,
+    "sluice.usage.source": entry.usageSource,
+    ...(entry.priceVersion === null ? {} : { "sluice.price.version": entry.priceVersion }),
+    "sluice.workspace.id": entry.workspaceId,
+    "sluice.key.id": entry.keyId,
+    ...(principal === null
+      ? {}
+      : { "sluice.workspace": principal.workspace.slug, "sluice.key.name": principal.key.name }),
+    ...(errorType === null ? {} : { "error.type": errorType }),
+  };
+}
+
+function ownAttributes(entry: LedgerEntry, options: AttemptSpanOptions): Attributes {
+  const out: Attributes = { "sluice.request.id": entry.requestId, "sluice.attempt.id": entry.attemptId };
+  if (entry.retryIndex > 0) out["sluice.retry"] = entry.retryIndex;
   if (entry.upstreamId !== null) out["gen_ai.response.id"] = entry.upstreamId;
-  if (entry.upstreamStatus !== null) out["http.response.status_code"] = entry.upstreamStatus;
   const firstMs = entry.stream ? (entry.firstTokenMs ?? entry.firstByteMs) : null;
   if (firstMs !== null) out["gen_ai.response.time_to_first_chunk"] = firstMs / 1_000;
-  // In the place of a reason that never came.
-  if (entry.outcome === "interrupted") out["gen_ai.response.finish_reasons"] = ["error"];
+  if (entry.usageSource !== "none") addUsage(out, entry, options);
+  if (entry.priceVersion !== null) addCost(out, entry, options);
+  for (const name in entry.tags) out[`sluice.tag.${name}`] = maskText(entry.tags[name] ?? "");
   return out;
 }
 
-function usageAttributes(entry: LedgerEntry, { oldNames }: AttemptSpanOptions): Attributes {
-  const { usage } = entry;
-  const out: Attributes = { "sluice.usage.source": entry.usageSource };
-  if (entry.usageSource === "none") return out;
+function addUsage(out: Attributes, { usage }: LedgerEntry, { oldNames }: AttemptSpanOptions): void {
   const { input, output } = tokenCounts(usage);
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
   out["gen_ai.usage.input_tokens"] = input;
@@ -111,42 +136,15 @@ function usageAttributes(entry: LedgerEntry, { oldNames }: AttemptSpanOptions): 
   if (usage.images > 0) out["sluice.usage.images"] = usage.images;
   if (usage.videoSeconds > 0) out["sluice.usage.video_seconds"] = usage.videoSeconds;
   if (usage.webSearches > 0) out["sluice.usage.web_searches"] = usage.webSearches;
-  return out;
 }
 
 /** Whole billionths of a dollar are what the ledger adds up; dollars are for people. */
-function costAttributes({ costNanoUsd, priceVersion }: LedgerEntry, { costNames }: AttemptSpanOptions): Attributes {
-  if (priceVersion === null) return {};
+function addCost(out: Attributes, { costNanoUsd }: LedgerEntry, { costNames }: AttemptSpanOptions): void {
   const usd = nanoToUsd(costNanoUsd);
-  const out: Attributes = {
-    "sluice.cost.nano_usd": costNanoUsd,
-    "sluice.cost.usd": usd,
-    "sluice.price.version": priceVersion,
-  };
-  if (!costNames) return out;
+  out["sluice.cost.nano_usd"] = costNanoUsd;
+  out["sluice.cost.usd"] = usd;
+  if (!costNames) return;
   out["gen_ai.usage.cost.amount"] = usd;
   out["gen_ai.usage.cost.currency"] = "USD";
   out["gen_ai.usage.cost.source"] = "local";
-  return out;
-}
-
-function ownAttributes(entry: LedgerEntry, principal: Principal | null): Attributes {
-  const out: Attributes = {
-    "sluice.request.id": entry.requestId,
-    "sluice.attempt.id": entry.attemptId,
-    "sluice.endpoint": entry.endpoint,
-    "sluice.model": entry.model,
-    "sluice.provider": entry.provider,
-    "sluice.deployment": entry.deployment,
-    "sluice.outcome": entry.outcome,
-    "sluice.workspace.id": entry.workspaceId,
-    "sluice.key.id": entry.keyId,
-  };
-  if (entry.retryIndex > 0) out["sluice.retry"] = entry.retryIndex;
-  if (principal !== null) {
-    out["sluice.workspace"] = principal.workspace.slug;
-    out["sluice.key.name"] = principal.key.name;
-  }
-  for (const [name, value] of Object.entries(entry.tags)) out[`sluice.tag.${name}`] = maskText(value);
-  return out;
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import {
   type IExporterMetricsHelper,
+  type IExportTraceServiceResponse,
   type ISerializer,
   JsonLogsSerializer,
   JsonMetricsSerializer,
@@ -15,7 +16,9 @@ import {
 } from "@opentelemetry/otlp-transformer";
 import { bounds } from "#core/index.ts";
 import type { OtlpSignal } from "#ports/index.ts";
-import type { SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
+import type { Origin, SdkLogRecord, SdkMetrics } from "./sdk-types.ts";
+import { type SpanFields, sdkSpan } from "./span.ts";
+import { SpanBytes } from "./span-bytes.ts";
 
 /** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
 export interface Exported {
@@ -26,9 +29,21 @@ export interface Exported {
 /** Sends by OpenTelemetry's own exporter, which tries again where the protocol says so, within the signal's time-out. Never rejects. */
 export type Export<Request> = (request: Request) => Promise<Exported>;
 
-export async function spanExporter(signal: OtlpSignal): Promise<Export<SdkSpan[]>> {
-  const serializer = signal.protocol === "http/json" ? JsonTraceSerializer : ProtobufTraceSerializer;
-  return await exporterOf(signal, serializer, TraceExporterMetricsHelper, (told) => told.partialSuccess?.rejectedSpans);
+/** Spans as JSON are written by OpenTelemetry's own serializer; as protobuf, which is the usual case, by one that costs less. */
+export async function spanExporter(signal: OtlpSignal, origin: Origin): Promise<Export<readonly SpanFields[]>> {
+  const bytes = new SpanBytes(origin);
+  const serializer: ISerializer<readonly SpanFields[], IExportTraceServiceResponse> =
+    signal.protocol === "http/json"
+      ? {
+          serializeRequest: (spans) => JsonTraceSerializer.serializeRequest(spans.map((span) => sdkSpan(origin, span))),
+          deserializeResponse: (data) => JsonTraceSerializer.deserializeResponse(data),
+        }
+      : {
+          serializeRequest: (spans) => bytes.of(spans),
+          deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
+        };
+  const helper = { name: TraceExporterMetricsHelper.name, countItems: (spans: readonly SpanFields[]) => spans.length };
+  return await exporterOf(signal, serializer, helper, (told) => told.partialSuccess?.rejectedSpans);
 }
 
 export async function logExporter(signal: OtlpSignal): Promise<Export<SdkLogRecord[]>> {

@@ -8,7 +8,8 @@ import { GenAiMetrics } from "./gen-ai-metrics.ts";
 import { logRecord } from "./log-record.ts";
 import { MetricData } from "./metric-data.ts";
 import { reportedMetrics } from "./reported-metrics.ts";
-import type { Origin, SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
+import type { Origin, SdkLogRecord, SdkMetrics } from "./sdk-types.ts";
+import type { SpanFields } from "./span.ts";
 import { SpanMaker, type TracedEvent } from "./span-maker.ts";
 import { Traces } from "./traces.ts";
 
@@ -53,7 +54,7 @@ export class OtlpExport {
   private constructor(options: OtlpExportOptions, exporters: Exporters) {
     const { settings, clock } = options;
     this.#options = options;
-    this.#origin = originOf(options);
+    this.#origin = exporters.origin;
     this.traces = settings.traces === null ? null : new Traces({ ...settings, sampler: settings.traces.sampler });
     this.#spans = this.#openSpans(exporters.spans);
     this.#logs = this.#openLogs(exporters.logs);
@@ -64,8 +65,10 @@ export class OtlpExport {
   /** Throws when a certificate cannot be read. */
   static async open(options: OtlpExportOptions): Promise<OtlpExport> {
     const { traces, logs, metrics } = options.settings;
+    const origin = originOf(options);
     return new OtlpExport(options, {
-      spans: traces === null ? null : await spanExporter(traces),
+      origin,
+      spans: traces === null ? null : await spanExporter(traces, origin),
       logs: logs === null ? null : await logExporter(logs),
       metrics: metrics === null ? null : await metricExporter(metrics),
     });
@@ -113,10 +116,10 @@ export class OtlpExport {
     stop();
   }
 
-  #openSpans(send: Export<SdkSpan[]> | null): ExportQueue<TracedEvent> | null {
+  #openSpans(send: Export<readonly SpanFields[]> | null): ExportQueue<TracedEvent> | null {
     const { settings, clock, upstreamOf } = this.#options;
     if (send === null || settings.traces === null || this.traces === null) return null;
-    const maker = new SpanMaker({ ...settings, origin: this.#origin, traces: this.traces, upstreamOf });
+    const maker = new SpanMaker({ ...settings, traces: this.traces, upstreamOf });
     const lost = this.#faults("spans");
     return new ExportQueue({
       clock,
@@ -234,7 +237,8 @@ interface Faults {
 }
 
 interface Exporters {
-  readonly spans: Export<SdkSpan[]> | null;
+  readonly origin: Origin;
+  readonly spans: Export<readonly SpanFields[]> | null;
   readonly logs: Export<SdkLogRecord[]> | null;
   readonly metrics: Export<SdkMetrics> | null;
 }

@@ -1,14 +1,15 @@
 import type { OtlpSignal } from "#ports/index.ts";
 import { logExporter, metricExporter, spanExporter } from "./exporters.ts";
-import type { SdkMetrics } from "./sdk-types.ts";
+import type { Origin, SdkMetrics } from "./sdk-types.ts";
 
+const nobody = { resource: { attributes: {} }, scope: { name: "sluice" } } as unknown as Origin;
 const nothing = { resource: { attributes: {} }, scopeMetrics: [] } as unknown as SdkMetrics;
 
 /** null: it takes exports. What it answers to an empty one is what it would answer to a full one, credentials and path among it. */
 export async function probeCollector(signal: OtlpSignal, kind: "traces" | "metrics" | "logs"): Promise<string | null> {
   switch (kind) {
     case "traces":
-      return (await (await spanExporter(signal))([])).problem;
+      return (await (await spanExporter(signal, nobody))([])).problem;
     case "logs":
       return (await (await logExporter(signal))([])).problem;
     case "metrics":

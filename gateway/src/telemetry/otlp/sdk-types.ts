@@ -14,7 +14,7 @@ export type SdkScope = SdkSpan["instrumentationScope"];
 export type HrTime = SdkSpan["startTime"];
 
 /** Attributes in the making. */
-export type Attributes = Record<string, string | number | boolean | string[]>;
+export type Attributes = Record<string, string | number | boolean>;
 
 /** Who tells: the same two objects in everything that is sent, by which records are put together. */
 export interface Origin {

@@ -4,7 +4,8 @@ import { type AttemptSpanOptions, attemptSpan, taskSpan, type UpstreamFacts } fr
 import { beganTask, callSpan, type EndedCall } from "./call-span.ts";
 import { errorTypeOf } from "./gen-ai-names.ts";
 import { routeTemplates } from "./route-templates.ts";
-import type { Origin, SdkSpan } from "./sdk-types.ts";
+import { SharedAttributesCache } from "./shared-attributes.ts";
+import type { SpanFields } from "./span.ts";
 import { taskTrace } from "./task-trace.ts";
 import { TracedCalls, TracedKeys } from "./traced-call.ts";
 import type { Traces } from "./traces.ts";
@@ -13,7 +14,6 @@ import type { Traces } from "./traces.ts";
 export type TracedEvent = LedgerEntry | EndedCall;
 
 export interface SpanMakerOptions extends Pick<OtlpSettings, "oldNames" | "costNames"> {
-  readonly origin: Origin;
   readonly traces: Traces;
   readonly upstreamOf: (provider: string) => UpstreamFacts | null;
 }
@@ -23,29 +23,30 @@ export class SpanMaker {
   readonly #options: SpanMakerOptions;
   readonly #calls = new TracedCalls();
   readonly #keys = new TracedKeys();
+  readonly #cache = new SharedAttributesCache();
 
   constructor(options: SpanMakerOptions) {
     this.#options = options;
   }
 
   /** In the order in which they happened. */
-  spansOf(events: readonly TracedEvent[]): SdkSpan[] {
+  spansOf(events: readonly TracedEvent[]): SpanFields[] {
     // Names of keys first: the end of a call stands behind its attempts.
     for (const event of events)
       if ("end" in event && event.end.principal != null) this.#keys.learn(event.end.principal);
     return events.flatMap((event) => ("end" in event ? this.#ofCall(event) : this.#ofEntry(event)) ?? []);
   }
 
-  #ofCall(call: EndedCall): SdkSpan | null {
-    const { origin, traces } = this.#options;
+  #ofCall(call: EndedCall): SpanFields | null {
+    const { traces } = this.#options;
     const { requestId, route } = call.end;
     const trace = traces.ended(requestId, beganTask(call.end));
     const facts = this.#calls.take(requestId);
     if (!routeTemplates.has(route) || !traces.isSampled(trace)) return null;
-    return callSpan(origin, call, facts, trace);
+    return callSpan(call, facts, trace, this.#cache);
   }
 
-  #ofEntry(entry: LedgerEntry): SdkSpan | null {
+  #ofEntry(entry: LedgerEntry): SpanFields | null {
     const { traces } = this.#options;
     if (entry.endpoint === "video" && entry.outcome !== "rejected") return this.#ofTask(entry);
     this.#calls.add(entry, errorTypeOf(entry));
@@ -54,7 +55,7 @@ export class SpanMaker {
     return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#spanOptions(entry)) : null;
   }
 
-  #ofTask(entry: LedgerEntry): SdkSpan | null {
+  #ofTask(entry: LedgerEntry): SpanFields | null {
     const { traces } = this.#options;
     const begun = traces.takeOfTask(entry.requestId);
     if (!traces.isSampled(begun ?? taskTrace(entry.requestId))) return null;
@@ -62,7 +63,13 @@ export class SpanMaker {
   }
 
   #spanOptions(entry: LedgerEntry): AttemptSpanOptions {
-    const { origin, upstreamOf, oldNames, costNames } = this.#options;
-    return { origin, upstream: upstreamOf(entry.provider), principal: this.#keys.of(entry.keyId), oldNames, costNames };
+    const { upstreamOf, oldNames, costNames } = this.#options;
+    return {
+      cache: this.#cache,
+      upstream: upstreamOf(entry.provider),
+      principal: this.#keys.of(entry.keyId),
+      oldNames,
+      costNames,
+    };
   }
 }

@@ -1,11 +1,27 @@
-import type { Attributes, HrTime, Origin, SdkSpan } from "./sdk-types.ts";
-import { hrTime } from "./sdk-types.ts";
+import { type Attributes, type HrTime, hrTime, type Origin, type SdkSpan } from "./sdk-types.ts";
 import type { TraceContext } from "./trace-context.ts";
 
+/** Attributes that many spans have alike, put together once. */
+export class SharedAttributes {
+  readonly attributes: Attributes;
+  /** As bytes, once they were needed. */
+  bytes: Uint8Array | null = null;
+
+  constructor(attributes: Attributes) {
+    this.attributes = attributes;
+  }
+}
+
+export interface SpanLink {
+  readonly trace: TraceContext;
+  readonly spanId: string;
+}
+
+/** A span that is over. */
 export interface SpanFields {
   readonly name: string;
   /** OpenTelemetry's SpanKind. */
-  readonly kind: typeof spanKinds.server | typeof spanKinds.client;
+  readonly kind: number;
   readonly trace: TraceContext;
   readonly spanId: string;
   /** null: it is the first of its trace. */
@@ -14,31 +30,32 @@ export interface SpanFields {
   /** Unix milliseconds with fractions. */
   readonly startMs: number;
   readonly endMs: number;
-  readonly attributes: Attributes;
+  readonly shared: SharedAttributes;
+  readonly own: Attributes;
   /** Why it failed; null: it did not. */
   readonly failed: string | null;
-  readonly links: SdkSpan["links"];
+  readonly links: readonly SpanLink[];
 }
 
 export const spanKinds = { server: 1, client: 2 } as const;
+export const noLinks: readonly SpanLink[] = [];
 
-/** A span that is over, in the form in which OpenTelemetry's own are exported. */
-export function spanOf(origin: Origin, fields: SpanFields): SdkSpan {
-  const { trace, spanId, parentSpanId } = fields;
-  const context = contextOf(trace, spanId, false);
-  const start = hrTime(fields.startMs);
+/** In the form in which OpenTelemetry's own spans are exported. */
+export function sdkSpan(origin: Origin, fields: SpanFields): SdkSpan {
+  const { trace, parentSpanId } = fields;
+  const context = contextOf(trace, fields.spanId, false);
   return {
     name: fields.name,
     kind: fields.kind,
     spanContext: () => context,
     ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, fields.parentIsRemote) }),
-    startTime: start,
-    endTime: fields.endMs > fields.startMs ? hrTime(fields.endMs) : start,
+    startTime: hrTime(fields.startMs),
+    endTime: hrTime(Math.max(fields.startMs, fields.endMs)),
     // StatusCode: 0 unset, 2 error.
-    status: fields.failed === null ? unset : { code: 2, message: fields.failed },
-    attributes: fields.attributes,
-    links: fields.links,
-    events: none,
+    status: fields.failed === null ? { code: 0 } : { code: 2, message: fields.failed },
+    attributes: { ...fields.shared.attributes, ...fields.own },
+    links: fields.links.map((link) => ({ context: contextOf(link.trace, link.spanId, false) })),
+    events: [],
     duration: noTime,
     ended: true,
     resource: origin.resource,
@@ -47,11 +64,6 @@ export function spanOf(origin: Origin, fields: SpanFields): SdkSpan {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   };
-}
-
-/** A link to a span elsewhere. */
-export function linkTo(trace: TraceContext, spanId: string): SdkSpan["links"][number] {
-  return { context: contextOf(trace, spanId, false) };
 }
 
 function contextOf(trace: TraceContext, spanId: string, isRemote: boolean): ReturnType<SdkSpan["spanContext"]> {
@@ -65,7 +77,5 @@ function contextOf(trace: TraceContext, spanId: string, isRemote: boolean): Retu
   };
 }
 
-const unset = { code: 0 } as const;
-const none: SdkSpan["events"] = [];
 /** The exporter sends start and end. */
 const noTime: HrTime = [0, 0];

@@ -15,7 +15,7 @@ export interface CallFacts {
   endMs: number;
   /** How the last attempt failed; null: it did not. */
   errorType: string | null;
-  broken: boolean;
+  isBroken: boolean;
 }
 
 /** Attempts come before the end of their call, but maybe in an earlier batch. */
@@ -40,7 +40,7 @@ export class TracedCalls {
         startMs: entry.at,
         endMs,
         errorType,
-        broken: entry.outcome === "interrupted" || entry.outcome === "failed",
+        isBroken: entry.outcome === "interrupted" || entry.outcome === "failed",
       });
       return;
     }
@@ -49,7 +49,7 @@ export class TracedCalls {
     known.startMs = Math.min(known.startMs, entry.at);
     known.endMs = Math.max(known.endMs, endMs);
     known.errorType = errorType;
-    known.broken = entry.outcome === "interrupted" || entry.outcome === "failed";
+    known.isBroken = entry.outcome === "interrupted" || entry.outcome === "failed";
   }
 
   take(requestId: string): CallFacts | null {
