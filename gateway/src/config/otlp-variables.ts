@@ -96,7 +96,7 @@ export class OtlpVariables {
 }
 
 /** null: something in it is no pair. */
-export function pairsOf(text: string): Readonly<Record<string, string>> | null {
+function pairsOf(text: string): Readonly<Record<string, string>> | null {
   const pairs: Record<string, string> = {};
   for (const part of text.split(",")) {
     if (part.trim() === "") continue;

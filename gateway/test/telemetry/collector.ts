@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { logs, metrics, traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
-export type Attributes = Readonly<Record<string, unknown>>;
+type Attributes = Readonly<Record<string, unknown>>;
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -60,7 +60,12 @@ export class Collector {
   readonly #server: Bun.Server<undefined>;
 
   constructor() {
-    this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#take(request) });
+    this.#server = Bun.serve({
+      idleTimeout: 0,
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => this.#take(request),
+    });
   }
 
   get url(): string {

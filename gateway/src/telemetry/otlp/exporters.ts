@@ -21,7 +21,7 @@ import { type SpanFields, sdkSpan } from "./span.ts";
 import { SpanBytes } from "./span-bytes.ts";
 
 /** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
-export interface Exported {
+interface Exported {
   readonly problem: string | null;
   readonly rejected: number;
 }
@@ -122,7 +122,7 @@ function problemOf(error: Error | undefined): string {
   return code === "" ? words : `${code}: ${words}`;
 }
 
-export function headersOf({ headers }: Pick<OtlpSignal, "headers">): Record<string, string> {
+function headersOf({ headers }: Pick<OtlpSignal, "headers">): Record<string, string> {
   const out: Record<string, string> = {};
   for (const part of (headers?.reveal() ?? "").split(",")) {
     const at = part.indexOf("=");

@@ -9,8 +9,8 @@ export type SdkSpan = Parameters<typeof ProtobufTraceSerializer.serializeRequest
 export type SdkLogRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
 export type SdkMetrics = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
 export type SdkMetric = SdkMetrics["scopeMetrics"][number]["metrics"][number];
-export type SdkResource = SdkSpan["resource"];
-export type SdkScope = SdkSpan["instrumentationScope"];
+type SdkResource = SdkSpan["resource"];
+type SdkScope = SdkSpan["instrumentationScope"];
 export type HrTime = SdkSpan["startTime"];
 
 /** Attributes in the making. */
