@@ -14,6 +14,7 @@ test("while the loop stands still nobody is judged; one who is silent while it r
   loop.turnAfter(sliceMs - 1);
   expect(judged).toBe(0);
   loop.turnAfter(1);
+  loop.turnAfter(0);
   expect(judged).toBe(1);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   expect(judged).toBe(1);
@@ -26,5 +27,17 @@ test("a wait that is over in any slice judges nobody", () => {
   loop.turnAfter(10 * bounds.redisAnswerMs);
   stop();
   for (let slice = 0; slice < 2 * bounds.waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs);
+  expect(judged).toBe(0);
+});
+
+test("who has answered while the loop stood still in the last slice is heard before anybody is judged", () => {
+  const loop = new StandingLoop();
+  let judged = 0;
+  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  for (let slice = 1; slice < bounds.waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / bounds.waitSlices);
+  loop.turnAfter(10 * bounds.redisAnswerMs);
+  // The loop's turn goes on with what lies in its sockets.
+  stop();
+  loop.turnAfter(0);
   expect(judged).toBe(0);
 });

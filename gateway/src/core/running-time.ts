@@ -8,13 +8,14 @@ interface Timers {
 /**
  * Calls `act` when this process has waited for `ms` while its own loop ran. The wait is counted in slices, and a slice that ends
  * late counts once: while the loop stands still no answer can be read, so that says nothing of who is to answer. What
- * arrived meanwhile is read before the next slice ends. Returns how to stop it.
+ * arrived meanwhile is read before the next slice ends, and what arrived in the last one before `act`: a turn of the loop lies between.
+ * Returns how to stop it.
  */
 export function afterRunningFor(clock: Timers, ms: number, act: () => void): () => void {
   let left: number = bounds.waitSlices;
   const slice = (): void => {
     left--;
-    if (left < 0) act();
+    if (left < 0) stop = clock.after(0, act);
     else stop = clock.after(ms / bounds.waitSlices, slice);
   };
   let stop: () => void = () => {};

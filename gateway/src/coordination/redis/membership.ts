@@ -1,6 +1,7 @@
 import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
+import { AnswerWait } from "./answer-wait.ts";
 import { DrainedUntil } from "./drained-until.ts";
 import { every } from "./every.ts";
 import { MessageQueue } from "./message-queue.ts";
@@ -53,6 +54,7 @@ export class Membership {
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   readonly #drained: DrainedUntil;
+  readonly #wait: AnswerWait;
   readonly #messages = new MessageQueue((epoch, told) => this.#run("message", [this.#keys.epoch], epoch, [told]));
   #toldMs = Number.NEGATIVE_INFINITY;
   #told = "";
@@ -63,6 +65,7 @@ export class Membership {
     this.#clock = options.clock;
     this.#parts = parts;
     this.#pause = new Pause(options.clock);
+    this.#wait = new AnswerWait(options.clock, options.answerMs);
     this.#drained = new DrainedUntil(options.clock, options.settled ?? null);
     this.#address = readRedisAddress(options.url);
     this.owner = options.owner ?? options.ids.next("proc_");
@@ -139,12 +142,12 @@ export class Membership {
 
   /** One question. Waits within its bound for a counter that is just being joined; rejects at once while it is down. */
   async ask(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
-    if (this.#state === "joining") await this.#bounded(this.#joining ?? Promise.resolve());
+    if (this.#state === "joining") await this.#wait.bounded(this.#joining ?? Promise.resolve());
     if (this.#state !== "up") throw new Error("The shared counter does not answer.");
     const answer = await this.#asked(script, args);
     if (!isStale(answer)) return answer;
     this.#rejoin("joining");
-    await this.#bounded(this.#joining ?? Promise.resolve());
+    await this.#wait.bounded(this.#joining ?? Promise.resolve());
     const again = await this.#asked(script, args);
     if (isStale(again)) throw new Error("The shared counter was lost twice in a row.");
     return again;
@@ -379,18 +382,10 @@ export class Membership {
     const link = this.#link;
     const sentMs = this.#clock.monotonic();
     if (link === null || this.#closed) throw new Error("it is closed.");
-    const answer = await this.#bounded(runScript(link, script, keys, args));
+    const answer = await this.#wait.answer(runScript(link, script, keys, args));
     this.#options.onRoundTrip?.(this.#clock.monotonic() - sentMs);
     if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
     return answer;
-  }
-
-  #bounded<T>(work: Promise<T>): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const late = (): void => reject(new Error("it does not answer in time."));
-    const stop = afterRunningFor(this.#clock, this.#options.answerMs ?? bounds.redisAnswerMs, late);
-    work.then(resolve, reject).finally(stop);
-    return promise;
   }
 }
 

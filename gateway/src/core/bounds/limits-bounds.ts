@@ -30,6 +30,8 @@ export const limitsBounds = {
   /** How long a shared counter may take to be connected, and to answer one question. */
   redisConnectMs: 5_000,
   redisAnswerMs: 1_000,
+  /** The most that one question waits while those before it are answered: who answers is behind, and not away. */
+  redisBehindMs: 5_000,
   /** Such a wait is counted in so many slices, each once however late it ends: while our own loop stands still nobody is judged. */
   waitSlices: 4,
   /** The waits until one that is away is asked again: the first, doubled each time up to the last. */
