@@ -43,6 +43,9 @@ export interface NetworkParts {
 export class SlowNetwork {
   readonly #parts: NetworkParts;
   #wires: Wire[] = [];
+  /** How many messages with a recall were done, and as of how many a list of recalls was seen empty: nothing else fills one. */
+  #recalls = 0;
+  readonly #emptyAsOf = new Map<string, number>();
   /** Processes that are cut off. */
   readonly away = new Set<number>();
 
@@ -101,12 +104,16 @@ export class SlowNetwork {
   }
 
   async #run(command: readonly string[]): Promise<unknown> {
-    const [name, key] = command;
+    const [name, key = ""] = command;
     // It waits as long as there is nothing.
     if (name === "BLPOP") {
-      const value = await this.#parts.type("LPOP", key ?? "");
-      return value === null ? nothing : [key, value];
+      if (this.#emptyAsOf.get(key) === this.#recalls) return nothing;
+      const value = await this.#parts.type("LPOP", key);
+      if (value !== null) return [key, value];
+      this.#emptyAsOf.set(key, this.#recalls);
+      return nothing;
     }
+    if (command.some((word) => word.includes('["recall"'))) this.#recalls++;
     const timed = command.map((word, index) =>
       index === 5 && command[2] === "1" ? String(this.#parts.nowMs()) : word,
     );
