@@ -183,7 +183,7 @@ test("a budget that nobody used for a while is forgotten and found again in the 
   expect((limitUsage?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
 });
 
-test("after 250,000 scopes have called, limits of new ones hold exactly, and nothing is left of those that are over", async () => {
+test("after 50,000 scopes have called, limits of new ones hold exactly, and nothing is left of those that are over", async () => {
   const { clock, admission, counter } = ground();
   const limited = (id: string): Principal => {
     const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 100, period: "day" } } });
@@ -191,11 +191,11 @@ test("after 250,000 scopes have called, limits of new ones hold exactly, and not
     return { ...principal, key: { ...principal.key, id, scope }, scopes: [scope] };
   };
   for (let batch = 0; batch < 250; batch++) {
-    const permits = Array.from({ length: 1_000 }, (_, n) => admission.admit(limited(`key_${batch}_${n}`), money(1)));
+    const permits = Array.from({ length: 200 }, (_, n) => admission.admit(limited(`key_${batch}_${n}`), money(1)));
     for (const permit of await Promise.all(permits)) permit.settle({ tokens: 0 });
     clock.advance(100);
   }
-  expect(counter.size).toBeLessThanOrEqual(500_000);
+  expect(counter.size).toBeLessThanOrEqual(100_000);
   const newcomer = limited("key_new");
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => admitted(admission, newcomer, money(1)).catch(codeOf)),
@@ -206,7 +206,7 @@ test("after 250,000 scopes have called, limits of new ones hold exactly, and not
   // A day later the same number of calls of one key is enough to clear all of them away.
   clock.advance(86_400_000);
   const one = limited("key_one");
-  for (let call = 0; call < 3_000_000 && counter.size > 100; call++) {
+  for (let call = 0; call < 600_000 && counter.size > 100; call++) {
     const permit = admission.admit(one, money(0));
     (permit instanceof Promise ? await permit : permit).release();
   }

@@ -25,6 +25,11 @@ export class OrderThread<Order extends object, Reply> {
     return this.#answer === null;
   }
 
+  /** It has begun, and need not read its program first. */
+  get begun(): boolean {
+    return this.#thread !== null;
+  }
+
   /** Resolves with the reply, or with what went wrong. Never rejects. */
   run(order: Order, moved?: readonly Transferable[]): Promise<OrderAnswer<Reply>> {
     if (this.#answer !== null) throw new Error("the thread is given one order at a time");

@@ -40,6 +40,8 @@ export const consoleBounds = {
   keyNameMs: 30_000,
   /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
   reportMs: 5_000,
+  /** What a thread that has to begin first is given for that, on top; on a machine at its end it takes seconds. */
+  reportStartMs: 20_000,
   reportScanMs: 120,
   /** A late question has this long to notice it before its thread is ended; an unasked thread ends by itself after this. */
   reportGraceMs: 1_000,

@@ -55,10 +55,13 @@ function open(clock = systemClock as FakeClock | typeof systemClock, lines: stri
   return store;
 }
 
+async function bothBegun(reports: ReportStore): Promise<void> {
+  await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 10)]);
+}
+
 test("a long question delays neither a short one nor the event loop", async () => {
   const reports = open();
-  // Both threads run already.
-  await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 10)]);
+  await bothBegun(reports);
   // In one thread the short one would never come first. Of two threads a busy machine may favour either for a while.
   await until(async () => {
     const order: string[] = [];
@@ -83,6 +86,7 @@ test("a late question is refused in time, its thread is ended, and the next ques
   const clock = new FakeClock();
   const lines: string[] = [];
   const reports = open(clock, lines);
+  await bothBegun(reports);
   const late = reports.usage(longTime);
   clock.advance(bounds.reportMs);
   await expect(late).rejects.toMatchObject({ code: "request_timeout" });
@@ -94,9 +98,24 @@ test("a late question is refused in time, its thread is ended, and the next ques
   expect(totals.attempts).toBeGreaterThan(0);
 });
 
+test("a thread that has to begin first takes nothing of a question's time, and has a bound of its own", async () => {
+  const clock = new FakeClock();
+  const reports = open(clock);
+  const asked = reports.facts();
+  clock.advance(bounds.reportMs + bounds.reportGraceMs);
+  expect((await asked).entries).toBeGreaterThan(0);
+  await reports.close();
+  const others = open(clock);
+  const late = others.usage(longTime);
+  clock.advance(bounds.reportStartMs + bounds.reportMs);
+  await expect(late).rejects.toMatchObject({ code: "request_timeout" });
+  await others.close();
+});
+
 test("questions beyond what may wait are refused at once, those that wait too long when their time is over", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
+  await bothBegun(reports);
   const asked = Array.from({ length: bounds.reportsWaitingMax + 1 }, () => reports.usage(longTime));
   const refused = asked.map((each) => each.then(() => "answered").catch((failure) => failure.code));
   await expect(reports.facts()).rejects.toMatchObject({ code: "rate_limit_exceeded" });

@@ -37,13 +37,17 @@ export class ReportThread {
     return this.#thread.free;
   }
 
-  /** Settles after `ms` at the latest, though the thread may stay busy for longer. */
+  /**
+   * Settles after `ms` at the latest, though the thread may stay busy for longer. How long a thread takes to begin says
+   * nothing about the question, and does not count.
+   */
   async ask<Kind extends ReportKind>(kind: Kind, ask: ReportAsk<Kind>, ms: number): Promise<ReportAnswer<Kind>> {
     const { clock, observer } = this.#options;
     this.#unbookEnd();
     const { promise, resolve } = Promise.withResolvers<ReportReply>();
-    const unbookLate = clock.after(ms, () => resolve(refusal(late())));
-    const unbookStop = clock.after(ms + bounds.reportGraceMs, () => {
+    const msMax = ms + (this.#thread.begun ? 0 : bounds.reportStartMs);
+    const unbookLate = clock.after(msMax, () => resolve(refusal(late())));
+    const unbookStop = clock.after(msMax + bounds.reportGraceMs, () => {
       observer.log("warn", "A report is late and its thread is ended.", { report: kind });
       this.#thread.stop();
     });
