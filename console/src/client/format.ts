@@ -140,3 +140,10 @@ export function formatMoment(at: number): string {
 
 const whenShort = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+
+/** The day of a moment that stands for a day, wherever the reader is. */
+export function formatDay(at: number): string {
+  return day.format(at);
+}

@@ -35,7 +35,10 @@ export const consoleModelSchema = z.object({
     .nullable()
     .describe("`catalogue`: taken from there; `set`: by somebody, and never changed by a catalogue. null: no price."),
   context_window: count.nullable().describe("Tokens, as the catalogue knows it of its first deployment's model."),
-  deprecated: z.boolean().describe("The catalogue says that the vendor will take it away, or has."),
+  deprecated: z
+    .boolean()
+    .describe("The vendor will take its first deployment's model away, or has, as far as that is known here."),
+  retires_at: at.nullable().describe("On which day; null: that is not known."),
   unpriced: z
     .enum(["allow", "block", "upgrade"])
     .nullable()

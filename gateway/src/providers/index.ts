@@ -14,6 +14,7 @@ export { bundledCatalogue } from "./catalogue/bundled-catalogue.ts";
 export { type CatalogueEntry, catalogueEntry, catalogueProviders } from "./catalogue/catalogue.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
 export { type CatalogueData, readCatalogue } from "./catalogue/read-catalogue.ts";
+export { retirementOf } from "./catalogue/retirements.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {

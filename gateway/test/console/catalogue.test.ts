@@ -52,7 +52,7 @@ describe("the catalogue of prices", () => {
     expect(await model(ground, "gpt-5")).toMatchObject({
       price: null,
       price_origin: null,
-      calls: "blocked",
+      calls: "blocked_in_budgets",
       context_window: 400_000,
     });
     const done = await take(ground, { version: seen.version });
@@ -137,5 +137,13 @@ describe("the catalogue of prices", () => {
       price_origin: "catalogue",
       max_output_tokens: 128_000,
     });
+  });
+
+  test("says when a vendor takes a model away, where that is known", async () => {
+    await using ground = await opened();
+    await ground.makeModel("old", { deployments: [{ provider: "main", upstream_model: "gpt-4-0613" }] });
+    await ground.makeModel("gpt-5", on("main"));
+    expect(await model(ground, "old")).toMatchObject({ deprecated: true, retires_at: Date.UTC(2026, 9, 23) });
+    expect(await model(ground, "gpt-5")).toMatchObject({ deprecated: false, retires_at: null });
   });
 });

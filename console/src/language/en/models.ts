@@ -207,6 +207,13 @@ export const models = {
   },
   deprecated: "Deprecated",
   deprecatedHelp: "The vendor has announced its end, or it is gone already. Move to another model.",
+  retires: "Retired by the vendor on {day}. Move to another model.",
+  retiring: {
+    title:
+      "{count, plural, one {# model is being retired by its vendor} other {# models are being retired by their vendors}}",
+    each: "{name}: {day}",
+    more: "{count, plural, one {and # more} other {and # more}}",
+  },
   catalogue: {
     title: "{count, plural, one {# price changed in the catalog} other {# prices changed in the catalog}}",
     help: "Prices you set yourself are never changed.",
@@ -233,11 +240,11 @@ export const models = {
     saved: "Saved",
     title: "{count, plural, one {# model has no price} other {# models have no price}}",
     blocked:
-      "{count, plural, one {Requests to # of them are blocked until it has a price or you allow it.} other {Requests to # of them are blocked until they have a price or you allow them.}}",
-    free: "{count, plural, one {# is served at no cost, and no budget counts it.} other {# are served at no cost, and no budget counts them.}}",
+      "{count, plural, one {Requests to one model are blocked until it has a price or you allow it.} other {Requests to # models are blocked until they have a price or you allow them.}}",
+    free: "{count, plural, one {One is served at no cost, and no budget counts it.} other {# are served at no cost, and no budget counts them.}}",
     inBudgets:
-      "{count, plural, one {Requests to # of them are blocked where a budget applies, and recorded at $0 elsewhere.} other {Requests to # of them are blocked where a budget applies, and recorded at $0 elsewhere.}}",
-    borrowed: "{count, plural, one {# is charged as another model.} other {# are charged as another model.}}",
+      "{count, plural, one {Requests to one model are blocked where a budget applies, and recorded at $0 elsewhere.} other {Requests to # models are blocked where a budget applies, and recorded at $0 elsewhere.}}",
+    borrowed: "{count, plural, one {One is charged as another model.} other {# are charged as another model.}}",
     show: "Show models without a price",
   },
   empty: {

@@ -3,7 +3,7 @@ import type { models as english } from "../en/models.ts";
 
 export const models: Translation<typeof english> = {
   about: {
-    context: "上下文窗口：{tokens} 个词元。",
+    context: "上下文窗口：{tokens} 个 token。",
     title: "基本信息",
     typeHelp: "决定它提供哪些接口，以及如何计价。",
     typeChange: "原类型的请求将被拒绝。",
@@ -205,6 +205,12 @@ export const models: Translation<typeof english> = {
   },
   deprecated: "已弃用",
   deprecatedHelp: "厂商已宣布停用该模型，或已经停用。请改用其他模型。",
+  retires: "厂商于 {day} 停用，请改用其他模型。",
+  retiring: {
+    title: "{count, plural, other {# 个模型即将或已经被厂商停用}}",
+    each: "{name}：{day}",
+    more: "{count, plural, other {另有 # 个}}",
+  },
   catalogue: {
     title: "{count, plural, other {价目表中有 # 个价格变动}}",
     help: "你自行设置的价格不会被更改。",

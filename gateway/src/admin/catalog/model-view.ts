@@ -2,7 +2,7 @@ import type { ConsoleModel, ConsolePriceVersion } from "@sluice/contract";
 import { type Actor, type Catalog, type Model, type PriceVersion, priceConfigOf } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
-import type { PriceSource } from "#providers/index.ts";
+import { type PriceSource, retirementOf } from "#providers/index.ts";
 import type { HealthReading } from "./health.ts";
 
 /** What a view needs beside the record. */
@@ -22,6 +22,7 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, know
   const [first] = record.deployments;
   const kind = catalog.providers.get(first?.provider ?? "")?.kind;
   const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
+  const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstreamModel);
   const view: ConsoleModel = {
     name: record.name,
     type: record.type,
@@ -33,7 +34,8 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, know
     price_version: record.price?.id ?? null,
     price_origin: record.price === null ? null : (record.price.origin ?? "set"),
     context_window: entry?.contextWindow ?? null,
-    deprecated: entry?.deprecated === true,
+    deprecated: entry?.deprecated === true || retiresAt !== null,
+    retires_at: retiresAt,
     unpriced: record.unpriced,
     calls: callsOf(record, model),
     deployments: record.deployments.map((deployment) => ({

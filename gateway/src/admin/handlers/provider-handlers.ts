@@ -1,7 +1,7 @@
 import type { UpstreamModel } from "@sluice/contract";
 import { type Catalog, Failure, type Provider } from "#core/index.ts";
 import type { ControlStore, ProviderRecord } from "#ports/index.ts";
-import { type ProviderKind, providerKind, providerKinds, suggestedModel } from "#providers/index.ts";
+import { type ProviderKind, providerKind, providerKinds, retirementOf, suggestedModel } from "#providers/index.ts";
 import { catalogueInUse } from "../catalog/catalogue-reading.ts";
 import { type HealthSources, readHealth } from "../catalog/health.ts";
 import { changedProvider, newProvider } from "../catalog/provider-change.ts";
@@ -127,6 +127,7 @@ async function upstreamModels(
   const { prices } = await catalogueInUse(dependencies);
   return listing.models.map((model) => {
     const entry = prices.entry(kind.id, model.id);
+    const retiresAt = model.retiresAt ?? retirementOf(kind.id, model.id);
     return {
       id: model.id,
       owned_by: model.ownedBy,
@@ -136,8 +137,8 @@ async function upstreamModels(
       price: prices.price(kind.id, model.id),
       context_window: model.contextWindow ?? entry?.contextWindow ?? null,
       max_output_tokens: model.outputTokensMax,
-      deprecated: model.deprecated || entry?.deprecated === true,
-      retires_at: model.retiresAt,
+      deprecated: model.deprecated || entry?.deprecated === true || retiresAt !== null,
+      retires_at: retiresAt,
     };
   });
 }

@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Stack, Tabs } from "@mantine/core";
 import type { ConsoleModel } from "@sluice/contract";
 import { Link, useParams } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
+import { formatDay } from "../../../client/format.ts";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
@@ -53,7 +54,11 @@ function OneModel({ name }: { readonly name: string }) {
               status="deprecated"
               tone="warn"
               label={t("models.deprecated")}
-              hint={t("models.deprecatedHelp")}
+              hint={
+                model.retires_at === null
+                  ? t("models.deprecatedHelp")
+                  : t("models.retires", { day: formatDay(model.retires_at) })
+              }
             />
           )}
           <ManagedByFile by={model.managed_by} />

@@ -34,6 +34,7 @@ const model: ModelRow = {
   price_origin: null,
   context_window: null,
   deprecated: false,
+  retires_at: null,
   unpriced: null,
   calls: "free",
   deployments: [deployment("healthy")],

@@ -17,6 +17,7 @@ import { AddModel } from "./add-model.tsx";
 import { columnsOfAll, columnsOfMembers } from "./model-columns.tsx";
 import { filtersOfAll, filtersOfMembers, fitsModel, type ModelRow } from "./model-filter.ts";
 import { PriceChanges } from "./price-changes.tsx";
+import { Retiring } from "./retiring.tsx";
 
 const lookMs = 15_000;
 const none: readonly ModelRow[] = [];
@@ -45,6 +46,7 @@ export default function ModelsPage() {
     >
       {mayChange && <Unpriced models={all} />}
       {mayChange && <PriceChanges />}
+      {mayChange && <Retiring models={all} />}
       <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
         <SearchBox
           label={t("models.list.find")}

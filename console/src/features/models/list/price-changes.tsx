@@ -8,7 +8,7 @@ import { FormProblem } from "../../../components/form-problem.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { priceItems } from "../../catalog/price-words.ts";
+import { priceItems, priceWords } from "../../catalog/price-words.ts";
 
 /** Prices that the catalogue knows and models have not: told above the list, shown before they are taken. */
 export function PriceChanges() {
@@ -60,8 +60,8 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
           <Table>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{t("models.model")}</Table.Th>
-                <Table.Th>{t("models.catalogue.before")}</Table.Th>
+                <Table.Th w="11rem">{t("models.model")}</Table.Th>
+                <Table.Th miw="6rem">{t("models.catalogue.before")}</Table.Th>
                 <Table.Th>{t("models.catalogue.after")}</Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -77,8 +77,12 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
                       description={`${change.provider} · ${change.upstream_model}`}
                     />
                   </Table.Td>
-                  <Table.Td className="tabular">{wordsOf(change.before)}</Table.Td>
-                  <Table.Td className="tabular">{wordsOf(change.after)}</Table.Td>
+                  <Table.Td>
+                    <PriceWords price={change.before} />
+                  </Table.Td>
+                  <Table.Td>
+                    <PriceWords price={change.after} />
+                  </Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -102,9 +106,19 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
   );
 }
 
-function wordsOf(price: PriceConfig | null): string {
-  if (price === null) return t("models.noPrice");
-  return priceItems(price)
-    .map(({ label, words }) => `${label} ${words}`)
-    .join(" · ");
+/** What matters most in a line, and below it everything that is charged. */
+function PriceWords({ price }: { readonly price: PriceConfig | null }) {
+  const words = priceWords(price);
+  if (price === null || words === null) return <span className="aside">{t("models.noPrice")}</span>;
+  const items = priceItems(price).map(({ label, words: amount }) => `${label} ${amount}`);
+  return (
+    <>
+      <Text size="sm" className="tabular">
+        {words.amount}
+      </Text>
+      <Text size="xs" c="dimmed" className="tabular">
+        {items.join(" · ")}
+      </Text>
+    </>
+  );
 }
