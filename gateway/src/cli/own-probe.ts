@@ -1,10 +1,13 @@
+import type { Environment } from "#config/index.ts";
 import { openDemoUpstream } from "#main/demo-upstream.ts";
+import { networkOf } from "#main/network.ts";
 import type { Clock } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { createTransport } from "#upstream/index.ts";
 
 /** A probe for a command that runs beside the gateway, with a demo of its own. */
-export function ownProbe(clock: Clock): ProviderProbe {
-  const transport = createTransport({ clock, inProcess: new Map([["simulator", openDemoUpstream().fetch]]) });
+export function ownProbe(clock: Clock, environment: Environment): ProviderProbe {
+  const inProcess = new Map([["simulator", openDemoUpstream().fetch]]);
+  const transport = createTransport({ clock, ...networkOf(environment), inProcess });
   return new ProviderProbe(new ProviderClient(transport, clock), clock);
 }

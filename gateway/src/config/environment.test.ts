@@ -29,6 +29,8 @@ test("an empty environment gives the documented defaults, frozen", () => {
     accessLog: "all",
     http: "own",
     httpServer: "runtime",
+    authorities: [],
+    egress: null,
     otlp: null,
     mail: null,
     bucket: null,

@@ -1,8 +1,10 @@
-import { bounds, isAddressRange, type Secret } from "#core/index.ts";
+import { bounds, type Egress, isAddressRange, type Secret } from "#core/index.ts";
 import type { LogLevel, OtlpSettings } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
+import { readAuthorities } from "./read-authorities.ts";
+import { readEgress } from "./read-egress.ts";
 import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
 
@@ -39,6 +41,10 @@ export interface Environment {
   readonly httpServer: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
   readonly otlp: OtlpSettings | null;
+  /** Certificate authorities (PEM) that are believed beside the usual ones. */
+  readonly authorities: readonly string[];
+  /** The proxies that calls to other machines leave by; null: none. */
+  readonly egress: Egress | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
@@ -117,6 +123,8 @@ export function readEnvironment(
     httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
+    authorities: readAuthorities(reader),
+    egress: readEgress(reader),
     mail: readMail(reader),
     bucket: readBucket(reader),
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
@@ -166,6 +174,7 @@ const knownNames = [
   "SLUICE_ADMIN_PASSWORD",
   "SLUICE_PUBLIC_URL",
   "SLUICE_TRUSTED_PROXIES",
+  "SLUICE_CA",
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOGIN_FILE",
   "SLUICE_LOGIN_URL",

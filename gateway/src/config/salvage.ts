@@ -13,7 +13,7 @@ export function salvagedConfig(data: unknown): ConfigFile {
 }
 
 /** Fields that name an object, here or elsewhere. */
-export const nameFields: ReadonlySet<string> = new Set(["id", "name", "slug", "kind", "provider", "group"]);
+export const nameFields: ReadonlySet<string> = new Set(["id", "name", "slug", "kind", "provider", "group", "email"]);
 
 /** Whether a name was made up for one that could not be read. */
 export function isNameless(name: string): boolean {
@@ -45,7 +45,8 @@ function salvagedObject(schema: z.ZodObject, value: unknown, nameless: () => str
     if (read !== undefined) found[field] = read;
     else if (each instanceof z.ZodOptional) continue;
     else if (each instanceof z.ZodArray) found[field] = [];
-    else if (each instanceof z.ZodString) found[field] = nameless();
+    else if (each instanceof z.ZodString || each instanceof z.ZodStringFormat) found[field] = nameless();
+    else if (each instanceof z.ZodEnum) found[field] = each.options[0];
     else return undefined;
   }
   return found;

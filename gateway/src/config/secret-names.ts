@@ -1,4 +1,4 @@
-/** Variables that hold a secret, or an address that may hold one. Keys of vendors are beside them. */
+/** Variables that hold a secret, an address that may hold one, or a whole file. Keys of vendors are beside them. */
 export const secretNames = [
   "SLUICE_DATABASE_URL",
   "SLUICE_REDIS_URL",
@@ -11,4 +11,8 @@ export const secretNames = [
   "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
   "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
   "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+  "SLUICE_CA",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "ALL_PROXY",
 ] as const;

@@ -42,7 +42,7 @@ test("files of names that nobody asks for are not touched", async () => {
 });
 
 test("a variable and its file, and files that cannot be read, are told all at once and without a value", async () => {
-  const large = written("large", "x".repeat(65 * 1024));
+  const large = written("large", "x".repeat(1025 * 1024));
   const binary = written("binary", new Uint8Array([0xff, 0xfe, 0xfd]));
   const secret = written("secret", "the secret of the file");
   const problems = await problemsOf(
@@ -62,7 +62,7 @@ test("a variable and its file, and files that cannot be read, are told all at on
     "A_FILE and A are both set; leave one out",
     `B_FILE: ${join(folder, "none")} does not exist`,
     `C_FILE: ${folder} is a directory`,
-    `D_FILE: ${large} is larger than 64 KiB`,
+    `D_FILE: ${large} is larger than 1024 KiB`,
     `E_FILE: ${binary} is not UTF-8 text`,
   ]);
 });

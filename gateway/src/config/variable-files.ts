@@ -26,7 +26,8 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
   return Object.keys(read).length === 0 ? variables : Object.freeze({ ...variables, ...read });
 }
 
-const secretBytesMax = 64 * 1024;
+/** A bundle of every public authority is a quarter of that. */
+const secretBytesMax = 1024 * 1024;
 const readMs = 10_000;
 
 /** Bounded in size and time, whatever the path turns out to be. */

@@ -72,6 +72,7 @@ export type AccountFault =
   | "name"
   | "unreachable"
   | "certificate"
+  | "proxy"
   | "credential"
   | "credit";
 

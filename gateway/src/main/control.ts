@@ -30,7 +30,7 @@ import {
   openInstallation,
   type Upgrade,
 } from "#storage/index.ts";
-import { createIds, systemClock } from "#system/index.ts";
+import { createIds, systemClock, trustAuthorities } from "#system/index.ts";
 import { kindDefaults } from "./kind-check.ts";
 
 /** The control side of the gateway: what one-shot commands need, and what the server is built upon. */
@@ -69,6 +69,8 @@ export interface ControlOptions {
  * reached, and DataUnusable when the data directory is not as it must be; then nothing was made in it.
  */
 export async function openControl(environment: Environment, options: ControlOptions = {}): Promise<Control> {
+  // Before anything is connected to.
+  trustAuthorities(environment.authorities);
   const ids = createIds(systemClock);
   const paths = dataPaths(environment.dataDir);
   const place = placeOf(environment);

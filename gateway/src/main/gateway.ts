@@ -36,6 +36,7 @@ import { depart } from "./departure.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
+import { networkOf } from "./network.ts";
 import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
@@ -126,7 +127,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const demo = openDemoUpstream();
   const transport = createTransport({
     clock,
-    http: environment.http,
+    ...networkOf(environment),
     inProcess: new Map([["simulator", demo.fetch]]),
   });
   const providerClient = new ProviderClient(transport, clock);

@@ -1,4 +1,5 @@
-import type { CallSignal, HeaderReader } from "#core/index.ts";
+import type { CallSignal, EgressProxy, HeaderReader, Secret } from "#core/index.ts";
+
 /** Sends every outbound request. Throws `Failure`s, which say which timeout or which step failed. */
 export interface Transport {
   /**
@@ -21,8 +22,22 @@ export interface OutboundRequest {
   readonly headersMs: number;
   readonly totalMs: number;
   readonly allowPrivateNetwork: boolean;
+  /** What the connections of this account have of their own; left out: nothing. */
+  readonly network?: OutboundNetwork | undefined;
   /** Use a new connection. A kept one may be closed by the upstream, and then it is unknown whether the request was read. */
   readonly ownConnection?: boolean;
+}
+
+/** How the connections of one account differ from all others. */
+export interface OutboundNetwork {
+  /** Equal for two that are equal: connections are kept by it. */
+  readonly id: string;
+  /** undefined: as the environment says; null: none. */
+  readonly proxy?: EgressProxy | null;
+  /** Certificate authorities (PEM) that are believed beside the usual ones. */
+  readonly authorities?: readonly string[];
+  /** What this account shows of itself (PEM). */
+  readonly client?: { readonly certificate: string; readonly key: Secret };
 }
 
 /** The body: bytes, a list of pieces, or a stream. */

@@ -1,5 +1,5 @@
 import type { OutboundBody, OutboundRequest } from "#ports/index.ts";
-import type { OutboundDraft } from "#providers/index.ts";
+import { networkOf, type OutboundDraft } from "#providers/index.ts";
 
 /** The clocks of one request, and whether it may go on a kept connection. */
 export interface RequestClocks {
@@ -16,5 +16,6 @@ export function outboundRequest(
   body: OutboundBody | null,
 ): OutboundRequest {
   const { allowPrivateNetwork } = provider;
-  return { method, url, headers, body, connectMs, headersMs, totalMs, allowPrivateNetwork, ownConnection };
+  const network = networkOf(provider);
+  return { method, url, headers, body, connectMs, headersMs, totalMs, allowPrivateNetwork, ownConnection, network };
 }

@@ -28,6 +28,7 @@ export { kindForm } from "./kind-form.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
 export { laneTraits } from "./lane-traits.ts";
 export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+export { networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";

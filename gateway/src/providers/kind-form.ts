@@ -2,6 +2,7 @@ import { forwardHeaders } from "./caller-headers.ts";
 import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
+import { networkFields } from "./network-settings.ts";
 import { passThroughSetting } from "./pass-through/pass-through-setting.ts";
 import { reasoningSetting } from "./reasoning/reasoning-setting.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
@@ -56,6 +57,7 @@ export function kindForm(kind: ProviderKind): KindForm {
       help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
     }),
   );
+  fields.push(...networkFields);
   return {
     baseUrlHelp: form.baseUrlHelp ?? null,
     apiKey: form.apiKey ?? "required",

@@ -4,6 +4,7 @@ import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
+import { networkProblem } from "./network-settings.ts";
 import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
 import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
 import { objectsProblem } from "./shared-objects.ts";
@@ -56,7 +57,12 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
   }
   const headers = kind.lanes.length === 0 ? null : commonProblem(provider);
   return (
-    headers ?? passMembersProblem(provider) ?? passThroughProblem(provider) ?? kind.checkSettings?.(provider) ?? null
+    headers ??
+    passMembersProblem(provider) ??
+    passThroughProblem(provider) ??
+    networkProblem(provider) ??
+    kind.checkSettings?.(provider) ??
+    null
   );
 }
 

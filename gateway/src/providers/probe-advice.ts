@@ -81,6 +81,10 @@ const faultAdvice: Readonly<Record<Exclude<AccountFault, "credential">, Advice>>
     "check_certificate",
     "The server's certificate does not hold: it has expired, is for another name, or its authority is not known here.",
   ),
+  proxy: plain(
+    "check_proxy",
+    "The egress proxy lets nothing through to it. Check the proxy's address and credentials, and its own rules for this host.",
+  ),
   credit: plain("top_up", "The account has no credit left, or its bill is unpaid. Top it up at the provider."),
 };
 

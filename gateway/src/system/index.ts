@@ -20,5 +20,6 @@ export * from "./steady-clock.ts";
 export * from "./system-chance.ts";
 export * from "./system-clock.ts";
 export * from "./time-ordered-ids.ts";
+export { trustAsTheProcess, trustAuthorities } from "./trust.ts";
 export { WorkerPool } from "./worker-pool.ts";
 export { WorkerThread } from "./worker-thread.ts";

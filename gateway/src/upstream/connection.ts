@@ -1,6 +1,7 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
+import { ConnectAnswer } from "./proxy-way.ts";
 import type { Route, Target } from "./route-table.ts";
 
 /** Who uses a connection for one exchange of messages. After `onEnd` or `onBroken` nothing more is told. */
@@ -21,6 +22,8 @@ export class Connection {
   readonly target: Target;
   /** Set once it stands. */
   ready = false;
+  /** A proxy has been dialled and has not opened a way to the upstream yet. */
+  asksProxy = false;
   /** How many requests it has carried, with the one that is on its way. */
   uses = 0;
   /** What the socket has not taken yet. */
@@ -136,35 +139,94 @@ export class Connection {
   }
 
   #dial(route: Route): void {
-    const secure = route.tls !== undefined;
+    const asked = route.way?.connect ?? null;
+    this.asksProxy = route.way !== null;
+    const dialled = asked === null ? this.#straight(route) : this.#throughProxy(route.tls ?? {}, asked);
+    // It rejects with what `connectError` was told.
+    dialled.catch((thrown: unknown) => this.#ended(thrown));
+  }
+
+  #straight({ tls }: Route): Promise<Socket> {
     const { address, port } = this.target;
-    Bun.connect({
+    const plain = tls === undefined;
+    return Bun.connect({
       hostname: address,
       port,
-      ...(route.tls === undefined ? {} : { tls: route.tls }),
+      ...(plain ? {} : { tls }),
       socket: {
-        open: (socket) => {
+        ...this.#events(),
+        open: (socket: Socket) => {
           this.#socket = socket;
           if (this.#over) socket.terminate();
-          else if (!secure) this.#stands();
+          else if (plain) this.#stands();
         },
-        handshake: (_socket, _done, refused) => {
-          if (refused === null || refused === undefined) this.#stands();
-          else this.#unusable(refused);
-        },
-        data: (_socket, bytes) => this.#take(bytes),
-        drain: () => this.#drain(),
-        end: () => this.#closed(),
-        close: (_socket, thrown) => this.#ended(thrown),
-        error: (_socket, thrown) => this.#ended(thrown),
-        connectError: (_socket, thrown) => this.#ended(thrown),
       },
-      // It rejects with what `connectError` was told.
-    }).catch((thrown: unknown) => this.#ended(thrown));
+    });
+  }
+
+  /** The proxy is asked in the clear; on the way that it opens, the upstream's certificate is judged as anywhere else. */
+  #throughProxy(tls: BunFetchRequestInitTLS, asked: string): Promise<Socket> {
+    const { address, port } = this.target;
+    const answer = new ConnectAnswer();
+    const secure = {
+      ...this.#events(),
+      open: (socket: Socket) => {
+        this.#socket = socket;
+        if (this.#over) socket.terminate();
+      },
+    };
+    const whileAsking = (thrown?: Error): void => {
+      if (this.asksProxy) this.#ended(thrown);
+    };
+    return Bun.connect({
+      hostname: address,
+      port,
+      socket: {
+        open: (socket: Socket) => {
+          this.#socket = socket;
+          if (this.#over) socket.terminate();
+          else this.write(Buffer.from(asked, "latin1"));
+        },
+        data: (socket: Socket, bytes: Buffer) => {
+          // Behind the answer come encrypted bytes, which are told to both.
+          if (this.#over || !this.asksProxy) return;
+          try {
+            if (!answer.push(bytes)) return;
+            this.asksProxy = false;
+            socket.upgradeTLS({ tls, socket: secure });
+          } catch (thrown) {
+            this.#unusable(thrown);
+          }
+        },
+        drain: () => {
+          if (this.asksProxy) this.#drain();
+        },
+        end: () => whileAsking(),
+        close: (_socket: Socket, thrown?: Error) => whileAsking(thrown),
+        error: (_socket: Socket, thrown: Error) => whileAsking(thrown),
+        connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
+      },
+    });
+  }
+
+  #events() {
+    return {
+      handshake: (_socket: Socket, _done: boolean, refused: Error | null) => {
+        if (refused === null || refused === undefined) this.#stands();
+        else this.#unusable(refused);
+      },
+      data: (_socket: Socket, bytes: Buffer) => this.#take(bytes),
+      drain: () => this.#drain(),
+      end: () => this.#closed(),
+      close: (_socket: Socket, thrown?: Error) => this.#ended(thrown),
+      error: (_socket: Socket, thrown: Error) => this.#ended(thrown),
+      connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
+    };
   }
 
   #stands(): void {
     if (this.#over) return;
+    this.asksProxy = false;
     this.ready = true;
     this.#user?.onReady(this);
   }

@@ -15,4 +15,5 @@
  */
 export { addressKind } from "./address-kind.ts";
 
-export { createTransport, type InProcessHandler } from "./transport.ts";
+export { believedBeside } from "./authorities.ts";
+export { createTransport, type InProcessHandler, type TransportOptions } from "./transport.ts";

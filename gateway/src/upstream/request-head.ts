@@ -1,6 +1,7 @@
 import { bounds, Failure } from "#core/index.ts";
 import { fieldProblem } from "#http1/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
+import type { Route } from "./route-table.ts";
 import { refusedUrl } from "./send-failure.ts";
 
 /** What the connection decides by itself. */
@@ -10,21 +11,27 @@ const ours: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",
   "accept-encoding",
+  "proxy-authorization",
 ]);
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const plainTarget = /^[\x21-\x7e]*$/;
 
+/** Of a route, what a request's head says. */
+type HeadRoute = Pick<Route, "origin" | "way">;
+
 /**
- * The head of a request with its empty line. `rest`: of the URL, from behind its origin. `bodyBytes`: null without a body.
+ * The head of a request with its empty line; to a proxy with the whole address (RFC 9112 §3.2.2). `rest`: of the URL, from behind its origin. `bodyBytes`: null without a body.
  * Throws invalid_request where a header cannot be sent: it comes from the caller, and no other upstream would take it.
  */
 export function requestHead(
   request: OutboundRequest,
-  hostHeader: string,
+  { origin, way }: HeadRoute,
   rest: string,
   bodyBytes: number | null,
 ): string {
-  let text = `${request.method} ${targetOf(rest)} HTTP/1.1\r\nhost: ${hostHeader}\r\n`;
+  const prefix = way === null ? "" : way.targetPrefix;
+  let text = `${request.method} ${prefix}${targetOf(rest)} HTTP/1.1\r\nhost: ${origin.hostHeader}\r\n`;
+  if (way !== null) text += way.authorization;
   for (const name in request.headers) {
     const value = request.headers[name] ?? "";
     if (ours.has(name) || ours.has(name.toLowerCase())) continue;

@@ -2,11 +2,16 @@ import { expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { addressKind } from "./index.ts";
+import type { Resolve } from "./name-cache.ts";
 import { RouteTable } from "./route-table.ts";
 
 const unasked = () => Promise.reject(new Error("no look-up expected"));
 
-async function verdict(url: string, allowPrivateNetwork: boolean, table = new RouteTable(new FakeClock(), unasked)) {
+function tableOf(clock: FakeClock, resolve: Resolve): RouteTable {
+  return new RouteTable({ clock, resolve });
+}
+
+async function verdict(url: string, allowPrivateNetwork: boolean, table = tableOf(new FakeClock(), unasked)) {
   try {
     return (await table.find(url, allowPrivateNetwork)).targets.map((t) => t.base);
   } catch (thrown) {
@@ -71,14 +76,14 @@ test.each(refusedAlways)("%p is refused, whatever is allowed", async (url) => {
 test("a name is refused when any of its addresses is not public", async () => {
   for (const bad of ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.169.254", "0.0.0.0", "::ffff:127.0.0.1"]) {
     for (const addresses of [[bad], ["8.8.8.8", bad], [bad, "8.8.8.8"], [...Array(20).fill("8.8.8.8"), bad]]) {
-      const table = new RouteTable(new FakeClock(), async () => addresses);
+      const table = tableOf(new FakeClock(), async () => addresses);
       expect(await verdict("https://upstream.example/", false, table)).toBe("upstream_unreachable");
     }
   }
 });
 
 test("leave for the private network does not open link-local or metadata addresses behind a name", async () => {
-  const table = new RouteTable(new FakeClock(), async () => ["10.0.0.1", "169.254.169.254"]);
+  const table = tableOf(new FakeClock(), async () => ["10.0.0.1", "169.254.169.254"]);
   expect(await verdict("https://upstream.example/", true, table)).toBe("upstream_unreachable");
 });
 
@@ -86,7 +91,7 @@ test("a resolver that alternates between public and private answers never gets a
   const clock = new FakeClock();
   let asked = 0;
   const answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "127.0.0.1"]];
-  const table = new RouteTable(clock, async () => answers[asked++ % 3] ?? []);
+  const table = tableOf(clock, async () => answers[asked++ % 3] ?? []);
   let served = 0;
   for (let i = 0; i < 1_000; i++) {
     const found = await verdict("http://rebind.example/", false, table);
@@ -101,7 +106,7 @@ test("a resolver that alternates between public and private answers never gets a
 });
 
 test("what is dialled is the address that was checked, with the port of the URL", async () => {
-  const table = new RouteTable(new FakeClock(), async () => ["8.8.8.8", "2606:4700::1111"]);
+  const table = tableOf(new FakeClock(), async () => ["8.8.8.8", "2606:4700::1111"]);
   const route = await table.find("https://Upstream.example:8443/v1/x?y#z", false);
   expect(route.targets.map((t) => t.base)).toEqual(["https://8.8.8.8:8443", "https://[2606:4700::1111]:8443"]);
   expect(route.origin.hostHeader).toBe("upstream.example:8443");
@@ -110,7 +115,7 @@ test("what is dialled is the address that was checked, with the port of the URL"
 
 test("a known origin is routed without waiting and without another look-up", async () => {
   let asked = 0;
-  const table = new RouteTable(new FakeClock(), async () => {
+  const table = tableOf(new FakeClock(), async () => {
     asked++;
     return ["8.8.8.8"];
   });

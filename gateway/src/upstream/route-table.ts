@@ -1,8 +1,13 @@
-import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import ipaddr from "ipaddr.js";
+import { BoundedMap, bounds, type Egress, type EgressProxy, egressProxyFor } from "#core/index.ts";
+import type { Clock, OutboundNetwork } from "#ports/index.ts";
 import { type AddressKind, addressKind } from "./address-kind.ts";
+import { usualAuthorities } from "./authorities.ts";
 import { NameCache, type Resolve } from "./name-cache.ts";
+import { NameVerdicts } from "./name-verdicts.ts";
 import { type Origin, originEnd, parseOrigin } from "./origin.ts";
+import { proxyFailure } from "./proxy-failure.ts";
+import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { refusedAddress } from "./send-failure.ts";
 
 /** One address of an origin. What fetch is given is `base`, so that no second look-up can answer differently. */
@@ -22,6 +27,8 @@ export interface Route {
   readonly origin: Origin;
   readonly targets: readonly Target[];
   readonly tls: BunFetchRequestInitTLS | undefined;
+  /** The targets are a proxy's; null: the origin's own. */
+  readonly way: ProxyWay | null;
   /** The worst of all addresses of the name: one bad answer among good ones is an attack, not a choice. */
   readonly kind: AddressKind;
   /** Index of the target to begin with; moves on when one does not answer. */
@@ -30,46 +37,117 @@ export interface Route {
 
 interface Known {
   readonly origin: Origin;
+  readonly network: OutboundNetwork | undefined;
+  readonly way: ProxyWay | null;
   /** The list the route was made from: while the name cache hands out the same one, the route stands. */
   addresses: readonly string[];
   route: Route | null;
 }
 
+export interface RouteTableOptions {
+  readonly clock: Clock;
+  readonly resolve: Resolve;
+  /** All that are believed (PEM); left out: the machine's own. */
+  readonly authorities?: readonly string[] | undefined;
+  readonly egress?: Egress | null | undefined;
+}
+
 export class RouteTable {
   readonly #known = new BoundedMap<string, Known>(bounds.originsMax);
   readonly #names: NameCache;
+  readonly #verdicts: NameVerdicts;
   readonly #authorities: readonly string[] | undefined;
+  readonly #egress: Egress | null;
 
-  constructor(clock: Clock, resolve: Resolve, authorities?: readonly string[]) {
+  constructor({ clock, resolve, authorities, egress }: RouteTableOptions) {
     this.#authorities = authorities;
+    this.#egress = egress ?? null;
     this.#names = new NameCache(clock, resolve);
+    this.#verdicts = new NameVerdicts(clock, resolve);
   }
 
-  /** The route for a URL; a promise only while its name is being looked up. Throws upstream_unreachable. */
-  find(url: string, allowPrivateNetwork: boolean): Route | Promise<Route> {
-    const text = url.slice(0, originEnd(url));
-    const known = this.#known.get(text) ?? this.#add(text);
-    const { origin } = known;
+  /** The route for a URL; a promise only while a name is being looked up. Throws upstream_unreachable. */
+  find(url: string, allowPrivateNetwork: boolean, network?: OutboundNetwork): Route | Promise<Route> {
+    const known = this.#knownOf(url.slice(0, originEnd(url)), network);
+    const { origin, way } = known;
     // An address that is spelled out has the same verdict as its name; a forbidden name is not even looked up.
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowPrivateNetwork);
+    if (way !== null) return this.#byProxy(known, way.proxy, allowPrivateNetwork);
     const addresses = origin.addresses ?? this.#names.find(origin.hostname);
     if (addresses instanceof Promise)
       return addresses.then((found) => this.#routeTo(known, found, allowPrivateNetwork));
     return this.#routeTo(known, addresses, allowPrivateNetwork);
   }
 
-  #add(text: string): Known {
-    const known: Known = { origin: parseOrigin(text), addresses: [], route: null };
-    this.#known.set(text, known);
-    return known;
+  /** Whether a URL is reached through a proxy, or with what the runtime's client cannot be told. */
+  isSpecial(url: string, network?: OutboundNetwork): boolean {
+    if (network !== undefined) return true;
+    return this.#egress !== null && this.#knownOf(url.slice(0, originEnd(url)), network).way !== null;
+  }
+
+  #knownOf(text: string, network: OutboundNetwork | undefined): Known {
+    const name = network === undefined ? text : `${network.id} ${text}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const origin = parseOrigin(text);
+    const proxy = network?.proxy === undefined ? this.#proxyFor(origin) : network.proxy;
+    const way = proxy === null || origin.scheme === "demo" ? null : proxyWay(proxy, origin);
+    const added: Known = { origin, network, way, addresses: [], route: null };
+    this.#known.set(name, added);
+    return added;
+  }
+
+  #proxyFor(origin: Origin): EgressProxy | null {
+    return this.#egress === null ? null : egressProxyFor(this.#egress, origin);
+  }
+
+  /** The proxy looks the name up again, and is an administrator's word; what is known here of the name counts before. */
+  #byProxy(known: Known, proxy: EgressProxy, allowPrivateNetwork: boolean): Route | Promise<Route> {
+    const { origin } = known;
+    if (!allowPrivateNetwork && origin.addresses === null) {
+      const kind = this.#verdicts.find(origin.hostname);
+      if (kind instanceof Promise) {
+        return kind.then((found) => {
+          permit(found, origin, false);
+          return this.#toProxy(known, proxy);
+        });
+      }
+      permit(kind, origin, false);
+    }
+    return this.#toProxy(known, proxy);
+  }
+
+  #toProxy(known: Known, { hostname }: EgressProxy): Route | Promise<Route> {
+    if (ipaddr.isValid(hostname) || hostname === "localhost") {
+      const own = (known.addresses.length > 0 && known.addresses) || [
+        hostname === "localhost" ? "127.0.0.1" : hostname,
+      ];
+      return this.#routeBy(known, own);
+    }
+    const unknown = (thrown: unknown): never => {
+      throw proxyFailure("is not known by its name here", thrown);
+    };
+    try {
+      const found = this.#names.find(hostname);
+      return found instanceof Promise
+        ? found.then((all) => this.#routeBy(known, all), unknown)
+        : this.#routeBy(known, found);
+    } catch (thrown) {
+      return unknown(thrown);
+    }
   }
 
   #routeTo(known: Known, addresses: readonly string[], allowPrivateNetwork: boolean): Route {
+    const route = this.#routeBy(known, addresses);
+    permit(route.kind, known.origin, allowPrivateNetwork);
+    return route;
+  }
+
+  #routeBy(known: Known, addresses: readonly string[]): Route {
     if (known.route === null || known.addresses !== addresses) {
-      known.route = createRoute(known.origin, addresses, known.route, this.#authorities);
+      known.route = createRoute(known, addresses, this.#authorities);
       known.addresses = addresses;
     }
-    permit(known.route.kind, known.origin, allowPrivateNetwork);
     return known.route;
   }
 }
@@ -81,33 +159,50 @@ function permit(kind: AddressKind, origin: Origin, allowPrivateNetwork: boolean)
 
 /** Keeps the targets that stay, because what is known of their life stays true. */
 function createRoute(
-  origin: Origin,
+  { origin, route: previous, network, way }: Known,
   addresses: readonly string[],
-  previous: Route | null,
   authorities: readonly string[] | undefined,
 ): Route {
   const targets = addresses
     .slice(0, bounds.addressesMax)
-    .map((address) => previous?.targets.find((t) => t.address === address) ?? createTarget(origin, address));
-  return { origin, targets, tls: tlsOf(origin, authorities), kind: worst(addresses), preferred: 0 };
-}
-
-/** A literal address is verified against itself: a server name must not be an address (RFC 6066 §3). */
-function tlsOf(origin: Origin, authorities: readonly string[] | undefined): BunFetchRequestInitTLS | undefined {
-  if (origin.scheme !== "https") return undefined;
-  const literal = origin.addresses?.includes(origin.hostname) ?? false;
+    .map(
+      (address) =>
+        previous?.targets.find((t) => t.address === address) ??
+        createTarget(origin.scheme, address, way?.proxy.port ?? origin.port),
+    );
   return {
-    ...(literal ? {} : { serverName: origin.hostname }),
-    ...(authorities === undefined ? {} : { ca: [...authorities] }),
+    origin,
+    targets,
+    way,
+    tls: tlsOf(origin, authorities, network),
+    kind: worst(addresses),
+    preferred: 0,
   };
 }
 
-function createTarget(origin: Origin, address: string): Target {
+/** A literal address is verified against itself: a server name must not be an address (RFC 6066 §3). */
+function tlsOf(
+  origin: Origin,
+  authorities: readonly string[] | undefined,
+  network: OutboundNetwork | undefined,
+): BunFetchRequestInitTLS | undefined {
+  if (origin.scheme !== "https") return undefined;
+  const literal = origin.addresses?.includes(origin.hostname) ?? false;
+  const { authorities: more, client } = network ?? {};
+  const believed = more === undefined ? authorities : [...(authorities ?? usualAuthorities()), ...more];
+  return {
+    ...(literal ? {} : { serverName: origin.hostname }),
+    ...(believed === undefined ? {} : { ca: [...believed] }),
+    ...(client === undefined ? {} : { cert: client.certificate, key: client.key.reveal() }),
+  };
+}
+
+function createTarget(scheme: string, address: string, port: number): Target {
   const host = address.includes(":") ? `[${address}]` : address;
   return {
     address,
-    port: origin.port,
-    base: `${origin.scheme}://${host}:${origin.port}`,
+    port,
+    base: `${scheme}://${host}:${port}`,
     lifeMs: Number.NEGATIVE_INFINITY,
     answeredMs: Number.NEGATIVE_INFINITY,
     probing: false,

@@ -6,6 +6,7 @@ import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
 import { streamedBody } from "./large-body.ts";
 import { originEnd } from "./origin.ts";
+import { proxyFailure, proxyRefused, proxyTimedOut } from "./proxy-failure.ts";
 import { RequestBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import type { Route, RouteTable, Target } from "./route-table.ts";
@@ -39,7 +40,7 @@ export class SocketTransport implements Transport {
     if (signal.aborted) return Promise.reject(clientClosed().with({ arrival: "unsent" }));
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     try {
-      const found = this.#routes.find(request.url, request.allowPrivateNetwork);
+      const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network);
       if (!(found instanceof Promise)) return this.#ask(request, exchange, found);
       return exchange
         .race(found)
@@ -88,6 +89,8 @@ class SocketCall implements ConnectionUser {
   #target: Target;
   #tried = 0;
   #connection: Connection | null = null;
+  /** The one that ended before the answer began. */
+  #broken: Connection | null = null;
   /** Some of the request may have left. */
   #begun = false;
   #sent = false;
@@ -105,7 +108,7 @@ class SocketCall implements ConnectionUser {
     this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
     const whole = request.body instanceof Uint8Array ? request.body.length : null;
     const rest = request.url.slice(originEnd(request.url));
-    this.#head = requestHead(request, route.origin.hostHeader, rest, this.#streamed?.size ?? whole);
+    this.#head = requestHead(request, route, rest, this.#streamed?.size ?? whole);
     this.#first = route.preferred;
     this.#target = this.#nextTarget();
   }
@@ -161,7 +164,12 @@ class SocketCall implements ConnectionUser {
   }
 
   onHead(head: ResponseHead): void {
-    const { clock, exchange } = this.#parts;
+    const { clock, exchange, route } = this.#parts;
+    // No upstream says that: the proxy has passed nothing on.
+    if (head.status === 407 && route.way !== null && route.way.connect === null) {
+      exchange.fail(proxyRefused(head.status));
+      return;
+    }
     this.#target.answeredMs = clock.monotonic();
     this.#streamed?.answered();
     exchange.pause();
@@ -191,6 +199,7 @@ class SocketCall implements ConnectionUser {
       this.#body.breakOff(failedRead(thrown ?? new Error("the connection was closed")));
       return;
     }
+    this.#broken = connection;
     if (connection !== null && !connection.ready) this.#neverStood(thrown);
     else this.#parts.exchange.fail(this.#unanswered(thrown, connection));
   }
@@ -209,6 +218,10 @@ class SocketCall implements ConnectionUser {
     if (neverConnected(thrown) && this.#tried < route.targets.length) {
       this.#target = this.#nextTarget();
       this.#connect();
+      return;
+    }
+    if (route.way !== null && (neverConnected(thrown) || this.#broken?.asksProxy === true)) {
+      exchange.fail(thrown instanceof Failure ? thrown : proxyFailure(proxyFault(thrown), thrown));
       return;
     }
     const failure = thrown === undefined || thrown === null ? null : failedSend(thrown);
@@ -235,7 +248,7 @@ class SocketCall implements ConnectionUser {
   /** A timeout, or the caller: the connection is closed at once. */
   #failed(): void {
     const { exchange, route } = this.#parts;
-    const { failure } = exchange;
+    const failure = this.#byWhom(exchange.failure);
     if (failure === null) return;
     const standing = this.#connection?.ready === true;
     if (this.#connection !== null && !standing)
@@ -245,6 +258,12 @@ class SocketCall implements ConnectionUser {
     this.#abandonUpload();
     this.#body?.failed(failure);
     this.#settled.reject(this.#begun ? failure : failure.with({ arrival: "unsent" }));
+  }
+
+  /** A wait for the proxy that took too long says so. */
+  #byWhom(failure: Failure | null): Failure | null {
+    if (failure?.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
+    return proxyTimedOut(this.#parts.request.connectMs);
   }
 
   async #upload(connection: Connection, body: RequestBody): Promise<void> {
@@ -288,6 +307,12 @@ class SocketCall implements ConnectionUser {
     if (target === undefined) throw new Error("a route without targets");
     return target;
   }
+}
+
+function proxyFault(thrown: unknown): string {
+  if (neverConnected(thrown)) return "could not be reached";
+  if (thrown instanceof MalformedMessage) return "did not answer in HTTP";
+  return "closed the connection before it had opened a way to the upstream";
 }
 
 function malformed(cause: MalformedMessage): Failure {

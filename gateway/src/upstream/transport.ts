@@ -1,4 +1,4 @@
-import { bounds, type CallSignal, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, type Egress, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
@@ -24,7 +24,9 @@ export interface TransportOptions {
   /** `own`: HTTP/1.1 of our own on the runtime's sockets, the default. `runtime`: the runtime's fetch. */
   readonly http?: "own" | "runtime";
   /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
-  readonly authorities?: readonly string[];
+  readonly authorities?: readonly string[] | undefined;
+  /** The proxies that calls leave by; null or left out: none. Those of the process's environment are never asked unseen. */
+  readonly egress?: Egress | null;
 }
 
 /** One request on its way. `streamed`: how its body is read by the connection, where that is seen. */
@@ -63,13 +65,26 @@ interface SentOnKept {
 const demoScheme = "demo://";
 
 export function createTransport(options: TransportOptions): Transport {
-  const routes = new RouteTable(options.clock, options.resolve ?? systemResolve, options.authorities);
+  const { clock, resolve = systemResolve, authorities, egress } = options;
+  const routes = new RouteTable({ clock, resolve, authorities, egress });
   const runtime = new FetchTransport(options, routes);
-  if (options.http === "runtime") return runtime;
-  const own = new SocketTransport(options.clock, routes);
+  const own = new SocketTransport(clock, routes);
+  if (options.http === "runtime") {
+    const isOwn = ({ url, network }: OutboundRequest) => !url.startsWith(demoScheme) && isSpecial(routes, url, network);
+    return { send: (request, signal) => (isOwn(request) ? own : runtime).send(request, signal) };
+  }
   return {
     send: (request, signal) => (request.url.startsWith(demoScheme) ? runtime : own).send(request, signal),
   };
+}
+
+/** What cannot be sent at all is told by whoever sends it. */
+function isSpecial(routes: RouteTable, url: string, network: OutboundRequest["network"]): boolean {
+  try {
+    return routes.isSpecial(url, network);
+  } catch {
+    return false;
+  }
 }
 
 class FetchTransport implements Transport {

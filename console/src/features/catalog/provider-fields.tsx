@@ -38,6 +38,10 @@ const advancedSettings: ReadonlySet<string> = new Set([
   "reasoning_field",
   "schema_output",
   "stream_options",
+  "proxy",
+  "ca",
+  "client_certificate",
+  "client_key",
 ]);
 
 /** The form of a provider, as its kind asks. */

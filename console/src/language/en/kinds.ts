@@ -32,6 +32,22 @@ export const kinds = {
       label: "Pass-through",
       help: '\'{"price_per_call": 0.001, "deny": ["fine_tuning"]}\': what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
     },
+    proxy: {
+      label: "Egress proxy",
+      help: "By which calls to this provider leave, such as http://user:password@proxy.example:3128; none for straight. Default: as the gateway's environment says.",
+    },
+    ca: {
+      label: "Certificate authorities",
+      help: "PEM, believed beside the usual ones.",
+    },
+    client_certificate: {
+      label: "Client certificate",
+      help: "PEM, which the gateway shows of itself. Goes with its key.",
+    },
+    client_key: {
+      label: "Client key",
+      help: "PEM, not encrypted.",
+    },
     output_cap: {
       label: "Output limit field",
       help: "What the server calls it. A call that names it otherwise is changed.",

@@ -171,6 +171,7 @@ export const providers = {
       name: "The host name could not be resolved.",
       unreachable: "The provider could not be reached.",
       certificate: "The server's certificate is not valid.",
+      proxy: "The egress proxy opened no way to it.",
       timeout: "The provider took too long.",
       truncated: "The connection broke before the answer was complete.",
       not_sendable: "The request contains a header that cannot be sent.",
@@ -193,6 +194,7 @@ export const providers = {
       check_reachability:
         "Check the base URL and its port, that the server is running, and that no firewall blocks this machine.",
       check_certificate: "It has expired, is for another name, or its authority is not known here.",
+      check_proxy: "Check the proxy's address and credentials, and its own rules for this host.",
       top_up: "Its credit is used up or its bill is unpaid. Top it up at the provider.",
       try_later_or_allow_time:
         "It was reached but is too slow, or something in between holds the answer back. Try again, or allow more time.",

@@ -31,6 +31,22 @@ export const kinds: Translation<typeof english> = {
       label: "透传请求",
       help: '\'{"price_per_call": 0.001, "deny": ["fine_tuning"]}\'：/v1/providers/… 下没有模型价格的请求按此计费，单位为美元（未设置时，有预算限制的此类请求会被拒绝）；deny 为除账号管理类路径外还要拒绝的路径前缀。',
     },
+    proxy: {
+      label: "出站代理",
+      help: "调用此提供商时经过的代理，例如 http://user:password@proxy.example:3128；填 none 则直连。默认：按网关环境变量。",
+    },
+    ca: {
+      label: "证书颁发机构",
+      help: "PEM 格式，在常用颁发机构之外一并信任。",
+    },
+    client_certificate: {
+      label: "客户端证书",
+      help: "PEM 格式，网关用来证明自身身份，须与其私钥一起填写。",
+    },
+    client_key: {
+      label: "客户端私钥",
+      help: "PEM 格式，未加密。",
+    },
     output_cap: {
       label: "输出上限字段名",
       help: "服务器使用的字段名。使用其他字段名的请求会被改写。",

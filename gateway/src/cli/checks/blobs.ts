@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bounds } from "#core/index.ts";
+import { networkOf } from "#main/network.ts";
 import { openBlobs } from "#main/open-blobs.ts";
 import type { BlobStore } from "#ports/index.ts";
 import { createSpool } from "#storage/index.ts";
@@ -26,7 +27,7 @@ export const blobsCheck: Check = async ({ environment, clock }) => {
     const blobs = openBlobs(environment, {
       clock,
       spool,
-      transport: createTransport({ clock, http: environment.http }),
+      transport: createTransport({ clock, ...networkOf(environment) }),
     });
     const { promise, reject } = Promise.withResolvers<never>();
     late.signal.addEventListener("abort", () => reject(new Error("it does not answer in time")), { once: true });

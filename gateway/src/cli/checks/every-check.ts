@@ -2,6 +2,7 @@ import { blobsCheck } from "./blobs.ts";
 import { configFileCheck } from "./config-file.ts";
 import { dataDirCheck } from "./data-dir.ts";
 import { databaseCheck } from "./database.ts";
+import { egressCheck } from "./egress.ts";
 import type { Check } from "./finding.ts";
 import { journalCheck } from "./journal.ts";
 import { machineCheck } from "./machine.ts";
@@ -19,6 +20,7 @@ export const everyCheck: readonly Check[] = [
   journalCheck,
   configFileCheck,
   portCheck,
+  egressCheck,
   machineCheck,
   telemetryCheck,
   providersCheck,

@@ -29,7 +29,7 @@ export const providersCheck: Check = async ({ environment, clock, online }) => {
     return [fail("providers", failureLine(thrown), "see the checks above")];
   }
   if (providers.length === 0) return [warn("providers", "there are none", "declare one in the config file")];
-  const probe = ownProbe(clock);
+  const probe = ownProbe(clock, environment);
   const findings: Finding[] = [];
   for (let from = 0; from < providers.length; from += atOnceMax) {
     const some = providers.slice(from, from + atOnceMax);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { EnvironmentInvalid } from "#config/index.ts";
-import { systemClock } from "#system/index.ts";
+import { systemClock, trustAuthorities } from "#system/index.ts";
 import { type Finding, fail, type Ground } from "../checks/finding.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
@@ -46,7 +46,9 @@ async function examine(terminal: Terminal, online: boolean): Promise<readonly Fi
 async function groundOf(terminal: Terminal, online: boolean): Promise<Ground | readonly Finding[]> {
   try {
     const { variables } = terminal;
-    return { environment: await environmentOf(variables), variables, clock: systemClock, online };
+    const environment = await environmentOf(variables);
+    trustAuthorities(environment.authorities);
+    return { environment, variables, clock: systemClock, online };
   } catch (thrown) {
     if (!(thrown instanceof EnvironmentInvalid)) throw thrown;
     return thrown.problems.map((problem) => fail("environment", problem, "see the table of variables in the docs"));

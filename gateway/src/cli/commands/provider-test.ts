@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Catalog, Provider } from "#core/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
-import { withControl } from "../open.ts";
+import { environmentOf, withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -15,11 +15,12 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
     .argument("<id>", "the provider's id")
     .option("--model <name>", "the name the provider knows (default: one that is deployed on it)")
     .action(async (id: string, options: { readonly model?: string }, command: Command) => {
+      const environment = await environmentOf(terminal.variables);
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
         const catalog = await controlStore.catalog();
         const { provider, kind } = await subjectOf(catalog, id);
         const { ownProbe } = await import("../own-probe.ts");
-        const probe = ownProbe(clock);
+        const probe = ownProbe(clock, environment);
         const { signal } = new AbortController();
         const listing = await probe.listModels(provider, kind, signal);
         const models = listing?.models?.map((each) => each.id) ?? null;

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { serveOrders } from "#system/index.ts";
+import { serveOrders, trustAsTheProcess } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
 import type { ExplainOrder } from "./explain-messages.ts";
@@ -32,6 +32,7 @@ function open(): Promise<Database> {
 }
 
 async function openFor(place: SentPlace): Promise<Database> {
+  trustAsTheProcess();
   const database = await openInThread(place);
   await prepareForExplained(database);
   return database;

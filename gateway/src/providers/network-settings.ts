@@ -1,0 +1,109 @@
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { EgressProxyInvalid, type Provider, parseEgressProxy, Secret } from "#core/index.ts";
+import type { OutboundNetwork } from "#ports/index.ts";
+import { type SettingField, settingField } from "./setting-field.ts";
+import { settingText } from "./settings.ts";
+
+const proxySetting = "proxy";
+const caSetting = "ca";
+const certificateSetting = "client_certificate";
+const keySetting = "client_key";
+
+/** Settings of every kind: how the account's connections differ from all others. */
+export const networkFields: readonly SettingField[] = [
+  settingField(proxySetting, "Egress proxy", {
+    type: "secret",
+    help: "By which calls to this provider leave, such as http://user:password@proxy.example:3128; none for straight. Default: as the gateway's environment says.",
+    leads: true,
+  }),
+  settingField(caSetting, "Certificate authorities", {
+    help: "PEM, believed beside the usual ones.",
+    leads: true,
+  }),
+  settingField(certificateSetting, "Client certificate", {
+    help: "PEM, which the gateway shows of itself. Goes with its key.",
+  }),
+  settingField(keySetting, "Client key", { type: "secret", help: "PEM, not encrypted." }),
+];
+
+/** What is wrong with them; null when nothing is. */
+export function networkProblem(provider: Provider): string | null {
+  const problem = (name: string, text: string) => `settings.${name} ${text}`;
+  const proxy = settingText(provider, proxySetting);
+  if (proxy !== null && proxy !== "none") {
+    try {
+      parseEgressProxy(proxy);
+    } catch (thrown) {
+      return problem(proxySetting, thrown instanceof EgressProxyInvalid ? thrown.message : "cannot be read");
+    }
+  }
+  const ca = settingText(provider, caSetting);
+  if (ca !== null && !areCertificates(ca)) return problem(caSetting, notPem);
+  const certificate = settingText(provider, certificateSetting);
+  const key = settingText(provider, keySetting);
+  if ((certificate === null) !== (key === null)) {
+    return problem(
+      certificate === null ? certificateSetting : keySetting,
+      "is missing: certificate and key go together",
+    );
+  }
+  if (certificate === null || key === null) return null;
+  if (!areCertificates(certificate)) return problem(certificateSetting, notPem);
+  return keyProblem(certificate, key);
+}
+
+const notPem = "must be PEM, with lines -----BEGIN CERTIFICATE-----";
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function certificatesIn(text: string): readonly string[] {
+  return text.match(certificatePattern) ?? [];
+}
+
+function areCertificates(text: string): boolean {
+  const found = certificatesIn(text);
+  try {
+    for (const one of found) new X509Certificate(one);
+    return found.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function keyProblem(certificate: string, key: string): string | null {
+  try {
+    const isIts = new X509Certificate(certificatesIn(certificate)[0] ?? "").checkPrivateKey(createPrivateKey(key));
+    return isIts ? null : `settings.${keySetting} is not the key of settings.${certificateSetting}`;
+  } catch {
+    return `settings.${keySetting} must be a private key in PEM, not encrypted`;
+  }
+}
+
+/** Read once for each reading of the catalogue: an account's settings are frozen with it. */
+const known = new WeakMap<Provider["settings"], { readonly network: OutboundNetwork | undefined }>();
+
+/** How the connections of this account differ from all others; undefined: in nothing. */
+export function networkOf(provider: Provider): OutboundNetwork | undefined {
+  const { settings } = provider;
+  const found = known.get(settings);
+  if (found !== undefined) return found.network;
+  const network = readNetwork(provider);
+  known.set(settings, { network });
+  return network;
+}
+
+function readNetwork(provider: Provider): OutboundNetwork | undefined {
+  const proxy = settingText(provider, proxySetting);
+  const ca = settingText(provider, caSetting);
+  const certificate = settingText(provider, certificateSetting);
+  const key = settingText(provider, keySetting);
+  if (proxy === null && ca === null && certificate === null) return undefined;
+  const id = createHash("sha256")
+    .update(JSON.stringify([proxy, ca, certificate, key]))
+    .digest("base64url");
+  return Object.freeze({
+    id,
+    ...(proxy === null ? {} : { proxy: proxy === "none" ? null : parseEgressProxy(proxy) }),
+    ...(ca === null ? {} : { authorities: certificatesIn(ca) }),
+    ...(certificate === null || key === null ? {} : { client: { certificate, key: new Secret(key) } }),
+  });
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Egress, Failure, parseEgressProxy, parseExemptions } from "#core/index.ts";
+import type { OutboundRequest } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { until } from "../../../test/until.ts";
+import { type EgressGround, openEgressGround } from "../../test/egress-ground.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { outbound } from "../../test/outbound.ts";
+import { createTransport } from "./index.ts";
+import type { TransportOptions } from "./transport.ts";
+
+const never = new AbortController().signal;
+const decoder = new TextDecoder();
+
+describe.each(["own", "runtime"] as const)("calls through an egress proxy: %s", (http) => {
+  let ground: EgressGround;
+  beforeAll(async () => {
+    ground = await openEgressGround();
+  });
+  afterAll(() => ground.close());
+
+  const egressTo = (address: string, exempt = ""): Egress => {
+    const proxy = parseEgressProxy(address);
+    return { http: proxy, https: proxy, exempt: parseExemptions(exempt).rules };
+  };
+  const open = (more: Partial<TransportOptions> = {}) =>
+    createTransport({
+      clock: systemClock,
+      http,
+      resolve: async () => [],
+      authorities: [ground.authority],
+      egress: egressTo(`http://user:pass%20word@127.0.0.1:${ground.port}`),
+      ...more,
+    });
+  const say = async (transport: ReturnType<typeof open>, url: string, changes: Partial<OutboundRequest> = {}) => {
+    const { status, body } = await transport.send(outbound(url, { allowPrivateNetwork: false, ...changes }), never);
+    return [status, decoder.decode(await body.readAll(1_000, "idle", 5_000))];
+  };
+  const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
+    const thrown = await work.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (thrown instanceof Failure) return thrown;
+    throw new Error(`no Failure, but ${String(thrown)}`);
+  };
+
+  test("https goes by CONNECT with the name, which nobody here knows, and the certificate is the upstream's", async () => {
+    ground.seen.length = 0;
+    const transport = open();
+    expect(await say(transport, "https://upstream.example:8443/v1/x")).toEqual([
+      200,
+      "https upstream.example:8443 /v1/x 13",
+    ]);
+    // The tunnel is kept for the next call.
+    expect(await say(transport, "https://upstream.example:8443/v1/y")).toEqual([
+      200,
+      "https upstream.example:8443 /v1/y 13",
+    ]);
+    expect(ground.seen).toEqual([
+      { line: "CONNECT upstream.example:8443 HTTP/1.1", authorization: `Basic ${btoa("user:pass word")}` },
+    ]);
+    const strange = open({ authorities: undefined });
+    expect(await failureOf(say(strange, "https://upstream.example/"))).toMatchObject({ accountFault: "certificate" });
+  });
+
+  test("a body of three megabytes arrives whole through the tunnel, and so does one that is streamed", async () => {
+    const size = 3_000_000;
+    const streamed = { size, open: () => new Blob([new Uint8Array(size)]).stream() };
+    for (const body of [new Uint8Array(size), streamed]) {
+      expect(await say(open(), "https://upstream.example/", { body })).toEqual([
+        200,
+        `https upstream.example / ${size}`,
+      ]);
+    }
+  });
+
+  test("http names the whole address, with the credentials for the proxy alone", async () => {
+    ground.seen.length = 0;
+    const headers = { "proxy-authorization": "Basic other", "content-type": "application/json" };
+    expect(await say(open(), "http://upstream.example/v1/x?a=1", { headers })).toEqual([
+      200,
+      "http upstream.example /v1/x?a=1 13",
+    ]);
+    expect(ground.seen).toEqual([
+      { line: "POST http://upstream.example/v1/x?a=1 HTTP/1.1", authorization: `Basic ${btoa("user:pass word")}` },
+    ]);
+  });
+
+  test("what NO_PROXY names, and this machine itself, is reached straight", async () => {
+    ground.seen.length = 0;
+    const exempt = open({
+      egress: egressTo(`http://127.0.0.1:${ground.port}`, ".example"),
+      resolve: async () => ["127.0.0.1"],
+    });
+    const place = `upstream.example:${ground.plainPort}`;
+    expect(await say(exempt, `http://${place}/`, { allowPrivateNetwork: true })).toEqual([200, `http ${place} / 13`]);
+    const own = await say(open(), `http://127.0.0.1:${ground.plainPort}/`, { allowPrivateNetwork: true });
+    expect(own[0]).toBe(200);
+    expect(ground.seen).toEqual([]);
+  });
+
+  test("private, forbidden and machines' own names are refused before the proxy is asked", async () => {
+    ground.seen.length = 0;
+    const refused = [
+      "http://10.0.0.1/",
+      "https://169.254.169.254/",
+      "https://metadata.google.internal/",
+      "http://db/",
+      "https://a.internal/",
+      "https://x.svc.cluster.local/",
+    ];
+    for (const url of refused) {
+      expect((await failureOf(say(open(), url))).accountFault).toMatch(/^(private|forbidden)_address$/);
+    }
+    // What this machine's resolver says of a name counts too.
+    const known = open({ resolve: async () => ["192.168.1.1"] });
+    expect(await failureOf(say(known, "https://upstream.example/"))).toMatchObject({ accountFault: "private_address" });
+    expect(ground.seen).toEqual([]);
+    // A provider that may use the private network may use the proxy's.
+    const allowed = await say(known, "https://upstream.example/", { allowPrivateNetwork: true });
+    expect(allowed[0]).toBe(200);
+  });
+
+  test("a resolver that never answers holds up nobody for long, and is not asked at each call", async () => {
+    const clock = new FakeClock();
+    let asked = 0;
+    const resolve = () => {
+      asked++;
+      return new Promise<never>(() => {});
+    };
+    const transport = open({ clock, resolve });
+    const first = say(transport, "https://upstream.example/");
+    await until(() => asked === 1);
+    clock.advance(2_001);
+    expect((await first)[0]).toBe(200);
+    expect((await say(transport, "https://upstream.example/"))[0]).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  test("an account has a proxy of its own, or none", async () => {
+    ground.seen.length = 0;
+    const none = { id: "none", proxy: null };
+    const place = `http://upstream.example:${ground.plainPort}/`;
+    const direct = open({ resolve: async () => ["127.0.0.1"] });
+    expect((await say(direct, place, { network: none, allowPrivateNetwork: true }))[0]).toBe(200);
+    expect(ground.seen).toEqual([]);
+    const own = { id: "own", proxy: parseEgressProxy(`127.0.0.1:${ground.port}`) };
+    expect((await say(open({ egress: null }), "https://upstream.example/", { network: own }))[0]).toBe(200);
+    expect(ground.seen).toHaveLength(1);
+  });
+
+  describe("a proxy that", () => {
+    test.each([
+      ["refuses", "refuse", "The egress proxy did not open a way to the upstream (status 403)."],
+      [
+        "wants other credentials",
+        "challenge",
+        "The egress proxy wants a user and a password, or others than it was given (status 407).",
+      ],
+      ["cuts", "cut", "The egress proxy closed the connection before it had opened a way to the upstream."],
+      [
+        "cuts in the middle of its answer",
+        "cut_late",
+        "The egress proxy closed the connection before it had opened a way to the upstream.",
+      ],
+      ["speaks something else", "other", "The egress proxy did not answer in HTTP."],
+      ["never ends its answer", "endless", "The egress proxy did not answer in HTTP."],
+      ["says more than it was asked", "chatty", "The egress proxy answered with more than it was asked."],
+    ] as const)("%s is told so, and nothing of the request was sent", async (_, behaviour, message) => {
+      using _mood = ground.behave(behaviour);
+      const failure = await failureOf(say(open(), "https://upstream.example/"));
+      expect(failure).toMatchObject({
+        code: "upstream_unreachable",
+        message,
+        accountFault: "proxy",
+        arrival: "unsent",
+        retry: "other",
+      });
+      expect(Bun.inspect(failure)).not.toContain(btoa("user:pass word"));
+    });
+
+    test("hangs is given up when the connect clock has run", async () => {
+      using _mood = ground.behave("hang");
+      const clock = new FakeClock();
+      const connects = ground.connects;
+      const failure = failureOf(say(open({ clock }), "https://upstream.example/"));
+      await until(() => ground.connects > connects);
+      clock.advance(5_001);
+      expect(await failure).toMatchObject({
+        accountFault: "proxy",
+        arrival: "unsent",
+        message: "The egress proxy did not open a way to the upstream in time (connect timeout, 5000 ms).",
+      });
+    });
+
+    test("is not there is told so", async () => {
+      const gone = open({ egress: egressTo("http://127.0.0.1:1") });
+      expect(await failureOf(say(gone, "https://upstream.example/"))).toMatchObject({
+        accountFault: "proxy",
+        message: "The egress proxy could not be reached.",
+        arrival: "unsent",
+      });
+      const unknown = open({ egress: egressTo("http://proxy.example:1") });
+      expect(await failureOf(say(unknown, "https://upstream.example/"))).toMatchObject({
+        accountFault: "proxy",
+        message: "The egress proxy is not known by its name here.",
+        arrival: "unsent",
+      });
+    });
+
+    test("wants other credentials for http is told so, not passed on as the upstream's answer", async () => {
+      using _mood = ground.behave("challenge");
+      expect(await failureOf(say(open(), "http://upstream.example/"))).toMatchObject({
+        accountFault: "proxy",
+        arrival: "unsent",
+      });
+    });
+  });
+
+  test("a caller that leaves while the proxy is asked closes the connection to it", async () => {
+    using _mood = ground.behave("hang");
+    const connects = ground.connects;
+    const before = ground.open;
+    const leaving = new AbortController();
+    const sent = failureOf(open().send(outbound("https://upstream.example/"), leaving.signal));
+    await until(() => ground.connects > connects);
+    leaving.abort();
+    expect((await sent).code).toBe("client_closed");
+    await until(() => ground.open <= before);
+  });
+});
