@@ -1,3 +1,4 @@
 /** The schema of the config file and what is read off it. */
 export * from "./config.ts";
 export * from "./config-fields.ts";
+export * from "./config-people.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { modelTypeSchema } from "./model-type.ts";
 import { modelNamePattern, modelNameRule, nameLettersMax, slugPattern, slugRule } from "./names.ts";
 import { longContextFields, priceFields } from "./usage-classes.ts";
@@ -251,6 +252,17 @@ export const configSchema = z.strictObject({
   providers: z.array(providerSchema).max(10_000).optional(),
   models: z.array(modelSchema).max(100_000).optional(),
   workspaces: z.array(workspaceSchema).max(100_000).optional(),
+  users: z
+    .array(userSchema)
+    .max(10_000)
+    .optional()
+    .describe("Who may open the console. One that vanishes is disabled."),
+  tokens: z
+    .array(tokenSchema)
+    .max(10_000)
+    .optional()
+    .describe("Admin tokens of scripts. One that vanishes is revoked."),
+  oidc: z.array(oidcSchema).max(100).optional().describe("Accounts of single sign-on."),
   settings: settingsSchema.optional(),
 });
 

@@ -1,4 +1,5 @@
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
+import { tokenConflicts, userConflicts } from "./people-conflicts.ts";
 
 /** Where in the configuration, and what is wrong there, in words that never hold a secret. */
 export interface Conflict {
@@ -35,6 +36,14 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
   found.push(...workspaceConflicts(config.workspaces ?? []));
   // A file without providers may grant those that were made elsewhere.
   if (config.providers !== undefined) found.push(...grantConflicts(config.workspaces ?? [], providerIds));
+  const users = config.users ?? [];
+  const tokens = config.tokens ?? [];
+  found.push(
+    ...repeated(users, ({ email }) => email.toLowerCase(), ["users"], "email", "user"),
+    ...userConflicts(users),
+  );
+  found.push(...repeated(tokens, ({ name }) => name, ["tokens"], "name", "token"), ...tokenConflicts(tokens));
+  found.push(...repeated(config.oidc ?? [], ({ id }) => id, ["oidc"], "id", "account of single sign-on"));
   return found;
 }
 

@@ -81,13 +81,14 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     control = await joinDatabase(environment, control, broken.reject);
     await keepToOneBlobFolder(environment, control);
     processes = await openProcesses({ control, version: options.version });
-    const governed = environment.administrator !== null || (await control.people.administratorExists());
-    if (!governed) refuseOpenHosts(environment);
     if (environment.configFile !== null) {
       shared = sharedConfig({ file: environment.configFile, control, processes, variables: options.variables });
       if (shared === null) await applyConfigFile(environment.configFile, options.variables, controlStore);
       else await shared.start();
     }
+    // The file may have declared one.
+    const governed = environment.administrator !== null || (await control.people.administratorExists());
+    if (!governed) refuseOpenHosts(environment);
     const secrets = new FirstSecrets(environment.dataDir);
     // Those of an earlier run: the key's holder has the console.
     if (governed) secrets.remove();

@@ -12,9 +12,9 @@ export function words(line: string): readonly string[] {
   return line.split(" ");
 }
 
-export async function startGateway(dataDir: string) {
+export async function startGateway(dataDir: string, variables: Readonly<Record<string, string>> = administrator) {
   const child = Bun.spawn([process.execPath, "--no-env-file", programs.cli, "serve"], {
-    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...variables },
     stdout: "pipe",
     stderr: "ignore",
   });
@@ -58,7 +58,7 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const piece of output) {
     text += decoder.decode(piece, { stream: true });
-    const found = /http:\/\/localhost:(\d+)/.exec(text);
+    const found = /http:\/\/(?:localhost|0\.0\.0\.0):(\d+)/.exec(text);
     if (found !== null) return `http://127.0.0.1:${found[1]}`;
   }
   throw new Error(`the gateway ended: ${text}`);

@@ -22,6 +22,7 @@ import { addSimulate } from "./commands/simulate.ts";
 import { addTokenCreate } from "./commands/token-create.ts";
 import { addTokenList } from "./commands/token-list.ts";
 import { addTokenRevoke } from "./commands/token-revoke.ts";
+import { addTokenSecret } from "./commands/token-secret.ts";
 import { addUserCreate } from "./commands/user-create.ts";
 import { addUserDisable, addUserEnable, addUserRemove } from "./commands/user-end.ts";
 import { addUserList } from "./commands/user-list.ts";
@@ -78,6 +79,7 @@ export function createProgram(terminal: Terminal): Command {
   addTokenCreate(token, terminal);
   addTokenList(token, terminal);
   addTokenRevoke(token, terminal);
+  addTokenSecret(token, terminal);
   addLogin(program, terminal);
   addLogout(program, terminal);
   const provider = program.command("provider").description("try providers");

@@ -1,6 +1,7 @@
 import type { Conflict, ProviderConfig } from "@sluice/contract";
 import { type ConfigCheck, didYouMean } from "#config/index.ts";
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { looksLikeAdminToken } from "#identity/index.ts";
 import {
   defaultBaseUrl,
   kindForm,
@@ -37,7 +38,7 @@ export const kindCheck: ConfigCheck = (config) => {
     const hint = didYouMean(provider.kind, kindIds);
     return [{ ...conflict, message: `${conflict.message}${hint === "" ? `; there are ${kindIds.join(", ")}` : hint}` }];
   });
-  return [...misspelt, ...others];
+  return [...misspelt, ...others, ...secretConflicts(config)];
 };
 
 const kindIds = providerKinds.map(({ id }) => id);
@@ -70,4 +71,18 @@ function providerOf(config: ProviderConfig): Provider {
     settings: config.settings ?? {},
     enabled: config.enabled ?? true,
   };
+}
+
+/** A secret that is not of the kind that is made would never be taken. */
+function secretConflicts({ tokens = [] }: Parameters<ConfigCheck>[0]): readonly Conflict[] {
+  return tokens.flatMap(({ secret }, index): Conflict[] =>
+    secret === undefined || looksLikeAdminToken(secret)
+      ? []
+      : [
+          {
+            path: ["tokens", index, "secret"],
+            message: "is no secret of an admin token; `sluice token secret` makes one",
+          },
+        ],
+  );
 }

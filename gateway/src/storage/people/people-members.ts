@@ -5,6 +5,7 @@ import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { endAgents } from "./agent-ends.ts";
+import { refuseFilePeople } from "./file-people.ts";
 import { settleKeys } from "./people-keys.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { personOf, slugOf, userRow } from "./people-rows.ts";
@@ -24,6 +25,7 @@ export async function setMember(
   auditSource: AuditSource,
 ): Promise<Member> {
   return await auditedWrite(options, auditSource, async (under) => {
+    await refuseFileUser(under, userId);
     if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
     await putMember(under, { workspaceId, userId, role, keptSession: null });
     await endAgents(under, { userId });
@@ -79,38 +81,50 @@ export async function removeMember(
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log } = under;
-    const role = await roleOf(transaction, workspaceId, userId);
-    if (role === null) {
-      throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
-    }
-    await refuseOwnerless(transaction, workspaceId, userId);
-    const slug = await slugOf(transaction, workspaceId);
-    const leaver = await userRow(transaction, userId);
-    const { email } = leaver;
-    const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
-      transaction
-        .deleteFrom(table)
-        .where("workspace_id", "=", workspaceId)
-        .where(column as never, "=", value as never);
-    await place("members", "user_id").execute();
-    // They hold nothing any more; without this they would hold again should their maker come back.
-    const tokens = await transaction
-      .selectFrom("admin_tokens")
-      .select("name")
-      .where("workspace_id", "=", workspaceId)
-      .where("owner_id", "=", userId)
-      .orderBy("name")
-      .execute();
-    await place("admin_tokens", "owner_id").execute();
-    await place("invitations", "invited_by").execute();
-    // One to them that they did not open yet would bring them back.
-    await place("invitations", "email", email).execute();
-    await settleKeys(under, { leaver, keys, workspaceId });
-    await endAgents(under, { userId });
-    const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
-    log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
+    await refuseFileUser(under, userId);
+    await dropMember(under, { workspaceId, userId, keys });
   });
+}
+
+/** The config file says of its users what they hold anywhere. */
+async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Promise<void> {
+  const { email } = await userRow(transaction, userId);
+  await refuseFilePeople(transaction, "users", userId, `user ${email}`);
+}
+
+/** The removal itself, whoever makes it. */
+export async function dropMember(under: AuditedWrite, { workspaceId, userId, keys }: Leaving): Promise<void> {
+  const { transaction, log } = under;
+  const role = await roleOf(transaction, workspaceId, userId);
+  if (role === null) {
+    throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
+  }
+  await refuseOwnerless(transaction, workspaceId, userId);
+  const slug = await slugOf(transaction, workspaceId);
+  const leaver = await userRow(transaction, userId);
+  const { email } = leaver;
+  const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
+    transaction
+      .deleteFrom(table)
+      .where("workspace_id", "=", workspaceId)
+      .where(column as never, "=", value as never);
+  await place("members", "user_id").execute();
+  // They hold nothing any more; without this they would hold again should their maker come back.
+  const tokens = await transaction
+    .selectFrom("admin_tokens")
+    .select("name")
+    .where("workspace_id", "=", workspaceId)
+    .where("owner_id", "=", userId)
+    .orderBy("name")
+    .execute();
+  await place("admin_tokens", "owner_id").execute();
+  await place("invitations", "invited_by").execute();
+  // One to them that they did not open yet would bring them back.
+  await place("invitations", "email", email).execute();
+  await settleKeys(under, { leaver, keys, workspaceId });
+  await endAgents(under, { userId });
+  const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
+  log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
 }
 
 function ranks(role: WorkspaceRole | null): number {

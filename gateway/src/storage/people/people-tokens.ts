@@ -1,10 +1,11 @@
 import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
-import { auditedWrite } from "../changes/audited-write.ts";
+import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cursorOf, cutPage, isBehind, placeOf } from "../database/pages.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
+import { refuseFilePeople } from "./file-people.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
 
@@ -77,43 +78,60 @@ export async function createToken(
   token: NewToken,
   auditSource: AuditSource,
 ): Promise<AdminToken> {
-  return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
-    const owner = await userRow(transaction, token.ownerId);
-    const place = await grantPlace(transaction, token.grant);
-    const { count } = await transaction
-      .selectFrom("admin_tokens")
-      .select((eb) => eb.fn.countAll<number>().as("count"))
-      .where("owner_id", "=", token.ownerId)
-      .executeTakeFirstOrThrow();
-    if (Number(count) >= bounds.tokensPerUserMax) {
-      throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
-    }
-    const row = {
-      id: options.ids.next("adt_"),
-      name: token.name,
-      digest: token.digest,
-      prefix: token.prefix,
-      ...grantColumns(token.grant),
-      owner_id: token.ownerId,
-      made_with: token.madeWith ?? null,
-      created_at: at,
-      expires_at: token.expiresAt,
-      last_used_at: null,
-    };
-    await transaction.insertInto("admin_tokens").values(row).execute();
-    log.record("create", `admin token ${place}/${token.name}`, null, tokenView(row), row.workspace_id);
-    return tokenOf(await tokenRows(transaction).where("admin_tokens.id", "=", row.id).executeTakeFirstOrThrow());
+  return await auditedWrite(options, auditSource, async (under) => {
+    const id = await insertToken(under, options, token);
+    return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow());
   });
 }
 
+/** Gives its id. */
+export async function insertToken(
+  { transaction, log, at }: AuditedWrite,
+  options: Pick<PeopleContext, "ids">,
+  token: NewToken,
+): Promise<string> {
+  const owner = await userRow(transaction, token.ownerId);
+  const place = await grantPlace(transaction, token.grant);
+  const { count } = await transaction
+    .selectFrom("admin_tokens")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("owner_id", "=", token.ownerId)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= bounds.tokensPerUserMax) {
+    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
+  }
+  const row = {
+    id: options.ids.next("adt_"),
+    name: token.name,
+    digest: token.digest,
+    prefix: token.prefix,
+    ...grantColumns(token.grant),
+    owner_id: token.ownerId,
+    made_with: token.madeWith ?? null,
+    created_at: at,
+    expires_at: token.expiresAt,
+    last_used_at: null,
+  };
+  await transaction.insertInto("admin_tokens").values(row).execute();
+  log.record("create", `admin token ${place}/${token.name}`, null, tokenView(row), row.workspace_id);
+  return row.id;
+}
+
 export async function revokeToken(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
-    const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
-    if (row === undefined) return;
-    await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
-    const label = `admin token ${row.slug ?? "installation"}/${row.name}` as const;
-    log.record("revoke", label, tokenView(row), null, row.workspace_id);
+  await auditedWrite(options, auditSource, async (under) => {
+    const row = await oneToken(under.transaction, id);
+    if (row !== null) await refuseFilePeople(under.transaction, "tokens", id, `admin token ${row.name}`);
+    await removeToken(under, id);
   });
+}
+
+/** The removal itself, whoever makes it. */
+export async function removeToken({ transaction, log }: AuditedWrite, id: string): Promise<void> {
+  const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
+  if (row === undefined) return;
+  await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
+  const label = `admin token ${row.slug ?? "installation"}/${row.name}` as const;
+  log.record("revoke", label, tokenView(row), null, row.workspace_id);
 }
 
 function tokenRows(connection: Connection) {

@@ -2,11 +2,12 @@ import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
 import { isConsoleLanguage } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
-import { auditedWrite } from "../changes/audited-write.ts";
+import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cutPage } from "../database/pages.ts";
 import { contains } from "../database/text-search.ts";
 import { endAgents } from "./agent-ends.ts";
+import { refuseFilePeople } from "./file-people.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
@@ -39,35 +40,48 @@ export async function oneUser(connection: Connection, by: "id" | "email", value:
   return user ?? null;
 }
 
+interface UserChange {
+  readonly administrator?: boolean;
+  readonly disabled?: boolean;
+  readonly keys?: LeaverKeys | undefined;
+}
+
 export async function updateUser(
   options: PeopleContext,
   userId: string,
-  change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
+  change: UserChange,
   auditSource: AuditSource,
 ): Promise<ConsoleUser> {
   return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log } = under;
-    const before = await userRow(transaction, userId);
-    const after = {
-      ...before,
-      administrator: Number(change.administrator ?? before.administrator === 1),
-      disabled: Number(change.disabled ?? before.disabled === 1),
-    };
-    if (after.administrator === 0 || after.disabled === 1) await refuseUngoverned(transaction, before);
-    if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
-      const columns = { administrator: after.administrator, disabled: after.disabled };
-      await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
-      // Another standing begins with another sign-in; a session from before must not carry over.
-      await endSessions(transaction, userId);
-      log.record("update", `user ${before.email}`, userView(before), userView(after));
-    }
-    const loses = after.administrator < before.administrator || after.disabled > before.disabled;
-    if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
-    if (loses) await endAgents(under, { userId });
-    const [user] = await consoleUsers(transaction, [after]);
-    if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
-    return user;
+    const { email } = await userRow(under.transaction, userId);
+    await refuseFilePeople(under.transaction, "users", userId, `user ${email}`);
+    return await changeUser(under, userId, change);
   });
+}
+
+/** The change itself, whoever makes it. */
+export async function changeUser(under: AuditedWrite, userId: string, change: UserChange): Promise<ConsoleUser> {
+  const { transaction, log } = under;
+  const before = await userRow(transaction, userId);
+  const after = {
+    ...before,
+    administrator: Number(change.administrator ?? before.administrator === 1),
+    disabled: Number(change.disabled ?? before.disabled === 1),
+  };
+  if (after.administrator === 0 || after.disabled === 1) await refuseUngoverned(transaction, before);
+  if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
+    const columns = { administrator: after.administrator, disabled: after.disabled };
+    await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
+    // Another standing begins with another sign-in; a session from before must not carry over.
+    await endSessions(transaction, userId);
+    log.record("update", `user ${before.email}`, userView(before), userView(after));
+  }
+  const loses = after.administrator < before.administrator || after.disabled > before.disabled;
+  if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
+  if (loses) await endAgents(under, { userId });
+  const [user] = await consoleUsers(transaction, [after]);
+  if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
+  return user;
 }
 
 /** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
@@ -79,6 +93,7 @@ export async function removeUser(
   await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log } = under;
     const user = await userRow(transaction, userId);
+    await refuseFilePeople(transaction, "users", userId, `user ${user.email}`);
     await refuseUngoverned(transaction, user);
     const places = await transaction
       .selectFrom("members")

@@ -6,6 +6,7 @@ import { auditedWrite } from "../../changes/audited-write.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { kindConflicts } from "../providers/provider-rows.ts";
 import { applyModels } from "./apply-models.ts";
+import { applyPeople, firstPasswords } from "./apply-people.ts";
 import { applyProviders, removeProviders } from "./apply-providers.ts";
 import { applySettings, settingConflicts } from "./apply-settings.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
@@ -20,11 +21,13 @@ export async function applyConfig(options: ControlOptions, config: ConfigFile, a
     ...kindConflicts(providers, options.kindDefaults),
     ...settingConflicts(config.settings ?? {}, options.database),
   ]);
+  const passwords = await firstPasswords(options, config.users ?? []);
   return await auditedWrite({ ...options, owner: "file" as const }, { actor, ip: null }, async (context) => {
     const vanished = await applyProviders(context, providers);
     await applyModels(context, config.models ?? [], providers);
     await removeProviders(context, vanished);
     await applyWorkspaces(context, config.workspaces ?? []);
+    await applyPeople(context, config, passwords);
     await applySettings(context, config.settings ?? {});
     return context.log.report;
   });

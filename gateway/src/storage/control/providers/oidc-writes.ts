@@ -1,10 +1,12 @@
+import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
 import { Failure, Secret } from "#core/index.ts";
 import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
-import { auditedWrite } from "../../changes/audited-write.ts";
+import { type AuditedWrite, auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
-import type { ControlOptions } from "../control-options.ts";
+import { refuseFilePeople } from "../../people/file-people.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
 
 type OidcWrites = Pick<CatalogStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
 
@@ -36,38 +38,76 @@ async function putAccount(
   auditSource: AuditSource,
 ): Promise<OidcAccount> {
   const { vault } = options;
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async ({ transaction, log }) => {
-    const row = await rowOf(transaction, id);
-    const before = row === undefined ? null : accountOf(row, vault);
-    const after: OidcAccount = { id, ...change(before) };
-    const plain = JSON.stringify({ ...after, clientSecret: after.clientSecret.reveal() });
-    if (row !== undefined && vault.open(row.value, rowId(id)).reveal() === plain) return after;
-    const value = vault.seal(new Secret(plain), rowId(id));
-    if (row === undefined) {
-      await transaction
-        .insertInto("settings")
-        .values({ name: `${prefix}${id}`, value, managed_by: "system" })
-        .execute();
-    } else {
-      await transaction.updateTable("settings").set({ value }).where("name", "=", row.name).execute();
-    }
-    const action = before === null ? "create" : "update";
-    log.record(action, label(id), before === null ? null : accountView(before, null), accountView(after, before));
-    log.catalogChanged();
-    return after;
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+    await refuseFilePeople(under.transaction, "oidc", id, label(id));
+    return await writeAccount(under, vault, id, change);
   });
 }
 
+/** The change itself, whoever makes it. */
+async function writeAccount(
+  { transaction, log }: AuditedWrite,
+  vault: Vault,
+  id: string,
+  change: (before: OidcAccount | null) => Omit<OidcAccount, "id">,
+): Promise<OidcAccount> {
+  const row = await rowOf(transaction, id);
+  const before = row === undefined ? null : accountOf(row, vault);
+  const after: OidcAccount = { id, ...change(before) };
+  const plain = JSON.stringify({ ...after, clientSecret: after.clientSecret.reveal() });
+  if (row !== undefined && vault.open(row.value, rowId(id)).reveal() === plain) return after;
+  const value = vault.seal(new Secret(plain), rowId(id));
+  if (row === undefined) {
+    await transaction
+      .insertInto("settings")
+      .values({ name: `${prefix}${id}`, value, managed_by: "system" })
+      .execute();
+  } else {
+    await transaction.updateTable("settings").set({ value }).where("name", "=", row.name).execute();
+  }
+  const action = before === null ? "create" : "update";
+  log.record(action, label(id), before === null ? null : accountView(before, null), accountView(after, before));
+  log.catalogChanged();
+  return after;
+}
+
+/** Accounts become what the file says; one that vanished goes. Gives their ids. */
+export async function applyOidc(
+  context: ApplyContext,
+  accounts: readonly OidcConfig[],
+  before: readonly string[],
+): Promise<readonly string[]> {
+  for (const { id, ...account } of accounts) {
+    await writeAccount(context, context.vault, id, () => ({
+      name: account.name ?? id,
+      issuer: account.issuer,
+      clientId: account.client_id,
+      clientSecret: new Secret(account.client_secret),
+      allowedDomains: (account.allowed_domains ?? []).map((domain) => domain.toLowerCase()),
+      secondFactorTrusted: account.second_factor_trusted ?? false,
+    }));
+  }
+  const ids = accounts.map(({ id }) => id).toSorted();
+  for (const id of before)
+    if (!ids.includes(id) && (await rowOf(context.transaction, id))) await dropAccount(context, context.vault, id);
+  return ids;
+}
+
 async function removeAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async ({ transaction, log, vault }) => {
-    const row = await rowOf(transaction, id);
-    if (row === undefined) {
-      throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });
-    }
-    await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
-    log.record("remove", label(id), accountView(accountOf(row, vault), null), null);
-    log.catalogChanged();
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+    await refuseFilePeople(under.transaction, "oidc", id, label(id));
+    await dropAccount(under, under.vault, id);
   });
+}
+
+async function dropAccount({ transaction, log }: AuditedWrite, vault: Vault, id: string): Promise<void> {
+  const row = await rowOf(transaction, id);
+  if (row === undefined) {
+    throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });
+  }
+  await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
+  log.record("remove", label(id), accountView(accountOf(row, vault), null), null);
+  log.catalogChanged();
 }
 
 async function rowOf(connection: Connection, id: string): Promise<Row<"settings"> | undefined> {

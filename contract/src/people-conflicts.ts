@@ -1,0 +1,39 @@
+import type { TokenConfig, UserConfig } from "./config-people.ts";
+
+interface PeopleConflict {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** What the schema of one user or token cannot see. */
+export function userConflicts(users: readonly UserConfig[]): PeopleConflict[] {
+  return users.flatMap(({ workspaces = [] }, index) => {
+    const seen = new Set<string>();
+    return workspaces.flatMap(({ workspace }, at): PeopleConflict[] => {
+      if (!seen.has(workspace)) {
+        seen.add(workspace);
+        return [];
+      }
+      const path = ["users", index, "workspaces", at, "workspace"];
+      return [{ path, message: `the workspace "${workspace}" is already listed for this user` }];
+    });
+  });
+}
+
+export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[] {
+  return tokens.flatMap((token, index) => {
+    const path = ["tokens", index];
+    const found: PeopleConflict[] = [];
+    const isWhole = token.administrator === true;
+    if (isWhole && (token.workspace !== undefined || token.role !== undefined)) {
+      found.push({ path, message: "an administrator's token goes without workspace and role: it has every workspace" });
+    }
+    if (!isWhole && (token.workspace === undefined || token.role === undefined)) {
+      found.push({ path, message: "say what it is for: administrator, or workspace and role" });
+    }
+    if ((token.secret === undefined) === (token.secret_sha256 === undefined)) {
+      found.push({ path, message: "give one of secret and secret_sha256" });
+    }
+    return found;
+  });
+}

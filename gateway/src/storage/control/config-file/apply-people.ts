@@ -1,0 +1,201 @@
+import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/config-file";
+import type { Conflict, WorkspaceRole } from "@sluice/contract/words";
+import { declaredTokenName, Failure, type Grant } from "#core/index.ts";
+import type { Connection } from "../../database/database.ts";
+import { peopleLock } from "../../database/people-tables.ts";
+import { endAgents } from "../../people/agent-ends.ts";
+import { type FilePeople, readFilePeople, writeFilePeople } from "../../people/file-people.ts";
+import { hashPassword } from "../../people/password.ts";
+import { insertUser } from "../../people/people-creation.ts";
+import { dropMember, putMember } from "../../people/people-members.ts";
+import { insertToken, removeToken } from "../../people/people-tokens.ts";
+import { changeUser } from "../../people/people-users.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { applyOidc } from "../providers/oidc-writes.ts";
+import { refuseConflicts } from "./config-conflict.ts";
+
+type People = Pick<ConfigFile, "users" | "tokens" | "oidc">;
+
+/** Hashes by address, of the first passwords of those who are not there yet. Made before the write: each takes a while. */
+export async function firstPasswords(
+  { database }: ControlOptions,
+  users: readonly UserConfig[],
+): Promise<ReadonlyMap<string, string>> {
+  const hashes = new Map<string, string>();
+  for (const { email, password } of users) {
+    if (password === undefined) continue;
+    const known = await userIdOf(database.kysely, email);
+    if (known === null) hashes.set(email.toLowerCase(), await hashPassword(password));
+  }
+  return hashes;
+}
+
+/**
+ * Users, admin tokens and single sign-on become what the file says. A user who vanished is disabled and is the console's again:
+ * what they did and made stays theirs. A token that vanished is revoked, and an account of single sign-on signs in nobody.
+ */
+export async function applyPeople(
+  context: ApplyContext,
+  people: People,
+  passwords: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { transaction } = context;
+  const before = await readFilePeople(transaction);
+  const declared = people.users ?? [];
+  if (declared.length + (people.tokens ?? []).length + (people.oidc ?? []).length + sizeOf(before) === 0) return;
+  await transaction.updateTable("settings").set({ value: "" }).where("name", "=", peopleLock).execute();
+  const users = await applyUsers(context, declared, before.users, passwords);
+  const tokens = await applyTokens(context, people.tokens ?? [], before.tokens);
+  const oidc = await applyOidc(context, people.oidc ?? [], before.oidc);
+  const after: FilePeople = { users, tokens, oidc };
+  if (JSON.stringify(after) !== JSON.stringify(before)) await writeFilePeople(transaction, after);
+}
+
+function sizeOf({ users, tokens, oidc }: FilePeople): number {
+  return users.length + tokens.length + oidc.length;
+}
+
+/** Gives their ids. First who gains, then who loses: the last administrator may be replaced by another in one file. */
+async function applyUsers(
+  context: ApplyContext,
+  users: readonly UserConfig[],
+  before: readonly string[],
+  passwords: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const { transaction } = context;
+  const ids: string[] = [];
+  for (const [index, user] of users.entries()) {
+    const at = ["users", index];
+    await toldAt(at, async () => {
+      const email = user.email.toLowerCase();
+      const name = user.name ?? (email.slice(0, email.indexOf("@")) || email);
+      const passwordHash = passwords.get(email) ?? null;
+      const id =
+        (await userIdOf(transaction, email)) ??
+        (await insertUser(context, context, { email, name, passwordHash, grants: [] }));
+      ids.push(id);
+      if (user.administrator === true) await changeUser(context, id, { administrator: true });
+      if (user.enabled !== false) await changeUser(context, id, { disabled: false });
+      for (const [place, { workspace, role }] of (user.workspaces ?? []).entries()) {
+        const workspaceId = await workspaceIdOf(context, workspace, [...at, "workspaces", place, "workspace"]);
+        await putMember(context, { workspaceId, userId: id, role, keptSession: null });
+      }
+    });
+  }
+  for (const [index, user] of users.entries()) {
+    const id = ids[index] ?? "";
+    await toldAt(["users", index], async () => {
+      await leaveOthers(context, id, new Set((user.workspaces ?? []).map(({ workspace }) => workspace)));
+      const change = { administrator: user.administrator === true, disabled: user.enabled === false };
+      await changeUser(context, id, { ...change, keys: "disable" });
+      await endAgents(context, { userId: id });
+    });
+  }
+  for (const id of before.filter((each) => !ids.includes(each))) {
+    await toldAt(["users"], async () => {
+      if ((await emailOf(transaction, id)) !== null) await changeUser(context, id, { disabled: true, keys: "disable" });
+    });
+  }
+  return ids.toSorted();
+}
+
+async function leaveOthers(context: ApplyContext, userId: string, kept: ReadonlySet<string>): Promise<void> {
+  const held = await context.transaction
+    .selectFrom("members")
+    .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+    .select(["workspaces.id", "workspaces.slug"])
+    .where("members.user_id", "=", userId)
+    .execute();
+  for (const { id, slug } of held) {
+    if (!kept.has(slug)) await dropMember(context, { workspaceId: id, userId, keys: "disable" });
+  }
+}
+
+/** Gives their ids. A token is another one when its secret, its owner or what it is for is another. */
+async function applyTokens(
+  context: ApplyContext,
+  tokens: readonly TokenConfig[],
+  before: readonly string[],
+): Promise<readonly string[]> {
+  const { transaction, vault } = context;
+  const wanted: { readonly id: string; readonly make: (() => Promise<string>) | null }[] = [];
+  for (const [index, token] of tokens.entries()) {
+    const at = ["tokens", index];
+    const ownerId = await userIdOf(transaction, token.owner);
+    if (ownerId === null) refuse([...at, "owner"], `there is no user "${token.owner}"`);
+    const grant = await grantOf(context, token, at);
+    const digest = vault.digest(token.secret ?? declaredTokenName(token.secret_sha256 ?? ""));
+    const expiresAt = token.expires_at === undefined ? null : Date.parse(token.expires_at);
+    const row = await transaction
+      .selectFrom("admin_tokens")
+      .selectAll()
+      .where("digest", "=", digest)
+      .executeTakeFirst();
+    if (row !== undefined && !before.includes(row.id)) {
+      refuse([...at, token.secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
+    }
+    const same =
+      row !== undefined &&
+      row.name === token.name &&
+      row.owner_id === ownerId &&
+      (row.expires_at === null ? null : Number(row.expires_at)) === expiresAt &&
+      (grant.administrator
+        ? row.administrator === 1
+        : row.workspace_id === grant.workspaceId && row.role === grant.role);
+    const prefix = token.secret?.slice(0, prefixLetters) ?? `sha256:${token.secret_sha256?.slice(0, 8)}`;
+    const made = { name: token.name, grant, ownerId: ownerId ?? "", digest, prefix, expiresAt };
+    wanted.push(same ? { id: row.id, make: null } : { id: "", make: () => insertToken(context, context, made) });
+  }
+  // What vanished gives its secret free first.
+  const kept = new Set(wanted.map(({ id }) => id));
+  for (const id of before) if (!kept.has(id)) await removeToken(context, id);
+  const ids: string[] = [];
+  for (const [index, { id, make }] of wanted.entries()) {
+    await toldAt(["tokens", index], async () => void ids.push(make === null ? id : await make()));
+  }
+  return ids.toSorted();
+}
+
+/** `sluice-admin-` and four characters to tell it by. */
+const prefixLetters = 17;
+
+async function grantOf(context: ApplyContext, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
+  if (token.administrator === true || token.workspace === undefined) return { administrator: true };
+  const workspaceId = await workspaceIdOf(context, token.workspace, [...at, "workspace"]);
+  const role: WorkspaceRole = token.role ?? "viewer";
+  return { administrator: false, workspaceId, role };
+}
+
+async function workspaceIdOf({ transaction }: ApplyContext, slug: string, path: Conflict["path"]): Promise<string> {
+  const row = await transaction.selectFrom("workspaces").select("id").where("slug", "=", slug).executeTakeFirst();
+  if (row === undefined) refuse(path, `there is no workspace "${slug}"`);
+  return row?.id ?? "";
+}
+
+async function userIdOf(connection: Connection, email: string): Promise<string | null> {
+  const row = await connection
+    .selectFrom("auth_users")
+    .select("id")
+    .where("email", "=", email.toLowerCase())
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+async function emailOf(connection: Connection, id: string): Promise<string | null> {
+  const row = await connection.selectFrom("auth_users").select("email").where("id", "=", id).executeTakeFirst();
+  return row?.email ?? null;
+}
+
+function refuse(path: Conflict["path"], message: string): void {
+  refuseConflicts([{ path, message }]);
+}
+
+/** A refusal of what people may not do either, such as to leave nobody who governs, names the place in the file. */
+async function toldAt(path: Conflict["path"], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    refuse(path, thrown.message);
+  }
+}
