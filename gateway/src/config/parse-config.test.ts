@@ -116,12 +116,14 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
   [
     "a foreign field",
     ["plugins: []"],
-    ["c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, settings"],
+    ["c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, users, tokens, oidc, settings"],
   ],
   [
     "__proto__",
     ["__proto__: { a: 1 }"],
-    ["c.yaml:1:1: unknown field `__proto__`; allowed here: providers, models, workspaces, settings"],
+    [
+      "c.yaml:1:1: unknown field `__proto__`; allowed here: providers, models, workspaces, users, tokens, oidc, settings",
+    ],
   ],
   ["a missing field", ["models:", "  - name: gpt-5"], ["c.yaml:2:5: models[0].deployments: is missing"]],
   [
@@ -287,13 +289,15 @@ test("a further check's conflicts are located like the others", () => {
 test("a file with very many problems lists the first hundred and counts the rest", () => {
   const lines = linesOf(Array.from({ length: 250 }, (_, index) => `x${index}: 1`).join("\n"));
   expect(lines).toHaveLength(101);
-  expect(lines[0]).toBe("c.yaml:1:1: unknown field `x0`; allowed here: providers, models, workspaces, settings");
+  expect(lines[0]).toBe(
+    "c.yaml:1:1: unknown field `x0`; allowed here: providers, models, workspaces, users, tokens, oidc, settings",
+  );
   expect(lines[100]).toBe("c.yaml: 150 more problems");
 });
 
 test("the one-line message names the first problem and how many more there are", () => {
   expect(() => parseConfig("a: 1\nb: 2", "c.yaml", {})).toThrow(
-    "c.yaml:1:1: unknown field `a`; allowed here: providers, models, workspaces, settings (and 1 more problem)",
+    "c.yaml:1:1: unknown field `a`; allowed here: providers, models, workspaces, users, tokens, oidc, settings (and 1 more problem)",
   );
 });
 
