@@ -43,10 +43,10 @@ export async function openEgressGround(): Promise<EgressGround> {
     const size = (await request.arrayBuffer()).byteLength;
     return new Response(`${scheme} ${request.headers.get("host")} ${pathname}${search} ${size}`);
   };
-  const place = { port: 0, hostname: "127.0.0.1", idleTimeout: 0 };
+  const place = { port: 0, hostname: "127.0.0.1" };
   const key = Bun.file(`${fixtures}upstream.example.key.pem`);
-  const secure = Bun.serve({ ...place, tls: { cert: authority, key }, fetch: answer("https") });
-  const plain = Bun.serve({ ...place, fetch: answer("http") });
+  const secure = Bun.serve({ idleTimeout: 0, ...place, tls: { cert: authority, key }, fetch: answer("https") });
+  const plain = Bun.serve({ idleTimeout: 0, ...place, fetch: answer("http") });
   const seen: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let behaviour: Behaviour | null = null;
