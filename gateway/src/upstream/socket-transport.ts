@@ -263,7 +263,7 @@ class SocketCall implements ConnectionUser {
   /** A wait for the proxy that took too long says so. */
   #byWhom(failure: Failure | null): Failure | null {
     if (failure?.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
-    return proxyTimedOut(this.#parts.request.connectMs);
+    return proxyTimedOut(this.#unwritten().connectMs);
   }
 
   async #upload(connection: Connection, body: RequestBody): Promise<void> {
