@@ -107,7 +107,11 @@ export class SlowNetwork {
     const [name, key = ""] = command;
     // It waits as long as there is nothing.
     if (name === "BLPOP") {
-      if (this.#emptyAsOf.get(key) === this.#recalls) return nothing;
+      if (this.#emptyAsOf.get(key) === this.#recalls) {
+        // Processes go on meanwhile, as they do while a server is asked.
+        await new Promise((resolve) => setImmediate(resolve));
+        return nothing;
+      }
       const value = await this.#parts.type("LPOP", key);
       if (value !== null) return [key, value];
       this.#emptyAsOf.set(key, this.#recalls);
