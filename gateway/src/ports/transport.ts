@@ -63,6 +63,8 @@ export type ReadClock = "first_event" | "idle" | "total";
 export interface AnswerBody {
   /** The next piece, or null at a clean end. Throws upstream_truncated on a cut, upstream_timeout after `limitMs`. */
   read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null>;
+  /** The next piece where it is here already; null: `read` says what there is. */
+  here?(): Uint8Array | null;
   /** The whole rest. Throws upstream_error when larger than `bytesMax`. */
   readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array>;
   /** The whole rest where all of it is here already, not larger than `bytesMax`; else null, and nothing was read. */

@@ -70,14 +70,18 @@ export class SocketBody implements AnswerBody {
     reading?.reject(failure);
   }
 
+  here(): Uint8Array | null {
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return null;
+    this.#unread -= piece.length;
+    if (this.#unread <= bounds.unreadBytesMax / 2) this.#flow.resume();
+    return piece;
+  }
+
   async read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
     if (this.#exchange.failure !== null) throw this.#exchange.failure;
-    const piece = this.#pieces.shift();
-    if (piece !== undefined) {
-      this.#unread -= piece.length;
-      if (this.#unread <= bounds.unreadBytesMax / 2) this.#flow.resume();
-      return piece;
-    }
+    const piece = this.here();
+    if (piece !== null) return piece;
     if (this.#ended || this.#arrived) return this.#end();
     if (this.#cut !== null) {
       this.#exchange.fail(this.#cut);

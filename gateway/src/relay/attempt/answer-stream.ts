@@ -90,10 +90,13 @@ export class AnswerStream implements LiveStream {
         if (this.#deliver(first, end)) return;
       }
       for (;;) {
-        this.#reading = true;
-        const chunk = await answer.body.read("idle", idleMs);
-        this.#reading = false;
-        if (this.#over) return;
+        let chunk = answer.body.here?.() ?? null;
+        if (chunk === null) {
+          this.#reading = true;
+          chunk = await answer.body.read("idle", idleMs);
+          this.#reading = false;
+          if (this.#over) return;
+        }
         if (chunk === null) return this.#endOfBytes();
         const whole = tap.push(chunk);
         const end = entry.progress(tap);
