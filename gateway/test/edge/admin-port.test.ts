@@ -49,6 +49,20 @@ test("calls are where callers go, and nowhere else", async () => {
   expect((await fetch(`${calls}/`, { method: "HEAD" })).status).toBe(200);
 });
 
+test("agents sign in where callers go, and are sent to the console to confirm", async () => {
+  const metadata = (await (await get(`${calls}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
+  expect(metadata.issuer).toBe(calls.replace("127.0.0.1", "localhost"));
+  const begun = await fetch(`${calls}/oauth/device_authorization`, { method: "POST" });
+  const device = (await begun.json()) as { verification_uri: string };
+  expect(device.verification_uri).toBe(`${console}/console/device`);
+  for (const path of ["/.well-known/oauth-authorization-server", "/managed/settings", "/user/bootstrap", "/protocol"]) {
+    expect([path, (await get(`${console}${path}`)).status]).toEqual([path, 404]);
+  }
+  for (const path of ["/oauth/device_authorization", "/oauth/token", "/oauth/revoke"]) {
+    expect([path, (await fetch(`${console}${path}`, { method: "POST" })).status]).toEqual([path, 404]);
+  }
+});
+
 test("health is told at both", async () => {
   for (const base of [calls, console]) {
     for (const path of ["/healthz", "/readyz"]) expect((await get(`${base}${path}`)).status).toBe(200);

@@ -126,6 +126,31 @@ await onPostgres("two gateways of one installation", () => {
     expect(unknown.status).toBe(400);
   });
 
+  test("an agent that signed in at one calls at both, and is out at both when its person ends it at the other", async () => {
+    const [one, two] = gateways;
+    const begun = await fetch(`${one.url}/oauth/device_authorization`, { method: "POST" });
+    const { device_code, user_code } = (await begun.json()) as { device_code: string; user_code: string };
+    const act = (gateway: StartedGateway, method: string, path: string, body?: object) =>
+      fetch(consoleOf(gateway) + path, {
+        method,
+        headers: { ...asAdministrator(gateway), origin: consoleOf(gateway), "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const [workspace] = two.gateway.catalog.current.workspaces.keys();
+    expect((await act(two, "POST", "/api/agents/approve", { code: user_code, workspace })).status).toBe(200);
+    const token = await fetch(`${two.url}/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code }),
+    });
+    const { access_token: key } = (await token.json()) as { access_token: string };
+    const statusAt = async (gateway: StartedGateway) =>
+      (await gateway.chat(hello, { key, script: { tokens: 1 } })).status;
+    for (const gateway of gateways) expect(await statusAt(gateway)).toBe(200);
+    const { data } = (await (await act(one, "GET", "/api/agents")).json()) as { data: { id: string }[] };
+    expect((await act(two, "DELETE", `/api/agents/${data[0]?.id}`, {})).status).toBe(200);
+    for (const gateway of gateways) await until(async () => (await statusAt(gateway)) === 401);
+  });
+
   test("ten wrong passwords over both lock both", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 12; n++)
