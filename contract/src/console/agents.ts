@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { route } from "./route.ts";
-import { at, id, maybeAt, nothing } from "./words.ts";
+import { at, count, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("As the device shows it; case and hyphens do not matter.");
 
@@ -28,6 +28,27 @@ const waitingSchema = z.object({
   workspaces: z.array(z.object({ id, slug: z.string(), name: z.string() })).describe("Where they may sign it in."),
 });
 export type WaitingAgent = z.infer<typeof waitingSchema>;
+
+const usageRowSchema = z.object({
+  key: id,
+  workspace: z.object({ id, slug: z.string() }),
+  group: z.string(),
+  requests: count,
+  cost_usd: z.number(),
+  limits: z
+    .array(
+      z.object({
+        scope: z.enum(["workspace", "group", "key"]).describe("`key`: the person's own."),
+        kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
+        period: z.enum(["day", "week", "month", "total"]).nullable(),
+        limit: z.number(),
+        used: z.number().nullable(),
+        resets_at: maybeAt,
+      }),
+    )
+    .describe("Every limit over them. Of a budget in USD."),
+});
+export type AgentUsageRow = z.infer<typeof usageRowSchema>;
 
 const settingsSchema = z.object({
   settings: z
@@ -71,6 +92,13 @@ export const agentRoutes = {
     summary: "The sign-ins of one's own agents",
     needs: "signed-in",
     answer: z.object({ data: z.array(agentSchema) }),
+  }),
+  "agents.usage": route({
+    method: "GET",
+    path: "/api/agents/usage",
+    summary: "What one's own agents have used since the month began, by workspace, and every limit over them",
+    needs: "signed-in",
+    answer: z.object({ from: at, data: z.array(usageRowSchema) }),
   }),
   "agents.end": route({
     method: "DELETE",

@@ -1,3 +1,4 @@
+import type { ApiKey } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 
 /** A device that asks for somebody's sign-in. Codes reach the store as digests only. Times are Unix milliseconds. */
@@ -86,6 +87,8 @@ export interface AgentStore {
    * one ends the sign-in: somebody has a copy.
    */
   refresh(sessionId: string, generation: number): Promise<AgentGrant | null>;
+  /** The keys that somebody's sign-ins call with, one for each workspace where they ever signed in; by workspace. */
+  keysOf(userId: string): Promise<readonly ApiKey[]>;
   sessions(filter: { readonly userId: string }): Promise<readonly AgentSession[]>;
   /** `userId` null: whoever's it is. false: there is none. */
   endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean>;

@@ -271,6 +271,26 @@ test("a token that was changed in any place, or signed by another installation, 
   }
 });
 
+test("a person sees what their own agents have used this month, and how they stand against their limits", async () => {
+  const ivy = await ground.invited("ivy", "member");
+  expect((await ivy.call("GET", "/api/agents/usage")).body.data).toEqual([]);
+  const { accessToken } = await loggedIn(ivy);
+  const [{ key }] = (await ivy.call("GET", "/api/agents")).body.data;
+  const change = { limits: { rpm: 50 }, budget: { usd: 5, period: "day" } };
+  expect((await ground.ada.call("PATCH", `/api/workspaces/${ground.workspace}/keys/${key}`, change)).status).toBe(200);
+  expect((await agent.message(accessToken, "claude-test")).status).toBe(200);
+  await ground.gateway.entries();
+  const [row] = (await ivy.call("GET", "/api/agents/usage")).body.data;
+  expect(row).toMatchObject({ key, workspace: { slug: "acme" }, group: "default", requests: 1 });
+  expect(row.cost_usd).toBeGreaterThan(0);
+  const own = row.limits.filter(({ scope }: { scope: string }) => scope === "key");
+  expect(own).toContainEqual(expect.objectContaining({ kind: "rpm", limit: 50, used: 1 }));
+  expect(own).toContainEqual(expect.objectContaining({ kind: "budget", period: "day", limit: 5, used: row.cost_usd }));
+  // Nobody else's stands in it.
+  const others = (await member.call("GET", "/api/agents/usage")).body.data;
+  expect(others.map((each: { key: string }) => each.key)).not.toContain(key);
+});
+
 test("an admin token lets no device in: only a person does", async () => {
   const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
   const { body } = await agent.device();

@@ -4,6 +4,7 @@ import { PageFrame } from "../../components/page-frame.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/profile.ts";
 import { PageWaiting } from "../../shell/page-waiting.tsx";
+import { AgentUsageSection } from "./agent-usage-section.tsx";
 import { AgentsSection } from "./agents-section.tsx";
 import { ConnectionsSection } from "./connections-section.tsx";
 import { PasskeysSection } from "./passkeys-section.tsx";
@@ -28,6 +29,7 @@ export default function ProfilePage() {
           <ConnectionsSection connections={account.data.connections} />
           <SessionsSection />
           <AgentsSection />
+          <AgentUsageSection />
         </>
       )}
     </PageFrame>

@@ -76,6 +76,15 @@ export const profile = {
     ended: "Sign-in ended.",
     endLabel: "End the sign-in of {client}",
   },
+  usage: {
+    title: "Usage of your agents",
+    help: "Since the month began (UTC), and every budget over them.",
+    requests: "Requests",
+    cost: "Cost",
+    budgets: "Budgets",
+    scope: { workspace: "Workspace", group: "Group", key: "You" },
+    period: { day: "a day", week: "a week", month: "a month", total: "in total" },
+  },
   sessions: {
     endedOthers: "Signed out everywhere else.",
     title: "Active sessions",

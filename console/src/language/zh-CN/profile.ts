@@ -76,6 +76,15 @@ export const profile: Translation<typeof english> = {
     ended: "登录已结束。",
     endLabel: "结束 {client} 的登录",
   },
+  usage: {
+    title: "编程助手用量",
+    help: "本月初（UTC）以来的用量，以及适用的各项预算。",
+    requests: "请求数",
+    cost: "费用",
+    budgets: "预算",
+    scope: { workspace: "工作区", group: "分组", key: "你" },
+    period: { day: "每天", week: "每周", month: "每月", total: "总计" },
+  },
   sessions: {
     endedOthers: "已退出其他所有登录。",
     title: "已登录的会话",

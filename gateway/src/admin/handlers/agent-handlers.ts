@@ -1,13 +1,14 @@
 import { type Actor, bounds, type Catalog, Failure, roleIn } from "#core/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
 import type { AgentSettings, AgentStore } from "#ports/index.ts";
+import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
-export interface AgentHandlerDependencies {
+export interface AgentHandlerDependencies extends AgentUsageDependencies {
   readonly agentSignIn: AgentSignIn;
-  readonly agents: Pick<AgentStore, "settingsIn" | "setSettings">;
+  readonly agents: Pick<AgentStore, "keysOf" | "settingsIn" | "setSettings">;
   readonly catalog: () => Catalog;
 }
 
@@ -16,12 +17,14 @@ type AgentCalls =
   | "agents.approve"
   | "agents.deny"
   | "agents.list"
+  | "agents.usage"
   | "agents.end"
   | "agents.settings"
   | "agents.setSettings";
 
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
-export function agentHandlers({ agentSignIn, agents, catalog }: AgentHandlerDependencies): Handlers<AgentCalls> {
+export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<AgentCalls> {
+  const { agentSignIn, agents, catalog } = dependencies;
   return {
     "agents.look": async ({ actor, body, ip }) => {
       const person = personAtConsole(actor);
@@ -60,6 +63,7 @@ export function agentHandlers({ agentSignIn, agents, catalog }: AgentHandlerDepe
         })),
       };
     },
+    "agents.usage": async ({ actor }) => await agentUsage(dependencies, requireActor(actor).userId),
     "agents.end": async ({ actor, params, auditSource }) => {
       const { administrator, userId } = requireActor(actor);
       const ended = await agentSignIn.endSession(params.agent, administrator ? null : userId, auditSource);

@@ -26,6 +26,8 @@ export const agentsBounds = {
   refreshOverlapMs: 30_000,
   /** Settings that are managed for a group's agents: how deeply they may be nested. Their size is that of any control call. */
   agentSettingsDepthMax: 32,
+  /** Workspaces whose usage a person sees at once. */
+  agentPlacesShownMax: 50,
   /** One message of an agent's telemetry. */
   agentTelemetryBytesMax: 4 * 1024 * 1024,
 } as const;

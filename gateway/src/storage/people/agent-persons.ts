@@ -18,6 +18,15 @@ export async function personKey(connection: Connection, digest: string): Promise
   return (await mayHoldKeys(connection, row.workspace_id, row.person_id)) ? keyOf(row) : null;
 }
 
+export async function keysOfPerson(connection: Connection, userId: string): Promise<readonly ApiKey[]> {
+  const rows = await namedKeys(connection)
+    .where("api_keys.person_id", "=", userId)
+    .where("api_keys.revoked_at", "is", null)
+    .orderBy("workspaces.slug")
+    .execute();
+  return rows.map(keyOf);
+}
+
 /** No secret has a digest like these. */
 export function isPersonDigest(digest: string): boolean {
   return digest.startsWith(personStart) || digest.startsWith(sessionStart);

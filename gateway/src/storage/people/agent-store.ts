@@ -1,5 +1,6 @@
 import type { AgentStore } from "#ports/index.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
+import { keysOfPerson } from "./agent-persons.ts";
 import { endSession, listSessions, refreshSession } from "./agent-sessions.ts";
 import { setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
 import { type PeopleOptions, peopleContext } from "./people-options.ts";
@@ -14,6 +15,7 @@ export function createAgentStore(dependencies: PeopleOptions): AgentStore {
     deny: (userDigest, auditSource) => denyDevice(options, userDigest, auditSource),
     poll: (deviceDigest) => pollDevice(options, deviceDigest),
     refresh: (sessionId, generation) => refreshSession(options, sessionId, generation),
+    keysOf: (userId) => keysOfPerson(options.database.reading, userId),
     sessions: ({ userId }) => listSessions(options, userId),
     endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),
     settingsOf: (groupId) => settingsOf(options.database.reading, groupId),
