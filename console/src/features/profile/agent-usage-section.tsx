@@ -45,7 +45,7 @@ const columns: readonly Column<AgentUsageRow>[] = [
     id: "cost",
     header: t("profile.usage.cost"),
     align: "right",
-    cell: (row) => <Money usd={row.cost_usd} />,
+    cell: (row) => <Money usd={row.cost_usd} aligned />,
     sortBy: (row) => row.cost_usd,
   },
   { id: "budgets", header: t("profile.usage.budgets"), cell: (row) => <Budgets row={row} /> },
