@@ -3,7 +3,7 @@ import { priceSchema } from "../config.ts";
 import { route } from "./route.ts";
 import { at, count, managedBy } from "./words.ts";
 
-export const priceChangeSchema = z.object({
+const priceChangeSchema = z.object({
   model: z.string(),
   provider: z.string().describe("Of its first deployment, by whose model the catalogue was asked."),
   upstream_model: z.string(),
@@ -11,9 +11,8 @@ export const priceChangeSchema = z.object({
   before: priceSchema.nullable().describe("null: it has none."),
   after: priceSchema,
 });
-export type ConsolePriceChange = z.infer<typeof priceChangeSchema>;
 
-export const catalogueSchema = z.object({
+const catalogueSchema = z.object({
   source: z.string().describe("Where the catalogue in use is from."),
   taken_at: at.nullable().describe("null: it came with the program."),
   digest: z.string().nullable().describe("SHA-256 of what was taken; null: it came with the program."),

@@ -13,7 +13,7 @@ export type NameMatch =
 
 /** A price for all, or one up to `tiers[].start` tokens of input and others beyond. USD, as numbers of the data. */
 export type CataloguePriceMember = number | CatalogueTiers;
-export interface CatalogueTiers {
+interface CatalogueTiers {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
 }
@@ -34,7 +34,7 @@ export interface CatalogueModel {
   readonly prices: readonly ConditionalPrices[];
 }
 
-export interface CatalogueProvider {
+interface CatalogueProvider {
   readonly id: string;
   /** Whose models it offers as well, at their prices. */
   readonly fallbacks: readonly string[];
