@@ -30,6 +30,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     http: "own",
     httpServer: "runtime",
     authorities: [],
+    webhookPlaces: [],
     egress: null,
     otlp: null,
     mail: null,

@@ -1,10 +1,10 @@
-import { bounds, type Egress, isAddressRange, type Secret } from "#core/index.ts";
+import { bounds, type Egress, type ExemptRule, isAddressRange, type Secret } from "#core/index.ts";
 import type { LogLevel, OtlpSettings } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { readAuthorities } from "./read-authorities.ts";
-import { readEgress } from "./read-egress.ts";
+import { readEgress, readWebhookPlaces } from "./read-egress.ts";
 import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
 
@@ -43,6 +43,8 @@ export interface Environment {
   readonly otlp: OtlpSettings | null;
   /** Certificate authorities (PEM) that are believed beside the usual ones. */
   readonly authorities: readonly string[];
+  /** Private places that webhooks may go to. */
+  readonly webhookPlaces: readonly ExemptRule[];
   /** The proxies that calls to other machines leave by; null: none. */
   readonly egress: Egress | null;
   /** The mail server for invitations and notices; null: none. */
@@ -124,6 +126,7 @@ export function readEnvironment(
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
     authorities: readAuthorities(reader),
+    webhookPlaces: readWebhookPlaces(reader),
     egress: readEgress(reader),
     mail: readMail(reader),
     bucket: readBucket(reader),
@@ -175,6 +178,7 @@ const knownNames = [
   "SLUICE_PUBLIC_URL",
   "SLUICE_TRUSTED_PROXIES",
   "SLUICE_CA",
+  "SLUICE_WEBHOOK_ALLOW",
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOGIN_FILE",
   "SLUICE_LOGIN_URL",

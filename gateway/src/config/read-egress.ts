@@ -1,4 +1,4 @@
-import { type Egress, EgressProxyInvalid, parseEgressProxy, parseExemptions } from "#core/index.ts";
+import { type Egress, EgressProxyInvalid, type ExemptRule, parseEgressProxy, parseExemptions } from "#core/index.ts";
 import type { VariableReader } from "./variable-reader.ts";
 
 /**
@@ -20,6 +20,20 @@ export function readEgress(reader: VariableReader): Egress | null {
     );
   }
   return Object.freeze({ http, https, exempt: rules });
+}
+
+/** Private places that webhooks may go to: names, suffixes, addresses and ranges. Never all of them. */
+export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[] {
+  const name = "SLUICE_WEBHOOK_ALLOW";
+  const { rules, unread } = parseExemptions(reader.text(name) ?? "");
+  const wrong = unread[0] ?? (rules.some(({ kind }) => kind === "all") ? "*" : undefined);
+  if (wrong === undefined) return rules;
+  const shown = JSON.stringify(wrong.slice(0, 100));
+  reader.refuse(
+    name,
+    `must list names, .suffixes, addresses or ranges, each with an optional :port, separated by commas; ${shown} is none`,
+  );
+  return Object.freeze([]);
 }
 
 function readProxy(reader: VariableReader, upper: string) {

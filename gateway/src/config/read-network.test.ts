@@ -62,3 +62,15 @@ test("authorities come from a file with several certificates, and what is none i
     "SLUICE_CA_FILE: /nowhere does not exist",
   );
 });
+
+test("private places for webhooks are named, and never all", () => {
+  expect(
+    readEnvironment({ SLUICE_WEBHOOK_ALLOW: "hooks.corp.example,10.1.0.0/16,10.2.0.3:8443" }).webhookPlaces,
+  ).toHaveLength(3);
+  const told =
+    "SLUICE_WEBHOOK_ALLOW must list names, .suffixes, addresses or ranges, each with an optional :port, separated by commas;";
+  expect(problemsOf({ SLUICE_WEBHOOK_ALLOW: "*" })).toEqual([`${told} "*" is none`]);
+  expect(problemsOf({ SLUICE_WEBHOOK_ALLOW: "https://hooks.example/x" })).toEqual([
+    `${told} "https://hooks.example/x" is none`,
+  ]);
+});

@@ -112,7 +112,12 @@ export function egressProxyFor(
 ): EgressProxy | null {
   const proxy = scheme === "https" ? egress.https : scheme === "http" ? egress.http : null;
   if (proxy === null) return null;
-  return isOwn(hostname) || egress.exempt.some((rule) => matches(rule, hostname, port)) ? null : proxy;
+  return isOwn(hostname) || isListed(egress.exempt, hostname, port) ? null : proxy;
+}
+
+/** Whether one of the rules names this host, or this address. */
+export function isListed(rules: readonly ExemptRule[], hostname: string, port: number): boolean {
+  return rules.some((rule) => matches(rule, hostname, port));
 }
 
 function isOwn(hostname: string): boolean {

@@ -6,6 +6,12 @@ export function networkOf({
   http,
   egress,
   authorities,
-}: Environment): Pick<TransportOptions, "http" | "egress" | "authorities"> {
-  return { http, egress, authorities: authorities.length === 0 ? undefined : believedBeside(authorities) };
+  webhookPlaces,
+}: Environment): Pick<TransportOptions, "http" | "egress" | "authorities" | "webhookPlaces"> {
+  return {
+    http,
+    egress,
+    webhookPlaces,
+    authorities: authorities.length === 0 ? undefined : believedBeside(authorities),
+  };
 }

@@ -22,6 +22,8 @@ export interface OutboundRequest {
   readonly headersMs: number;
   readonly totalMs: number;
   readonly allowPrivateNetwork: boolean;
+  /** It goes to an address that a caller wrote, for whom an administrator may have opened private places by name. */
+  readonly webhook?: boolean;
   /** What the connections of this account have of their own; left out: nothing. */
   readonly network?: OutboundNetwork | undefined;
   /** Use a new connection. A kept one may be closed by the upstream, and then it is unknown whether the request was read. */

@@ -1,5 +1,13 @@
 import ipaddr from "ipaddr.js";
-import { BoundedMap, bounds, type Egress, type EgressProxy, egressProxyFor } from "#core/index.ts";
+import {
+  BoundedMap,
+  bounds,
+  type Egress,
+  type EgressProxy,
+  type ExemptRule,
+  egressProxyFor,
+  isListed,
+} from "#core/index.ts";
 import type { Clock, OutboundNetwork } from "#ports/index.ts";
 import { type AddressKind, addressKind } from "./address-kind.ts";
 import { usualAuthorities } from "./authorities.ts";
@@ -50,6 +58,8 @@ export interface RouteTableOptions {
   /** All that are believed (PEM); left out: the machine's own. */
   readonly authorities?: readonly string[] | undefined;
   readonly egress?: Egress | null | undefined;
+  /** Private places that webhooks may go to. */
+  readonly webhookPlaces?: readonly ExemptRule[] | undefined;
 }
 
 export class RouteTable {
@@ -58,8 +68,10 @@ export class RouteTable {
   readonly #verdicts: NameVerdicts;
   readonly #authorities: readonly string[] | undefined;
   readonly #egress: Egress | null;
+  readonly #webhookPlaces: readonly ExemptRule[];
 
-  constructor({ clock, resolve, authorities, egress }: RouteTableOptions) {
+  constructor({ clock, resolve, authorities, egress, webhookPlaces = [] }: RouteTableOptions) {
+    this.#webhookPlaces = webhookPlaces;
     this.#authorities = authorities;
     this.#egress = egress ?? null;
     this.#names = new NameCache(clock, resolve);
@@ -67,16 +79,24 @@ export class RouteTable {
   }
 
   /** The route for a URL; a promise only while a name is being looked up. Throws upstream_unreachable. */
-  find(url: string, allowPrivateNetwork: boolean, network?: OutboundNetwork): Route | Promise<Route> {
+  find(url: string, allowPrivateNetwork: boolean, network?: OutboundNetwork, webhook = false): Route | Promise<Route> {
     const known = this.#knownOf(url.slice(0, originEnd(url)), network);
     const { origin, way } = known;
+    const named = webhook && isListed(this.#webhookPlaces, origin.hostname, origin.port);
+    const allowed = allowPrivateNetwork || named;
     // An address that is spelled out has the same verdict as its name; a forbidden name is not even looked up.
-    if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowPrivateNetwork);
-    if (way !== null) return this.#byProxy(known, way.proxy, allowPrivateNetwork);
+    if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
+    if (way !== null) return this.#byProxy(known, way.proxy, allowed);
     const addresses = origin.addresses ?? this.#names.find(origin.hostname);
-    if (addresses instanceof Promise)
-      return addresses.then((found) => this.#routeTo(known, found, allowPrivateNetwork));
-    return this.#routeTo(known, addresses, allowPrivateNetwork);
+    const routed = (found: readonly string[]) =>
+      this.#routeTo(known, found, allowed || (webhook && this.#areListed(origin, found)));
+    return addresses instanceof Promise ? addresses.then(routed) : routed(addresses);
+  }
+
+  /** Every address of a name that is private stands where webhooks may go. */
+  #areListed({ port }: Origin, addresses: readonly string[]): boolean {
+    const places = this.#webhookPlaces;
+    return places.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(places, one, port));
   }
 
   /** Whether a URL is reached through a proxy, or with what the runtime's client cannot be told. */

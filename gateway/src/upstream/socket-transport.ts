@@ -40,7 +40,7 @@ export class SocketTransport implements Transport {
     if (signal.aborted) return Promise.reject(clientClosed().with({ arrival: "unsent" }));
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     try {
-      const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network);
+      const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network, request.webhook);
       if (!(found instanceof Promise)) return this.#ask(request, exchange, found);
       return exchange
         .race(found)

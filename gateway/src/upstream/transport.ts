@@ -1,4 +1,4 @@
-import { bounds, type CallSignal, type Egress, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, type Egress, type ExemptRule, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
@@ -27,6 +27,8 @@ export interface TransportOptions {
   readonly authorities?: readonly string[] | undefined;
   /** The proxies that calls leave by; null or left out: none. Those of the process's environment are never asked unseen. */
   readonly egress?: Egress | null;
+  /** Private places that webhooks may go to; left out: none. */
+  readonly webhookPlaces?: readonly ExemptRule[];
 }
 
 /** One request on its way. `streamed`: how its body is read by the connection, where that is seen. */
@@ -65,8 +67,8 @@ interface SentOnKept {
 const demoScheme = "demo://";
 
 export function createTransport(options: TransportOptions): Transport {
-  const { clock, resolve = systemResolve, authorities, egress } = options;
-  const routes = new RouteTable({ clock, resolve, authorities, egress });
+  const { clock, resolve = systemResolve, authorities, egress, webhookPlaces } = options;
+  const routes = new RouteTable({ clock, resolve, authorities, egress, webhookPlaces });
   const runtime = new FetchTransport(options, routes);
   const own = new SocketTransport(clock, routes);
   if (options.http === "runtime") {
@@ -125,7 +127,7 @@ class FetchTransport implements Transport {
 
   async #fetch(request: OutboundRequest, out: Outgoing): Promise<Response> {
     const { exchange } = out;
-    const found = this.#routes.find(request.url, request.allowPrivateNetwork);
+    const found = this.#routes.find(request.url, request.allowPrivateNetwork, undefined, request.webhook);
     const route = found instanceof Promise ? await exchange.race(found) : found;
     const rest = request.url.slice(originEnd(request.url));
     const init = this.#init(request, out.streamed, route, exchange.signal);

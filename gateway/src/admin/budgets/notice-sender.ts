@@ -63,8 +63,9 @@ export class NoticeSender {
         connectMs: bounds.deliveryTotalMs,
         headersMs: bounds.deliveryTotalMs,
         totalMs: bounds.deliveryTotalMs,
-        // Whoever may write an address must not reach our own network through us.
+        // Whoever may write an address must not reach our own network through us, but for what an administrator has named.
         allowPrivateNetwork: false,
+        webhook: true,
       },
       signal,
     );

@@ -92,7 +92,7 @@ export class Deliveries {
     }
   }
 
-  /** The URL is the caller's: never into a private network, and a redirect is an answer like any other. */
+  /** The URL is the caller's: into a private network only where an administrator has named the place, and a redirect is an answer like any other. */
   async #send(delivery: Delivery): Promise<{ readonly status: number | null; readonly error: string | null }> {
     const { transport, clock, secrets } = this.#outside;
     const { id, url, body } = delivery;
@@ -108,6 +108,7 @@ export class Deliveries {
           headersMs: bounds.taskPollHeadersMs,
           totalMs: bounds.deliveryTotalMs,
           allowPrivateNetwork: false,
+          webhook: true,
         },
         ownSignal(),
       );
