@@ -4,7 +4,7 @@ import { at, count, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("As the device shows it; case and hyphens do not matter.");
 
-export const agentSchema = z.object({
+const agentSchema = z.object({
   id,
   workspace: z.object({ id, slug: z.string() }),
   group: z.string(),

@@ -25,7 +25,7 @@ export interface ObserverOptions {
 }
 
 /** What else is told of all that is observed. Its calls never throw and never wait. */
-export interface TelemetryExport extends Pick<Observer, "attemptEnd" | "requestEnd"> {
+interface TelemetryExport extends Pick<Observer, "attemptEnd" | "requestEnd"> {
   /** Whole lines, as JSON. */
   lines(text: string): void;
   /** null: no traces are kept. */
