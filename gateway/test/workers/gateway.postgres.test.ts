@@ -135,7 +135,8 @@ function twoWorkers(): void {
   test("told to end, all end in order, with status 0", async () => {
     const workers = childrenOf(gateway.pid());
     expect(workers).toHaveLength(2);
-    expect(await gateway.stop()).toBe(0);
+    const status = await gateway.stop();
+    if (status !== 0) throw new Error(`ended with ${status}:\n${gateway.output().slice(-20_000)}`);
     expect(workers.filter(alive)).toEqual([]);
     expect(existsSync(join(gateway.dataDir, "setup-link"))).toBe(false);
   });

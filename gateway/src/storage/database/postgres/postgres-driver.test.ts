@@ -93,7 +93,7 @@ await onPostgres("connections", () => {
 
   test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
     await using ground = await openPostgresGround();
-    const database = await openPostgres({ url: ground.url, statementMs: 50, poolSize: 1 });
+    const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });
     const slow = sql`select pg_sleep(600)`.execute(database.kysely).catch((thrown: unknown) => thrown);
     expect(await slow).toMatchObject({ name: "Failure", code: "storage_unavailable" });
     expect(await names(database)).toEqual([]);
