@@ -243,6 +243,7 @@ describe("a try of a provider", () => {
   });
 });
 
+const untold = { price: null, context_window: null, max_output_tokens: null, deprecated: false, retires_at: null };
 describe("the models of an account", () => {
   test("come with those of ours that lead to them and with a name and type to begin with", async () => {
     await using ground = await openCatalogGround();
@@ -256,11 +257,7 @@ describe("the models of an account", () => {
         created_at: 1_700_000_000_000,
         served_as: ["house/talk"],
         suggested: { name: "demo", type: "chat" },
-        price: null,
-        context_window: null,
-        max_output_tokens: null,
-        deprecated: false,
-        retires_at: null,
+        ...untold,
       },
       expect.objectContaining({ id: "demo-mini", served_as: [] }),
     ]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LedgerEntry } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { ask, settledTask } from "../endpoints/video-tasks/video-gateway.ts";
+import { arkAccount, ask, settledTask } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, hello, type StartedGateway, upstream } from "../started-gateway.ts";
 import { type CollectedSpan, Collector } from "./collector.ts";
 import { clientKind, serverKind, tracedGateway } from "./traced-gateway.ts";
@@ -21,14 +21,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
           upstream("claude", simulator, { kind: "anthropic" }),
           upstream("open", simulator, { kind: "openai" }),
           upstream("gone", simulator, { base_url: "http://127.0.0.1:9" }),
-          upstream("volc", simulator, {
-            kind: "ark",
-            settings: {
-              access_key_id: "AKTESTEXAMPLE",
-              secret_access_key: "SecretKeyExample==",
-              openapi_url: new URL("/", simulator.url).href,
-            },
-          }),
+          arkAccount(simulator),
         ],
         models: [
           {

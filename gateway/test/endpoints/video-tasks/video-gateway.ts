@@ -3,18 +3,20 @@ import { aliceKey, type Overrides, type StartedGateway, upstream } from "../../s
 
 export const strangerKey = "sk-stranger-0123456789abcdefg";
 
+/** An account of Ark with its asset library, as the provider `volc`. */
+export const arkAccount = (simulator: Parameters<typeof upstream>[1]) =>
+  upstream("volc", simulator, {
+    kind: "ark",
+    settings: {
+      access_key_id: "AKTESTEXAMPLE",
+      secret_access_key: "SecretKeyExample==",
+      openapi_url: new URL("/", simulator.url).href,
+    },
+  });
+
 /** A model of videos behind an account of Ark, with its asset library; a second workspace beside the first. */
 export const videoGateway: Overrides = {
-  providers: (simulator) => [
-    upstream("volc", simulator, {
-      kind: "ark",
-      settings: {
-        access_key_id: "AKTESTEXAMPLE",
-        secret_access_key: "SecretKeyExample==",
-        openapi_url: new URL("/", simulator.url).href,
-      },
-    }),
-  ],
+  providers: (simulator) => [arkAccount(simulator)],
   models: [
     {
       name: "clip-test",

@@ -1,7 +1,7 @@
 import type { CatalogStore, StoredCatalogue } from "#ports/index.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { setPrice } from "./model-object.ts";
+import { setPriceOver } from "./model-object.ts";
 import { modelRecord } from "./model-rows.ts";
 
 type CatalogueWrites = Pick<CatalogStore, "storedCatalogue" | "storeCatalogue" | "takePrices">;
@@ -39,16 +39,7 @@ export function catalogueWrites(options: ControlOptions): CatalogueWrites {
         for (const { model, price } of prices) {
           const record = await modelRecord(context.transaction, model);
           if (record === null || !isFree(record)) continue;
-          const version = record.price?.id ?? null;
-          const row =
-            version === null
-              ? undefined
-              : await context.transaction
-                  .selectFrom("prices")
-                  .select("price_table")
-                  .where("id", "=", version)
-                  .executeTakeFirst();
-          await setPrice(context, model, { version, table: row?.price_table ?? null }, price, "catalogue");
+          await setPriceOver(context, model, record.price?.id ?? null, price, "catalogue");
           taken.push(model);
         }
         return taken;

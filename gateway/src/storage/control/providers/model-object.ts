@@ -88,6 +88,25 @@ export async function setPrice(
   log.catalogChanged();
 }
 
+/** The same, where only the version in force is known. */
+export async function setPriceOver(
+  context: ApplyContext,
+  model: string,
+  version: string | null,
+  price: PriceConfig | null,
+  origin: "catalogue" | null,
+): Promise<void> {
+  const row =
+    version === null
+      ? undefined
+      : await context.transaction
+          .selectFrom("prices")
+          .select("price_table")
+          .where("id", "=", version)
+          .executeTakeFirst();
+  await setPrice(context, model, { version, table: row?.price_table ?? null }, price, origin);
+}
+
 /** As a version stores it: equal prices are equal text. */
 function priceText(price: PriceConfig): string {
   const { table, variants } = pricesOf(price);

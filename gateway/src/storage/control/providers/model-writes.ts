@@ -8,7 +8,7 @@ import { priceOf } from "../../database/price-rows.ts";
 import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { refuseDraft, refuseFileOwned } from "../refusals.ts";
-import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPrice } from "./model-object.ts";
+import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPriceOver } from "./model-object.ts";
 import { modelRecord, modelRecords } from "./model-rows.ts";
 
 type ModelWrites = Pick<
@@ -143,15 +143,7 @@ async function writeParts(
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
   if (draft.price !== undefined) {
-    const row =
-      version === null
-        ? undefined
-        : await context.transaction
-            .selectFrom("prices")
-            .select("price_table")
-            .where("id", "=", version)
-            .executeTakeFirst();
-    await setPrice(context, draft.name, { version, table: row?.price_table ?? null }, draft.price, origin);
+    await setPriceOver(context, draft.name, version, draft.price, origin);
   }
   await applyDeployments(context, [configOf(draft)]);
   const record = await modelRecord(context.transaction, draft.name);
