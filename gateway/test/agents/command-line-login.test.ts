@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLogin, type StoredLogin } from "../../src/cli/login/login-file.ts";
@@ -100,6 +100,14 @@ test("a logout ends the sign-in at the gateway and here", async () => {
   expect([ended.status, ended.stdout]).toEqual([1, ""]);
   expect(ended.stderr).toContain("has ended; run `sluice login");
   expect(ended.stderr).not.toContain(login.refreshToken);
+});
+
+test("a file that is there and cannot be read is told as such", async () => {
+  const path = newPath();
+  mkdirSync(path);
+  const answer = await run(["token"], path);
+  expect([answer.status, answer.stdout]).toEqual([1, ""]);
+  expect(answer.stderr).toContain("cannot be read: EISDIR");
 });
 
 test.each([

@@ -38,7 +38,9 @@ export function readLogin(path: string): StoredLogin {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
-  } catch {
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code !== "ENOENT") throw new CommandFailed(`${path} cannot be read: ${code}`);
     throw new CommandFailed("nobody is signed in here; run `sluice login <address of the gateway>`");
   }
   try {
