@@ -104,7 +104,7 @@ test("a logout ends the sign-in at the gateway and here", async () => {
 
 test("a file that is there and cannot be read is told as such", async () => {
   const path = newPath();
-  mkdirSync(path);
+  mkdirSync(path, { recursive: true });
   const answer = await run(["token"], path);
   expect([answer.status, answer.stdout]).toEqual([1, ""]);
   expect(answer.stderr).toContain("cannot be read: EISDIR");
