@@ -1,5 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { compressedFilesPlugin } from "./compressed-files-plugin.ts";
 import { readMessagesPlugin } from "./read-messages-plugin.ts";
 import { routeLinesPlugin } from "./route-lines-plugin.ts";
 
@@ -25,7 +26,7 @@ const chunks = [
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), routeLinesPlugin(), readMessagesPlugin()],
+  plugins: [react(), routeLinesPlugin(), readMessagesPlugin(), compressedFilesPlugin()],
   build: {
     target: "es2022",
     // Nothing may be inlined as a data: URL; the pages are served under a policy that refuses it.

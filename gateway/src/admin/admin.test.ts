@@ -13,6 +13,7 @@ function file(text: string, type: string, immutable = false): StaticFile {
   return {
     bytes: new TextEncoder().encode(text),
     gzip: Bun.gzipSync(text),
+    brotli: null,
     type,
     immutable,
     etag: `W/"${Bun.hash(text).toString(36)}"`,

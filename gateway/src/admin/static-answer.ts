@@ -10,9 +10,14 @@ export function answerFile(request: Request, file: StaticFile, policy: string): 
     vary: "accept-encoding",
   });
   if (matches(request.headers.get("if-none-match"), file.etag)) return new Response(null, { status: 304, headers });
-  if (file.gzip !== null && acceptsGzip(request.headers.get("accept-encoding"))) {
-    headers.set("content-encoding", "gzip");
-    return new Response(file.gzip, { headers });
+  const accepted = request.headers.get("accept-encoding");
+  for (const [coding, bytes] of [
+    ["br", file.brotli],
+    ["gzip", file.gzip],
+  ] as const) {
+    if (bytes === null || !accepts(accepted, coding)) continue;
+    headers.set("content-encoding", coding);
+    return new Response(bytes, { headers });
   }
   return new Response(file.bytes, { headers });
 }
@@ -21,7 +26,7 @@ export function answerFile(request: Request, file: StaticFile, policy: string): 
 export function answerText(request: Request, text: string, type: string, policy: string): Response {
   const bytes = new TextEncoder().encode(text);
   const etag = `W/"${textTag(bytes)}"`;
-  return answerFile(request, { bytes, gzip: null, type, immutable: false, etag }, policy);
+  return answerFile(request, { bytes, gzip: null, brotli: null, type, immutable: false, etag }, policy);
 }
 
 /** RFC 9110 §13.1.2: a list of tags, or `*`. Weakness is not compared. */
@@ -31,13 +36,14 @@ function matches(ifNoneMatch: string | null, etag: string): boolean {
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || strong(tag) === strong(etag));
 }
 
-/** RFC 9110 §12.5.3: `gzip;q=0` means that it must not be sent. */
-function acceptsGzip(acceptEncoding: string | null): boolean {
-  if (acceptEncoding === null) return false;
-  return acceptEncoding
-    .toLowerCase()
-    .split(",")
-    .some((coding) => /^\s*(gzip|x-gzip|\*)\s*(;\s*q=(?!0(\.0{0,3})?\s*$)[\d.]+\s*)?$/.test(coding));
+/** RFC 9110 §12.5.3: `gzip;q=0` means that it must not be sent; what is named outweighs `*`. */
+function accepts(acceptEncoding: string | null, coding: "br" | "gzip"): boolean {
+  const named = new Map<string, boolean>();
+  for (const part of (acceptEncoding ?? "").toLowerCase().split(",")) {
+    const [, name, weight] = /^\s*([a-z*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/.exec(part) ?? [];
+    if (name !== undefined) named.set(name === "x-gzip" ? "gzip" : name, weight === undefined || Number(weight) > 0);
+  }
+  return named.get(coding) ?? named.get("*") ?? false;
 }
 
 /** FNV-1a: tells one version of our own text from another, and guards nothing. */

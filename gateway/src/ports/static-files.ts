@@ -3,11 +3,13 @@ export interface StaticFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The same, compressed with gzip; null when that would not be smaller. */
   readonly gzip: Uint8Array<ArrayBuffer> | null;
+  /** The same, compressed with Brotli, where the build left it beside the file; else null. */
+  readonly brotli: Uint8Array<ArrayBuffer> | null;
   /** The media type, with its charset. */
   readonly type: string;
   /** True when the name changes with the content, so that it may be kept forever. */
   readonly immutable: boolean;
-  /** A weak entity tag in its quotes: it stands for both forms. */
+  /** A weak entity tag in its quotes: it stands for all forms. */
   readonly etag: string;
 }
 

@@ -12,6 +12,8 @@ beforeAll(async () => {
   await writeFile(join(directory, "secret.txt"), "outside");
   await writeFile(join(directory, "dist", "index.html"), "<!doctype html>".repeat(40));
   await writeFile(join(directory, "dist", "assets", "index-B1x9_Qz3.js"), "export const x = 1;");
+  await writeFile(join(directory, "dist", "index.html.br"), "smaller");
+  await writeFile(join(directory, "dist", "alone.br"), "a name like any other");
   await writeFile(join(directory, "dist", ".built-from"), "notes");
   await symlink(join(directory, "secret.txt"), join(directory, "dist", "link.txt"));
 });
@@ -30,6 +32,15 @@ test("a file is served with its type, its tag and a smaller form that holds the 
   expect(page?.etag).toMatch(/^W\/"[\w-]+"$/);
   expect(page?.immutable).toBe(false);
   expect(Bun.gunzipSync(page?.gzip ?? new Uint8Array())).toEqual(page?.bytes ?? new Uint8Array());
+});
+
+test("what the build compressed beside a file is that file's third form, and no file of its own", async () => {
+  const files = await open();
+  expect(new TextDecoder().decode((await files.find("console/index.html"))?.brotli ?? new Uint8Array())).toBe(
+    "smaller",
+  );
+  expect(await files.find("console/index.html.br")).toBeNull();
+  expect((await files.find("console/alone.br"))?.brotli).toBeNull();
 });
 
 test("only names that carry a hash may be kept for good, and what does not shrink is sent as it is", async () => {

@@ -14,7 +14,8 @@ export interface StaticRoot {
 
 /**
  * Lists the files once, now, and serves only those. A path from a request is a key of that list and never touches the
- * disk, so there is nothing to climb out of. Contents are read when they are first asked for, and kept.
+ * disk, so there is nothing to climb out of. Contents are read when they are first asked for, and kept. `NAME.br` beside
+ * NAME is its compressed form, and no file of its own.
  * A directory that is not there has no files.
  */
 export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<StaticFiles> {
@@ -29,6 +30,11 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
       onDisk.set(`${root.prefix}/${name}`, join(root.directory, file));
     }
   }
+  const compressed = new Map<string, string>();
+  for (const [path, file] of onDisk) {
+    if (path.endsWith(".br") && onDisk.has(path.slice(0, -3))) compressed.set(path.slice(0, -3), file);
+  }
+  for (const path of compressed.keys()) onDisk.delete(`${path}.br`);
   const loaded = new Map<string, Promise<StaticFile>>();
   return {
     async find(path) {
@@ -36,7 +42,7 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
       if (known !== undefined) return known;
       const file = onDisk.get(path);
       if (file === undefined) return null;
-      const loading = load(path, file);
+      const loading = load(path, file, compressed.get(path) ?? null);
       loaded.set(path, loading);
       // A file that cannot be read now may be readable later.
       loading.catch(() => loaded.delete(path));
@@ -58,19 +64,24 @@ async function filesBelow(directory: string): Promise<string[]> {
   }
 }
 
-async function load(path: string, file: string): Promise<StaticFile> {
-  const { size } = await stat(file);
-  if (size > bounds.staticFileBytesMax) throw new Error(`${file} is larger than ${bounds.staticFileBytesMax} bytes`);
-  const bytes = new Uint8Array(await readFile(file));
+async function load(path: string, file: string, brotliFile: string | null): Promise<StaticFile> {
+  const bytes = await readBounded(file);
   const extension = extname(file);
   const small = compressible.has(extension) ? await compress(bytes) : bytes;
   return {
     bytes,
     gzip: small.byteLength < bytes.byteLength ? small : null,
+    brotli: brotliFile === null ? null : await readBounded(brotliFile),
     type: types.get(extension) ?? "application/octet-stream",
     immutable: hashedName.test(path),
     etag: `W/"${Bun.hash.xxHash64(bytes).toString(36)}-${bytes.byteLength.toString(36)}"`,
   };
+}
+
+async function readBounded(file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { size } = await stat(file);
+  if (size > bounds.staticFileBytesMax) throw new Error(`${file} is larger than ${bounds.staticFileBytesMax} bytes`);
+  return new Uint8Array(await readFile(file));
 }
 
 /** In the runtime's own thread pool: a large script must not hold up the calls that are being carried. Once a file, so as small as it gets. */
