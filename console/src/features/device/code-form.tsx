@@ -5,11 +5,15 @@ import { useAct } from "../../api/use-act.ts";
 import { FormProblem } from "../../components/form-problem.tsx";
 import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/device.ts";
-import { useUrlText } from "../../routes/search.ts";
 
-/** The code as the device shows it. What stands in the address is a suggestion. */
-export function CodeForm({ onFound }: { readonly onFound: (waiting: WaitingAgent) => void }) {
-  const [suggested] = useUrlText("user_code");
+interface CodeFormProps {
+  /** Filled in, and not sent. */
+  readonly suggested: string;
+  readonly onFound: (waiting: WaitingAgent) => void;
+}
+
+/** The code as the device shows it. */
+export function CodeForm({ suggested, onFound }: CodeFormProps) {
   const [code, setCode] = useState(suggested);
   const look = useAct("agents.look", { inline: true, onDone: onFound });
   const submit = (event: FormEvent) => {

@@ -3,6 +3,7 @@ import type { WaitingAgent } from "@sluice/contract";
 import { useState } from "react";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { t } from "../../language/areas/device.ts";
+import { useUrlText } from "../../routes/search.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Decided } from "./decided.tsx";
 import { Decision } from "./decision.tsx";
@@ -14,7 +15,10 @@ import { Decision } from "./decision.tsx";
 export default function DevicePage() {
   const [waiting, setWaiting] = useState<WaitingAgent | null>(null);
   const [decided, setDecided] = useState<"approved" | "denied" | null>(null);
+  const [inAddress] = useUrlText("user_code");
+  const [suggested, setSuggested] = useState(inAddress);
   const startAnew = () => {
+    setSuggested("");
     setWaiting(null);
     setDecided(null);
   };
@@ -24,7 +28,7 @@ export default function DevicePage() {
         {decided !== null ? (
           <Decided decided={decided} onAnother={startAnew} />
         ) : waiting === null ? (
-          <CodeForm onFound={setWaiting} />
+          <CodeForm suggested={suggested} onFound={setWaiting} />
         ) : (
           <Decision waiting={waiting} onDecided={setDecided} />
         )}
