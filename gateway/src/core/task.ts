@@ -112,7 +112,7 @@ export interface Task {
   readonly submittedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** After this it is expired, whatever the upstream says. */
+  /** The first answer of the upstream after this ends it: it has expired, unless that answer says how it ended. */
   readonly deadlineAt: number;
   /** When it is to be looked at next; null once final. */
   readonly dueAt: number | null;
@@ -121,6 +121,8 @@ export interface Task {
   readonly placeAt?: number | null;
   /** Since when the vendor says that there is no such task. Null or absent: it does not. */
   readonly goneSince?: number | null;
+  /** Since when, after its deadline, the vendor has not answered. Null or absent: it was not asked since. */
+  readonly unansweredSince?: number | null;
   /** Absent while it is shown to anybody. */
   readonly deletedAt?: number;
 }

@@ -49,6 +49,7 @@ export type TaskStep = Partial<
     | "polls"
     | "placeAt"
     | "goneSince"
+    | "unansweredSince"
   >
 > & { readonly detail?: string };
 

@@ -123,6 +123,7 @@ export const fullTask = task("full", {
   polls: 9,
   placeAt: newYear + 4,
   goneSince: newYear + 5,
+  unansweredSince: newYear + 6,
 });
 
 /** What a task costs that made five seconds. */

@@ -46,6 +46,9 @@ export const tasksBounds = {
   taskCancelWaitMs: 5_000,
   /** How long the vendor must say "no such task" before it is believed. */
   taskGoneMs: 600_000,
+  /** How long a vendor that does not answer is asked again for a task that is past its deadline, and how often. */
+  taskUnansweredMs: 600_000,
+  taskUnansweredPollMs: 30_000,
   /** Accounts of running tasks that are remembered as providers. */
   taskAccountsMax: 1_000,
   /** What became of tasks whose reservations this process holds is asked so often, so many at a time. */

@@ -37,6 +37,7 @@ import { migration034 } from "./migrations/migration-034.ts";
 import { migration035 } from "./migrations/migration-035.ts";
 import { migration036 } from "./migrations/migration-036.ts";
 import { migration037 } from "./migrations/migration-037.ts";
+import { migration038 } from "./migrations/migration-038.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -77,6 +78,7 @@ export const migrations: Migrations = Object.freeze({
   "035": migration035,
   "036": migration036,
   "037": migration037,
+  "038": migration038,
 });
 
 /**

@@ -62,6 +62,8 @@ interface TaskTable {
   /** When its next poll has a place in its account's row; since when the vendor has said that there is no such task. */
   place_at: number | null;
   gone_since: number | null;
+  /** Since when, after its deadline, the vendor has not answered. */
+  unanswered_since: number | null;
 }
 
 /** How often an account of a vendor is asked about tasks, by all processes together; see `takePoll`. */

@@ -50,6 +50,7 @@ export function rowOf(task: Task, vault: Vault): TaskRow {
     deleted_at: null,
     place_at: task.placeAt ?? null,
     gone_since: task.goneSince ?? null,
+    unanswered_since: task.unansweredSince ?? null,
   };
 }
 
@@ -96,6 +97,7 @@ export function taskOf(row: TaskRow, request: string, vault: Vault): Task {
     ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at }),
     ...(row.place_at === null ? {} : { placeAt: row.place_at }),
     ...(row.gone_since === null ? {} : { goneSince: row.gone_since }),
+    ...(row.unanswered_since === null ? {} : { unansweredSince: row.unanswered_since }),
   };
 }
 
@@ -120,6 +122,7 @@ export function stepColumns(id: string, step: TaskStep, vault: Vault): Partial<T
     ...(step.polls === undefined ? {} : { polls: step.polls }),
     ...(step.placeAt === undefined ? {} : { place_at: step.placeAt }),
     ...(step.goneSince === undefined ? {} : { gone_since: step.goneSince }),
+    ...(step.unansweredSince === undefined ? {} : { unanswered_since: step.unansweredSince }),
   };
 }
 

@@ -99,7 +99,15 @@ export async function attachBlob(
 }
 
 /** What a poll that learned nothing writes: losing it costs one poll. */
-const bookkeeping: ReadonlySet<string> = new Set(["progress", "dueAt", "polls", "detail", "placeAt", "goneSince"]);
+const bookkeeping: ReadonlySet<string> = new Set([
+  "progress",
+  "dueAt",
+  "polls",
+  "detail",
+  "placeAt",
+  "goneSince",
+  "unansweredSince",
+]);
 
 function isBookkeeping(step: TaskStep): boolean {
   return Object.keys(step).every((name) => bookkeeping.has(name));

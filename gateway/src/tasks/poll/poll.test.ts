@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import {
   arkDeployment,
+  arkProvider,
   catOnRoof,
   createCall,
   entriesOf,
+  oneUsd,
   openTaskSetup,
   openTaskTown,
   passTime,
@@ -95,4 +97,85 @@ test("an upstream's callback only makes the next look come sooner, and only with
   expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");
   expect(await entriesOf(town)).toHaveLength(1);
   await videos.stop();
+});
+
+/** With an hour and a minute to its deadline. */
+const short = { ...catOnRoof, execution_expires_after: 60 };
+const pastDeadlineMs = 3_700_000;
+
+test("a vendor that does not answer after the deadline is asked again, counted from the first look that failed", async () => {
+  let ill = true;
+  await using town = await openTaskTown(1, {
+    queuedMs: 0,
+    runningMs: 60_000,
+    poll: () => (ill ? { status: 500 } : null),
+  });
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, short));
+  // The gateway was away for hours.
+  town.clock.advance(5 * 3_600_000);
+  videos.start();
+  await passTime(town.clock, 590_000, 5_000);
+  expect((await videos.get("ws_1", made.id)).finishedAt).toBeNull();
+  ill = false;
+  await passTime(town.clock, 40_000, 5_000);
+  expect(await videos.get("ws_1", made.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
+  expect((await entriesOf(town)).map(({ usageSource }) => usageSource)).toEqual(["upstream"]);
+  await videos.stop();
+});
+
+test("a vendor that does not answer for ten minutes after the deadline has lost the task, and not sooner for an absence", async () => {
+  await using town = await openTaskTown(1, { poll: () => ({ status: 500 }) });
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, short));
+  videos.start();
+  await passTime(town.clock, pastDeadlineMs, 10_000);
+  expect((await videos.get("ws_1", made.id)).finishedAt).toBeNull();
+  await videos.stop();
+  // Another process goes on hours later, and its first look fails too.
+  town.clock.advance(5 * 3_600_000);
+  const next = openTaskSetup(town);
+  next.videos.start();
+  await passTime(town.clock, 540_000, 5_000);
+  expect((await next.videos.get("ws_1", made.id)).finishedAt).toBeNull();
+  await passTime(town.clock, 120_000, 5_000);
+  expect(await next.videos.get("ws_1", made.id)).toMatchObject({ state: "expired", costNanoUsd: made.reservedNanoUsd });
+  await next.videos.stop();
+});
+
+test("a list that cannot be read after the deadline gives nothing up: what it shows later is found and settled", async () => {
+  let ill = true;
+  await using town = await openTaskTown(1, { create: () => "cut", list: () => (ill ? { status: 500 } : null) });
+  const provider = arkProvider("first", { settings: { mark_tasks: true } });
+  const models = [{ ...seedance, deployments: [arkDeployment("first", 1, { provider })] }];
+  const { videos } = openTaskSetup(town, { models });
+  const made = await videos.create(createCall(town, short, { models }));
+  expect(made.state).toBe("unknown");
+  videos.start();
+  await passTime(town.clock, pastDeadlineMs, 10_000);
+  ill = false;
+  await passTime(town.clock, 300_000, 10_000);
+  const task = await videos.get("ws_1", made.id);
+  expect([task.upstreamId, task.state, task.costNanoUsd]).toEqual(["cgt-000001", "succeeded", oneUsd]);
+  await videos.stop();
+});
+
+test("a process that stops in the middle of a look after the deadline decides nothing", async () => {
+  let latencyMs = 0;
+  await using town = await openTaskTown(1, { latencyMs: () => latencyMs, queuedMs: 0, runningMs: 60_000 });
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, short));
+  town.clock.advance(pastDeadlineMs);
+  latencyMs = 10_000;
+  videos.start();
+  await passTime(town.clock, 1_000);
+  await videos.stop();
+  const left = await town.taskStore.findById(made.id);
+  expect([left?.finishedAt, left?.unansweredSince]).toEqual([null, undefined]);
+  latencyMs = 0;
+  const next = openTaskSetup(town);
+  next.videos.start();
+  await passTime(town.clock, 5_000);
+  expect((await next.videos.get("ws_1", made.id)).state).toBe("succeeded");
+  await next.videos.stop();
 });

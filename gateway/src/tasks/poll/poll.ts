@@ -6,6 +6,7 @@ import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 import { pollDelayMs } from "./poll-delay.ts";
 import { readPoll, type Seen, type VideoState } from "./read-poll.ts";
+import { askAgain } from "./unanswered.ts";
 
 /** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
@@ -14,7 +15,7 @@ export async function poll(dependencies: TaskDependencies, pass: TaskPass, signa
 
 /**
  * What follows from a poll. One that failed ends nothing before the deadline; after it the task has expired, unless this
- * last poll says how it ended.
+ * last poll says how it ended. One that failed after it is made again, for a while.
  */
 export async function apply(
   dependencies: TaskDependencies,
@@ -22,12 +23,19 @@ export async function apply(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<void> {
+  if (seen.kind === "failed" && signal.aborted) {
+    // It failed because this process stops: whoever takes the task next looks at once.
+    await pass.leave({});
+    return;
+  }
   const verdict = verdictOf(dependencies, pass, seen);
   if (verdict !== null) {
     await settle(dependencies, pass, verdict);
     return;
   }
   if (dependencies.clock.now() >= pass.task.deadlineAt) {
+    const unanswered = seen.kind === "failed";
+    if (unanswered && (await askAgain(dependencies, pass, seen.failure.retryAfterMs ?? 0))) return;
     await expire(dependencies, pass, seen, signal);
     return;
   }

@@ -7,16 +7,20 @@ import type { TaskPass } from "../task-pass.ts";
 import { pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
 import { pollDelayMs } from "./poll-delay.ts";
+import { askAgain } from "./unanswered.ts";
 
 type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
 
 /**
  * Looks for a task, of which nobody knows whether it arrived, in the vendor's list. Found, it goes on as any other; not
  * found, it waits until its deadline: a list that does not show it proves nothing, so it is neither sent again nor given up.
+ * After the deadline it is given up as soon as the list was read without it, or could not be read for a while.
  */
 export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
   const { clock, chance, observer } = dependencies;
+  let unread = false;
   const found = await search(dependencies, pass.task, signal).catch((thrown: unknown) => {
+    unread = true;
     observer.log("debug", "A vendor's list could not be read.", {
       task: pass.task.id,
       reason: asFailure(thrown).message,
@@ -25,8 +29,13 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
   });
   if (found !== null && (await adopt(dependencies, pass, found))) return;
   if (pass.over) return;
+  if (unread && signal.aborted) {
+    await pass.leave({});
+    return;
+  }
   const now = clock.now();
   if (now >= pass.task.deadlineAt) {
+    if (unread && (await askAgain(dependencies, pass))) return;
     await settle(dependencies, pass, {
       state: "expired",
       error: { code: "expired", message: "Nobody knows whether the upstream had the task; it was not heard of again." },
@@ -48,7 +57,7 @@ async function adopt(
   const now = clock.now();
   const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
   const detail = storedSentence("taskEvent", { code: "found_in_list", params: {} });
-  await pass.leave({ state: "queued", dueAt, detail });
+  await pass.leave({ state: "queued", dueAt, detail, unansweredSince: null });
   return true;
 }
 
