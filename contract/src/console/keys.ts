@@ -44,6 +44,9 @@ export const consoleKeySchema = z.object({
     .describe(
       "Fields that an admin set, or nobody of the console: whoever made the key narrows them, and admins widen them.",
     ),
+  owner: personSchema
+    .nullable()
+    .describe("Of a personal key: whose calls it makes. Their usage and limits count them; null: no one person's."),
   person: personSchema.optional().describe("Whose sign-ins call with it. Left out for a key that has a secret."),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
@@ -68,6 +71,12 @@ const keyFields = {
   budget: budgetSchema.nullable().optional(),
   tags: z.record(z.string().max(128), z.string().max(128)).optional(),
   capture: z.enum(captures).optional().meta({ needs: "admin" }),
+  owner: id
+    .nullable()
+    .optional()
+    .describe(
+      "User id of the person whose calls it makes, who may make keys in the workspace. A member names only themselves, when they make the key; admins change it.",
+    ),
 };
 
 const made = z.object({ key: consoleKeySchema, secret: z.string().describe("Shown once.") });

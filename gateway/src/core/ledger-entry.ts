@@ -18,6 +18,8 @@ export interface Intent {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
+  /** User id of whoever called, by a sign-in or with a personal key; absent for a key of no one person. */
+  readonly personId?: string;
   /** The model that is paid for: the one asked for, or the fallback that served. */
   readonly model: string;
   readonly requestedModel: string;

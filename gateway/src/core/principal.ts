@@ -50,6 +50,8 @@ export interface ApiKey {
   readonly secretUntil?: number;
   /** Of the key that somebody's sign-ins call with, which has no secret: the id of that user. */
   readonly personId?: string;
+  /** Of a personal key, which has a secret: the id of the user whose calls it makes. */
+  readonly ownerId?: string;
 }
 
 /** The authenticated caller, frozen for the call. `scopes` are the three that limit it, widest first. */
@@ -57,7 +59,19 @@ export interface Principal {
   readonly key: ApiKey;
   readonly group: Group;
   readonly workspace: Workspace;
+  /** User id of whoever calls: by a sign-in or with a personal key. null: a key of no one person. */
+  readonly person: string | null;
   readonly scopes: readonly LimitScope[];
+}
+
+/** Whose calls a key makes. */
+export function personOf({ personId, ownerId }: Pick<ApiKey, "personId" | "ownerId">): string | null {
+  return personId ?? ownerId ?? null;
+}
+
+/** As entries of the ledger and tasks say it: nothing where there is none. */
+export function personField({ person }: Pick<Principal, "person">): { readonly personId?: string } {
+  return person === null ? {} : { personId: person };
 }
 
 /** Where the key is found that somebody's sign-ins call with. No secret has such a digest. */

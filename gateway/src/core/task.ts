@@ -74,6 +74,8 @@ export interface Task {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
+  /** Whose call it is, as in the ledger. */
+  readonly personId?: string;
   readonly requestId: string;
   /** The public model and, once chosen, where it went. */
   readonly model: string;

@@ -5,6 +5,7 @@ import {
   type HeaderReader,
   type Principal,
   personDigest,
+  personOf,
   sessionDigest,
 } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
@@ -133,6 +134,7 @@ export class Authenticator {
       key,
       group,
       workspace,
+      person: personOf(key),
       scopes: Object.freeze([workspace.scope, group.scope, key.scope]),
     });
     this.#principals.set(key, { catalog, principal });

@@ -27,7 +27,7 @@ async function restarted(rows: readonly RecentRow[]) {
   };
   await seedRates({ counter, ledgerStore, clock, catalog });
   const admission = createAdmission({ counter, clock });
-  const limitUsages = await admission.limitUsage({ key, group, workspace, scopes });
+  const limitUsages = await admission.limitUsage({ key, group, workspace, person: null, scopes });
   return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
 }
 

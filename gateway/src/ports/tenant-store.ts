@@ -29,7 +29,7 @@ export interface GroupChange extends ScopeFields {
 }
 
 /** The fields of a key that the admin API changes, but for its name and its group. */
-type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group">;
+type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group" | "owner">;
 
 /** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
 export type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
@@ -39,6 +39,8 @@ export type KeyChange = { readonly [Name in keyof KeyFields]?: KeyFields[Name] |
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
+  /** Id of the user whose calls the key makes; they must be able to make keys there. null: no one person's. */
+  readonly owner?: string | null | undefined;
   /** The fields that only admins may widen. */
   readonly setByAdmins?: readonly string[] | undefined;
 };

@@ -150,7 +150,12 @@ test("a prompt goes as the person: workspace, group and person in the ledger, an
   const [entry] = await ground.gateway.entries();
   const [mine] = (await bob.call("GET", "/api/agents")).body.data;
   expect(mine).toMatchObject({ workspace: { slug: "acme" }, group: "default", client: "claude-code/2.1.330" });
-  expect(entry).toMatchObject({ workspaceId: ground.workspace, keyId: mine.key, model: "claude-test" });
+  expect(entry).toMatchObject({
+    workspaceId: ground.workspace,
+    keyId: mine.key,
+    personId: bob.userId,
+    model: "claude-test",
+  });
   const key = await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/keys/${mine.key}`);
   expect(key.body).toMatchObject({ name: "bob@example.com", person: { id: bob.userId, email: "bob@example.com" } });
   const denied = await agent.message(accessToken, "denied");

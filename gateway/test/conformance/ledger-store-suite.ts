@@ -44,8 +44,9 @@ function insertTests(make: StoreGroundFactory): void {
       ledgerEntry("a", { tags: { team: "ä\u0000\n'\"", run: "7" }, userAgent: "", model: "x\ny z", stream: false }),
       refusedEntry("b"),
       ledgerEntry("c", { costNanoUsd: Number.MAX_SAFE_INTEGER, usage: { ...noUsage, videoSeconds: 2 ** 40 } }),
+      ledgerEntry("d", { personId: "usr_ada" }),
     ];
-    expect(await ground.ledgerStore.insert(entries)).toBe(3);
+    expect(await ground.ledgerStore.insert(entries)).toBe(4);
     const back = await everyEntry(ground);
     expect(back.toSorted((a, b) => a.attemptId.localeCompare(b.attemptId))).toEqual(entries);
   });

@@ -233,3 +233,44 @@ describe("whose key it is", () => {
     expect(await ground.knock(secret)).toBe("disabled_api_key");
   });
 });
+
+describe("a personal key", () => {
+  test("makes its owner's calls; a member names only themselves, when they make it", async () => {
+    await using ground = await openTenantGround();
+    const { member, admin } = ground.users;
+    const { key, secret } = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;
+    expect(key.owner).toEqual({ id: member.id, email: "member@example.com", name: "member" });
+    expect(await ground.personOf(secret)).toBe(member.id);
+    const shared = (await ground.makeKey("member", { name: "shared" })).body;
+    expect(shared.key.owner).toBeNull();
+    expect(await ground.personOf(shared.secret)).toBeNull();
+    const refused = { status: 403, code: "forbidden", param: "owner" };
+    expect(await ground.makeKey("member", { name: "theirs", owner: admin.id })).toMatchObject(refused);
+    for (const [id, owner] of [
+      [key.id, null],
+      [shared.key.id, member.id],
+    ]) {
+      const change = { params: { ...acme, key: id }, body: { owner } };
+      expect(await ground.call("member", "keys.update", change)).toMatchObject(refused);
+    }
+    const same = { params: { ...acme, key: key.id }, body: { owner: member.id, name: "still mine" } };
+    expect((await ground.call("member", "keys.update", same)).status).toBe(200);
+  });
+
+  test("is given to somebody else, or to nobody, by an admin, and that holds at once", async () => {
+    await using ground = await openTenantGround();
+    const { member, admin, viewer, stranger } = ground.users;
+    const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
+    const change = (owner: string | null) =>
+      ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
+    for (const owner of [member.id, admin.id, null]) {
+      expect((await change(owner)).body.owner?.id ?? null).toBe(owner);
+      expect(await ground.personOf(secret)).toBe(owner);
+    }
+    for (const owner of [viewer.id, stranger.id, "usr_none"]) {
+      expect(await change(owner)).toMatchObject({ status: 400, code: "invalid_request", param: "owner" });
+    }
+    const rows = (await ground.audit()).filter(({ object }) => object === "key acme/ci");
+    expect(rows.map(({ after }) => JSON.parse(after ?? "").owner)).toEqual([null, member.id, admin.id, null]);
+  });
+});

@@ -73,6 +73,18 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
     expect(await change({ limits: {} })).toMatchObject({ status: 403, param: "limits" });
   });
 
+  test("are decided on with those that somebody else made for them, which stay that one's", async () => {
+    await using ground = await openTenantGround();
+    const { member, newcomer, admin } = ground.users;
+    const { key, secret } = (await ground.makeKey("admin", { name: "theirs", owner: member.id })).body;
+    expect(await end(ground, how)).toMatchObject({ status: 400, param: "keys" });
+    await ground.people.setMember(ground.acme.id, newcomer.id, "member", { actor: "test", ip: null });
+    expect((await end(ground, how, { keys: { hand_over_to: newcomer.id } })).status).toBe(200);
+    expect(await ground.personOf(secret)).toBe(newcomer.id);
+    const shown = await ground.call("admin", "keys.show", { params: { ...acme, key: key.id } });
+    expect(shown.body).toMatchObject({ created_by: { id: admin.id }, owner: { id: newcomer.id } });
+  });
+
   test.each(["viewer", "stranger", "member", "nobody"] as const)("are not handed over to a %s", async (who) => {
     await using ground = await openTenantGround();
     const { secret } = (await ground.makeKey("member", { name: "ci" })).body;

@@ -21,6 +21,8 @@ import {
 export interface TenantGround extends ConsoleGround {
   /** What happens to a call with this secret, by the real authenticator beside the console: the key's id, or the refusal. */
   knock(secret: string, address?: string): Promise<string>;
+  /** Whose call it is that this secret makes; null: nobody's. */
+  personOf(secret: string): Promise<string | null>;
   /** A key made through the API. */
   makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
 }
@@ -56,12 +58,14 @@ export async function openTenantGround(
   const changes = feed as unknown as ReturnType<typeof createChangeFeed>;
   const stop = changes.subscribe((change) => authenticator.changed(change));
   await changes.catchUp();
+  const callerOf = async (secret: string, address = "203.0.113.7") =>
+    await authenticator.authenticate(new Headers({ authorization: `Bearer ${secret}` }), () => address);
   return {
     ...ground,
-    async knock(secret, address = "203.0.113.7") {
+    personOf: async (secret) => (await callerOf(secret)).person,
+    async knock(secret, address) {
       try {
-        const headers = new Headers({ authorization: `Bearer ${secret}` });
-        return (await authenticator.authenticate(headers, () => address)).key.id;
+        return (await callerOf(secret, address)).key.id;
       } catch (thrown) {
         return (thrown as { code: string }).code;
       }

@@ -331,6 +331,7 @@ export class BudgetHistory {
       workspace: { ...made.workspace, scope: workspace },
       group: { ...made.group, id: groupId, scope: group },
       key: { ...made.key, id: key, groupId, scope: own },
+      person: null,
       scopes: [workspace, group, own],
     };
   }

@@ -286,6 +286,7 @@ export class CallHistory {
       workspace: { ...made.workspace, scope: workspace },
       group: { ...made.group, scope: group },
       key: { ...made.key, id: `key_${n}`, scope: key },
+      person: null,
       scopes: [workspace, group, key],
     };
   }

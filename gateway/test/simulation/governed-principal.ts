@@ -44,7 +44,7 @@ export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits 
     tags: {},
     capture: "none",
   };
-  return { key, group, workspace, scopes: [workspaceScope, groupScope, keyScope] };
+  return { key, group, workspace, person: null, scopes: [workspaceScope, groupScope, keyScope] };
 }
 
 function scope(kind: ScopeKind, id: string, label: string, on: ScopeLimits | undefined): LimitScope {

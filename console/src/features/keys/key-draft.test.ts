@@ -21,6 +21,7 @@ const key: ConsoleKey = {
   expires_at: 1_800_000_000_000,
   created_at: 1_795_000_000_000,
   created_by: null,
+  owner: null,
   last_used_at: null,
   revoked_at: null,
   old_secret_until: null,

@@ -37,6 +37,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       const { id } = oneWorkspace(call);
       const secret = newSecret(dependencies);
       const createdBy = requireActor(call.actor).userId;
+      checkOwner(call, null);
       const setByAdmins = boundsSetBy(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
       const key = await controlStore.addKey(id, wanted, call.auditSource);
@@ -52,6 +53,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       const { id, workspace } = await ownKey(call, dependencies);
       const change = (before: ConsoleKey) => {
         checkWidening(call, before);
+        checkOwner(call, before);
         return { ...call.body, setByAdmins: boundsSetBy(call, before) };
       };
       const key = await controlStore.updateKey(workspace.id, id, change, call.auditSource);
@@ -108,6 +110,19 @@ async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: KeyHandlerDe
   const key = await theKey(call, dependencies);
   if (meets(call.held, "admin") || key.created_by?.id === requireActor(call.actor).userId) return key;
   throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
+}
+
+/** What somebody spends is theirs: a member puts it on nobody else, and takes nothing off themselves. */
+function checkOwner(
+  { actor, body, held }: ConsoleCall<"keys.create"> | ConsoleCall<"keys.update">,
+  before: ConsoleKey | null,
+): void {
+  const { owner } = body;
+  if (owner === undefined || meets(held, "admin") || owner === (before?.owner?.id ?? null)) return;
+  if (before === null && owner === requireActor(actor).userId) return;
+  throw new Failure("forbidden", "A member makes a key for themselves, and an admin says afterwards whose it is.", {
+    param: "owner",
+  });
 }
 
 function filterOf(

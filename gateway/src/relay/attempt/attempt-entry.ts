@@ -1,4 +1,4 @@
-import { asFailure, type Failure, type Outcome, onlyCounts, tokensOf } from "#core/index.ts";
+import { asFailure, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
 import type { Attempt, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -349,6 +349,7 @@ export function callFields(call: Call) {
     workspaceId: call.principal.workspace.id,
     groupId: call.principal.group.id,
     keyId: call.principal.key.id,
+    ...personField(call.principal),
     requestedModel: call.facts.model,
     endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
     ...(call.operation === undefined ? {} : { operation: call.operation }),

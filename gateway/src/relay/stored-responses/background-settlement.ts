@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, type Catalog, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, type Catalog, personField, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { Clock, Journal, Leadership, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
@@ -85,6 +85,7 @@ export class BackgroundSettlement {
       workspaceId: principal.workspace.id,
       groupId: principal.group.id,
       keyId: principal.key.id,
+      ...personField(principal),
       model: responseOwner.model,
       requestedModel: responseOwner.model,
       provider: responseOwner.provider,

@@ -38,6 +38,7 @@ import { migration035 } from "./migrations/migration-035.ts";
 import { migration036 } from "./migrations/migration-036.ts";
 import { migration037 } from "./migrations/migration-037.ts";
 import { migration038 } from "./migrations/migration-038.ts";
+import { migration039 } from "./migrations/migration-039.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -79,6 +80,7 @@ export const migrations: Migrations = Object.freeze({
   "036": migration036,
   "037": migration037,
   "038": migration038,
+  "039": migration039,
 });
 
 /**

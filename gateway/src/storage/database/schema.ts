@@ -108,6 +108,8 @@ interface KeyTable {
   set_by_admins: Generated<string>;
   /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
   person_id: Generated<string | null>;
+  /** User id, of a personal key: whose calls it makes. It outlives its person too. */
+  owner_id: Generated<string | null>;
 }
 
 interface ProviderTable {
@@ -178,6 +180,8 @@ interface RollupTable extends UsageColumns, RollupLatencies {
   succeeded: number;
   /** Ended by the caller. */
   cancelled: number;
+  /** Whose calls they were; null: nobody's; `*`: several people's, as the key changed hands within the hour. */
+  person_id: Generated<string | null>;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The tables of video tasks and of assets; see `schema.ts` for how values are kept in them. */
 export interface TaskTables {
   tasks: TaskTable;
@@ -16,6 +18,7 @@ interface TaskTable {
   workspace_id: string;
   group_id: string;
   key_id: string;
+  person_id: Generated<string | null>;
   request_id: string;
   model: string;
   deployment: string;

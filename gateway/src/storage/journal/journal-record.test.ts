@@ -54,6 +54,16 @@ test("what a passed call was stands in its intent", () => {
   expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: passed });
 });
 
+test("whose call it was stands in its intent, and older intents are nobody's", () => {
+  const theirs = intentOf(4, { personId: "usr_ada" });
+  const bytes = bytesOf({ type: "intent", value: theirs });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: theirs });
+  const older = new JournalBuffer();
+  older.append(recordLetters.intent, JSON.stringify(JSON.parse(encodeIntent(theirs)).slice(0, 24)));
+  const line = Buffer.from(older.bytes.subarray(0, older.length));
+  expect(parseRecord(line, 0, line.length - 1)).toEqual({ type: "intent", value: intentOf(4) });
+});
+
 test("what a call will be charged for beside tokens is in its intent; older intents and usages say nothing of it", () => {
   const counted = { audioSeconds: 8, chargedRequests: 1 };
   const bytes = bytesOf({ type: "intent", value: intentOf(4, { counted }) });
@@ -71,16 +81,23 @@ test("what a call will be charged for beside tokens is in its intent; older inte
 });
 
 test("each member stands where files of earlier versions have it", () => {
-  const intent = JSON.parse(encodeIntent(intentOf(1, { operation: "GET /files", counted: { audioSeconds: 8 } })));
+  const intent = JSON.parse(
+    encodeIntent(intentOf(1, { operation: "GET /files", personId: "usr_ada", counted: { audioSeconds: 8 } })),
+  );
   const { usage, ...settlement } = settlementOf(1);
   const settled = JSON.parse(encodeSettlement({ ...settlement, usage, warnings: ["w"] }));
-  const entry: Readonly<Record<string, unknown>> = { ...intentOf(1), ...settlement, operation: "GET /files" };
+  const entry: Readonly<Record<string, unknown>> = {
+    ...intentOf(1),
+    ...settlement,
+    operation: "GET /files",
+    personId: "usr_ada",
+  };
   const members = (names: string) => names.split(" ").map((name) => entry[name]);
-  expect(intent.slice(0, 24).toSpliced(22, 1)).toEqual(
+  expect(intent.slice(0, 25).toSpliced(22, 1)).toEqual(
     members(
       "attemptId requestId at workspaceId groupId keyId model requestedModel provider deployment upstreamModel endpoint " +
         "callerDialect upstreamDialect stream retryIndex priceVersion inputEstimate reservedNanoUsd userAgent tags " +
-        "startedAfterMs operation",
+        "startedAfterMs operation personId",
     ),
   );
   expect(intent[22]).toEqual({ audioSeconds: 8 });

@@ -9,6 +9,8 @@ export function consoleKeys(connection: Connection) {
   return namedKeys(connection)
     .leftJoin("auth_users", "auth_users.id", "api_keys.created_by")
     .leftJoin("auth_users as people", "people.id", "api_keys.person_id")
+    .leftJoin("auth_users as owners", "owners.id", "api_keys.owner_id")
+    .select(["owners.email as owner_email", "owners.name as owner_name"])
     .select(["people.email as person_email", "people.name as person_name"])
     .select(["auth_users.email as maker_email", "auth_users.name as maker_name"])
     .select((eb) =>
@@ -33,6 +35,8 @@ export type ConsoleKeyRow = Row<"api_keys"> & {
   readonly group_name: string;
   readonly maker_email: string | null;
   readonly maker_name: string | null;
+  readonly owner_email: string | null;
+  readonly owner_name: string | null;
   readonly person_email: string | null;
   readonly person_name: string | null;
   readonly last_used_at: number | null;
@@ -50,8 +54,8 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     state: keyStateOf(row, now),
     ...fieldsOf(row),
     created_at: row.created_at,
-    created_by:
-      row.created_by === null ? null : { id: row.created_by, email: row.maker_email ?? "", name: row.maker_name ?? "" },
+    created_by: somebody(row.created_by, row.maker_email, row.maker_name),
+    owner: somebody(row.owner_id, row.owner_email, row.owner_name),
     last_used_at: row.last_task_at === null ? row.last_used_at : Math.max(row.last_used_at ?? 0, row.last_task_at),
     revoked_at: row.revoked_at,
     old_secret_until: row.old_until !== null && row.old_until > now ? row.old_until : null,
@@ -61,6 +65,11 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
       ? {}
       : { person: { id: row.person_id, email: row.person_email ?? "", name: row.person_name ?? "" } }),
   };
+}
+
+/** Of somebody who was removed only the id is left. */
+function somebody(id: string | null, email: string | null, name: string | null): ConsoleKey["created_by"] {
+  return id === null ? null : { id, email: email ?? "", name: name ?? "" };
 }
 
 /** The first that holds of: revoked, without a secret, disabled, expired. */

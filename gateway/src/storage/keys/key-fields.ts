@@ -18,7 +18,8 @@ type OwnColumns =
   | "set_by_admins"
   | "old_digest"
   | "old_until"
-  | "person_id";
+  | "person_id"
+  | "owner_id";
 
 export type FieldColumns = Omit<KeyRow, OwnColumns>;
 

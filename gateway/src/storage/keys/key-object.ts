@@ -32,6 +32,7 @@ function keyView(row: KeyRow) {
     old_secret_until: row.old_until,
     managed_by: row.managed_by,
     created_by: row.created_by,
+    owner: row.owner_id,
     set_by_admins: boundsOf(row.set_by_admins),
   };
 }

@@ -66,5 +66,6 @@ function keyFields(row: NamedKeyRow): ApiKey {
     tags: Object.freeze(tags),
     capture: row.capture as ApiKey["capture"],
     ...(row.person_id === null ? {} : { personId: row.person_id }),
+    ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
   };
 }

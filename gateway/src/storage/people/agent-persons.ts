@@ -106,6 +106,7 @@ async function makePersonKey(
     old_digest: null,
     old_until: null,
     person_id: user.id,
+    owner_id: null,
   };
   await insertRows(under, object, [row]);
   await refuseTooManyKeys(transaction, workspaceId);

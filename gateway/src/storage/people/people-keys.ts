@@ -16,7 +16,7 @@ export interface KeysLeft {
 }
 
 /**
- * What becomes of the keys that somebody made and can manage no more: they are neither an administrator nor a member where
+ * What becomes of the keys that somebody made, or that make their calls, and that they can manage no more: they are neither an administrator nor a member where
  * the key is. Called once their rights are what they will be. A key that the config file declares is the file's.
  */
 export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<void> {
@@ -25,16 +25,20 @@ export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<v
   if (keys.length === 0) return;
   if (left.keys === null) throw undecided(left, keys);
   if (left.keys === "revoke") {
-    await change(under, keys, "revoke", { revoked_at: under.at, old_digest: null, old_until: null });
+    await change(under, keys, "revoke", () => ({ revoked_at: under.at, old_digest: null, old_until: null }));
   } else if (left.keys === "disable") {
-    await change(under, keys, "update", { enabled: 0, set_by_admins: everyBound });
+    await change(under, keys, "update", () => ({ enabled: 0, set_by_admins: everyBound }));
   } else {
     const to = left.keys.hand_over_to;
     for (const workspaceId of new Set(keys.map((key) => key.workspace_id))) {
       if (!(await mayHoldKeys(transaction, workspaceId, to))) throw noHeir(keys, workspaceId);
     }
     // Whoever takes them over narrows what was set by somebody else, and does not widen it.
-    await change(under, keys, "update", { created_by: to, set_by_admins: everyBound });
+    await change(under, keys, "update", (key) => ({
+      ...(key.created_by === left.leaver.id ? { created_by: to } : {}),
+      ...(key.owner_id === left.leaver.id ? { owner_id: to } : {}),
+      set_by_admins: everyBound,
+    }));
   }
 }
 
@@ -54,7 +58,7 @@ export async function mayHoldKeys(connection: Connection, workspaceId: string, u
 
 async function keysLeft(connection: Connection, { leaver, workspaceId }: KeysLeft): Promise<readonly NamedKeyRow[]> {
   let query = namedKeys(connection)
-    .where("api_keys.created_by", "=", leaver.id)
+    .where((eb) => eb.or([eb("api_keys.created_by", "=", leaver.id), eb("api_keys.owner_id", "=", leaver.id)]))
     .where("api_keys.revoked_at", "is", null)
     .where("api_keys.managed_by", "=", "console")
     .where("api_keys.person_id", "is", null)
@@ -78,11 +82,11 @@ async function change(
   under: AuditedWrite,
   keys: readonly NamedKeyRow[],
   action: "revoke" | "update",
-  columns: Partial<KeyRow>,
+  columns: (key: KeyRow) => Partial<KeyRow>,
 ): Promise<void> {
   const object = keyObject(new Map(keys.map((key) => [key.workspace_id, key.workspace_slug])));
   for (const { workspace_slug: _slug, group_name: _group, ...before } of keys) {
-    await updateRow(under, object, { before, after: { ...before, ...columns }, action });
+    await updateRow(under, object, { before, after: { ...before, ...columns(before) }, action });
   }
 }
 

@@ -146,6 +146,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now
     workspaceId: task.workspaceId,
     groupId: task.groupId,
     keyId: task.keyId,
+    ...(task.personId === undefined ? {} : { personId: task.personId }),
     model: task.model,
     requestedModel: task.model,
     provider: task.account?.providerId ?? "",

@@ -185,6 +185,7 @@ function keyRow(
     created_by: before?.created_by ?? null,
     set_by_admins: everyBound,
     person_id: null,
+    owner_id: null,
   };
 }
 

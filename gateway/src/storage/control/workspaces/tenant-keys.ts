@@ -93,6 +93,7 @@ async function addKey(
       // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
       throw new Failure("forbidden", "You can no longer make keys in this workspace.");
     }
+    await refuseOwner(transaction, workspaceId, wanted.owner);
     const object = keyObject(new Map([[workspace.id, workspace.slug]]));
     const before = await keyCalled(transaction, workspaceId, wanted.name);
     if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
@@ -137,6 +138,7 @@ async function newRow(
     old_digest: null,
     old_until: null,
     person_id: null,
+    owner_id: wanted.owner ?? null,
   };
 }
 
@@ -176,9 +178,11 @@ async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change
     const workspace = await workspaceRow(transaction, row.workspace_id);
     if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
   }
+  if (change.owner !== row.owner_id) await refuseOwner(transaction, row.workspace_id, change.owner, row);
   return {
     ...row,
     name: change.name ?? row.name,
+    owner_id: change.owner === undefined ? row.owner_id : change.owner,
     group_id: change.group === undefined ? row.group_id : await groupIdOf(transaction, row.workspace_id, change.group),
     ...changedColumns(change),
     set_by_admins: change.setByAdmins === undefined ? row.set_by_admins : boundsText(change.setByAdmins),
@@ -219,6 +223,24 @@ async function groupIdOf(connection: Connection, workspaceId: string, idOrName: 
       ? "This workspace has no group called default. Name the key's group."
       : "There is no such group in this workspace.";
   throw new Failure("not_found", message, { param: "group" });
+}
+
+async function refuseOwner(
+  connection: Connection,
+  workspaceId: string,
+  owner: string | null | undefined,
+  row?: KeyRow,
+): Promise<void> {
+  if (owner === undefined || owner === null) return;
+  if (row !== undefined && row.person_id !== null) {
+    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins, and theirs already.`);
+  }
+  if (await mayHoldKeys(connection, workspaceId, owner)) return;
+  throw new Failure(
+    "invalid_request",
+    "`owner` must be somebody who makes keys in this workspace, or an administrator, and who is not disabled.",
+    { param: "owner" },
+  );
 }
 
 function refuseRevoked(row: KeyRow): void {
