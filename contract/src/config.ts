@@ -172,6 +172,7 @@ export const keySchema = z.strictObject({
   pass_through: passThrough,
   allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
   expires_at: z.iso.datetime({ offset: true }).optional(),
+  service: z.boolean().optional().describe("A service token, for CI and other programs: it must say `expires_at`."),
   enabled: z.boolean().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),

@@ -47,6 +47,11 @@ export const consoleKeySchema = z.object({
   owner: personSchema
     .nullable()
     .describe("Of a personal key: whose calls it makes. Their usage and limits count them; null: no one person's."),
+  service: z
+    .boolean()
+    .describe(
+      "A service token, for CI and other programs: it always expires, belongs to nobody, and admins manage it.",
+    ),
   person: personSchema.optional().describe("Whose sign-ins call with it. Left out for a key that has a secret."),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
@@ -93,6 +98,7 @@ export const keyRoutes = {
       state: z.enum(keyStates).optional(),
       made_by: id.optional().describe("Only those that this user made."),
       mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
+      service: z.enum(["true", "false"]).optional().describe("Only service tokens, or only keys that are none."),
     }),
     answer: pageOf(keyWithUsageSchema),
   }),
@@ -101,7 +107,14 @@ export const keyRoutes = {
     path: "/api/workspaces/{workspace}/keys",
     summary: "Create a key",
     needs: "member",
-    body: z.strictObject(keyFields),
+    body: z.strictObject({
+      ...keyFields,
+      service: z
+        .boolean()
+        .optional()
+        .describe("Make it a service token: with `expires_at`, and without a maker, so that nobody's leaving ends it.")
+        .meta({ needs: "admin" }),
+    }),
     answer: made,
     status: 201,
   }),
@@ -125,7 +138,18 @@ export const keyRoutes = {
     path: "/api/workspaces/{workspace}/keys/{key}/rotate",
     summary: "A new secret for a key; the old one still opens for the grace time",
     needs: "member",
-    body: z.strictObject({ grace_seconds: z.int().min(0).max(2_592_000).optional().describe("Default 0.") }),
+    body: z.strictObject({
+      grace_seconds: z
+        .int()
+        .min(0)
+        .max(2_592_000)
+        .optional()
+        .describe("Default 0. The old secret never opens longer than it would have without the rotation."),
+      expires_at: at
+        .optional()
+        .describe("When the key expires from now on. Default: as before; a service token that has expired needs it.")
+        .meta({ needs: "admin" }),
+    }),
     answer: made,
   }),
   "keys.revoke": route({

@@ -72,6 +72,29 @@ test("a key is given a new secret; the old one opens for as long as was said", a
   );
 });
 
+test("a service token is made with an end, listed, renewed by a rotation and revoked; a key is none", async () => {
+  const dataDir = join(folder, "service");
+  expect((await sluice(["workspace", "create", "acme"], dataDir)).status).toBe(0);
+  const made = JSON.parse((await sluice("token service create --name ci --json".split(" "), dataDir)).stdout);
+  expect(made).toMatchObject({ service: true, name: "ci", group: "default" });
+  expect(Date.parse(made.expires_at) - Date.parse(made.created_at)).toBeWithin(
+    90 * 86_400_000 - 60_000,
+    91 * 86_400_000,
+  );
+  const key = JSON.parse((await sluice("key create --name other --json".split(" "), dataDir)).stdout);
+  const listed = JSON.parse((await sluice("token service list --json".split(" "), dataDir)).stdout);
+  expect(listed.tokens.map(({ id }: { id: string }) => id)).toEqual([made.id]);
+  const renewed = `token service rotate ${made.prefix} --grace 1h --expires 180d --json`.split(" ");
+  const rotated = JSON.parse((await sluice(renewed, dataDir)).stdout);
+  expect(Date.parse(rotated.expires_at)).toBeGreaterThan(Date.parse(made.expires_at));
+  expect(Date.parse(rotated.old_secret_until) - Date.now()).toBeWithin(3_600_000 - 60_000, 3_600_001);
+  expect((await sluice(["token", "service", "revoke", key.id], dataDir)).stderr).toBe(
+    "sluice: other is no service token but a key; see `sluice key`\n",
+  );
+  const revoked = await sluice(["token", "service", "revoke", made.id], dataDir);
+  expect(revoked).toMatchObject({ status: 0, stdout: expect.stringContaining("revoked ci of acme/default") });
+});
+
 test("check accepts a good file, and tells every problem of a bad one without touching the data directory", async () => {
   const dataDir = join(folder, "untouched");
   const good = written("good.yaml", "providers: [{ id: main, kind: demo }]\n");

@@ -17,6 +17,7 @@ export function keyView(key: ConsoleKey) {
     budget: key.budget === null ? null : { usd: key.budget.usd, period: key.budget.period },
     created_at: new Date(key.created_at).toISOString(),
     expires_at: key.expires_at === null ? null : new Date(key.expires_at).toISOString(),
+    service: key.service,
     managed_by: key.managed_by,
   };
 }

@@ -18,6 +18,7 @@ import { addProviderTest } from "./commands/provider-test.ts";
 import { addRestore } from "./commands/restore.ts";
 import { addSchema } from "./commands/schema.ts";
 import { addServe } from "./commands/serve.ts";
+import { addServiceTokens } from "./commands/service-token.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addTokenCreate } from "./commands/token-create.ts";
 import { addTokenList } from "./commands/token-list.ts";
@@ -74,12 +75,13 @@ export function createProgram(terminal: Terminal): Command {
   addUserResetSecondFactor(user, terminal);
   const token = program
     .command("token")
-    .description("print an access token of `sluice login`; make, list and revoke admin tokens for scripts")
+    .description("print an access token of `sluice login`; make, list and revoke admin tokens and service tokens")
     .action(() => printToken(terminal));
   addTokenCreate(token, terminal);
   addTokenList(token, terminal);
   addTokenRevoke(token, terminal);
   addTokenSecret(token, terminal);
+  addServiceTokens(token, terminal);
   addLogin(program, terminal);
   addLogout(program, terminal);
   const provider = program.command("provider").description("try providers");

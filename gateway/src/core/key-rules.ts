@@ -8,6 +8,9 @@ export interface CheckedKeyFields {
   readonly name?: string | undefined;
   readonly allowed_ips?: readonly string[] | null | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly service?: boolean | undefined;
+  /** However it is written. */
+  readonly expires_at?: unknown;
 }
 
 export interface FieldFault {
@@ -18,7 +21,7 @@ export interface FieldFault {
 }
 
 /** What is wrong with a key, whoever writes it: the admin API, the command line or the config file. */
-export function keyFaults({ name, allowed_ips, tags }: CheckedKeyFields): readonly FieldFault[] {
+export function keyFaults({ name, allowed_ips, tags, service, expires_at }: CheckedKeyFields): readonly FieldFault[] {
   const found: FieldFault[] = [];
   if (name !== undefined && name.trim() === "") found.push({ path: ["name"], message: "must not be blank" });
   for (const [at, range] of (allowed_ips ?? []).entries()) {
@@ -28,6 +31,9 @@ export function keyFaults({ name, allowed_ips, tags }: CheckedKeyFields): readon
   }
   if (Object.keys(tags ?? {}).length > bounds.tagsMax) {
     found.push({ path: ["tags"], message: `must be at most ${bounds.tagsMax}` });
+  }
+  if (service === true && expires_at == null) {
+    found.push({ path: ["expires_at"], message: "must be given: a service token always expires" });
   }
   return found;
 }

@@ -64,6 +64,7 @@ export interface KeyFilter {
   readonly groupId?: string;
   readonly state?: string;
   readonly createdBy?: string;
+  readonly service?: boolean;
   readonly keyId?: string;
   readonly now: number;
 }

@@ -28,8 +28,8 @@ export interface GroupChange extends ScopeFields {
   readonly name?: string | undefined;
 }
 
-/** The fields of a key that the admin API changes, but for its name and its group. */
-type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group" | "owner">;
+/** The fields of a key that the admin API sets, but for its name and its group. `service` is said once, when the key is made. */
+type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group" | "owner"> & Pick<BodyOf<"keys.create">, "service">;
 
 /** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
 export type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
@@ -54,10 +54,12 @@ export type NewKey = KeyChange & {
   readonly fillsDeclared?: boolean;
 };
 
-/** The new secret, and how long the old one stays valid. */
+/** The new secret, and how long the old one stays valid: never longer than it would have. */
 export interface Rotation {
   readonly secret: Secret;
   readonly graceMs: number;
+  /** Left out: as before. */
+  readonly expiresAt?: number | undefined;
 }
 
 export interface WorkspaceFilter {

@@ -7,6 +7,9 @@ interface ExpiryInputProps {
   readonly onChange: (at: number | null) => void;
   readonly disabled?: boolean;
   readonly error?: string | null;
+  /** It cannot be left out. */
+  readonly required?: boolean;
+  readonly label?: string;
 }
 
 const dayMs = 86_400_000;
@@ -18,13 +21,15 @@ const spans = [
 ] as const;
 
 /** When something ends by itself: a date in the reader's own time, or one of the usual spans. */
-export function ExpiryInput({ value, onChange, disabled = false, error = null }: ExpiryInputProps) {
+export function ExpiryInput({ value, onChange, disabled = false, error = null, ...words }: ExpiryInputProps) {
+  const { required = false, label: title = t("keys.expires") } = words;
   return (
     <div>
       <TextInput
         type="datetime-local"
-        label={t("keys.expires")}
-        description={t("keys.expiry.help")}
+        label={title}
+        description={required ? undefined : t("keys.expiry.help")}
+        required={required}
         disabled={disabled}
         error={error}
         value={value === null ? "" : localText(value)}
@@ -43,18 +48,25 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null }:
             {label}
           </Button>
         ))}
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          disabled={disabled || value === null}
-          aria-label={t("keys.expiry.never")}
-          onClick={() => onChange(null)}
-        >
-          {t("keys.never")}
-        </Button>
+        {!required && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            disabled={disabled || value === null}
+            aria-label={t("keys.expiry.never")}
+            onClick={() => onChange(null)}
+          >
+            {t("keys.never")}
+          </Button>
+        )}
       </Group>
     </div>
   );
+}
+
+/** What a service token is given when nothing else was chosen: ninety days. */
+export function usualEnd(): number {
+  return wholeMinute(Date.now() + 90 * dayMs);
 }
 
 function wholeMinute(at: number): number {

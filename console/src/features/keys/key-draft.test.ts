@@ -17,6 +17,7 @@ const key: ConsoleKey = {
   budget: { usd: 5, period: "month" },
   tags: { team: "payments" },
   capture: "headers",
+  service: false,
   enabled: true,
   expires_at: 1_800_000_000_000,
   created_at: 1_795_000_000_000,

@@ -18,6 +18,8 @@ export interface KeyDraft {
   /** `name=value` each. */
   readonly tags: readonly string[];
   readonly capture: Capture;
+  /** Said once, when the key is made. */
+  readonly service: boolean;
 }
 
 export const emptyDraft: KeyDraft = Object.freeze({
@@ -31,6 +33,7 @@ export const emptyDraft: KeyDraft = Object.freeze({
   budget: null,
   tags: [],
   capture: "none",
+  service: false,
 });
 
 export function draftOf(key: ConsoleKey): KeyDraft {
@@ -45,6 +48,7 @@ export function draftOf(key: ConsoleKey): KeyDraft {
     budget: key.budget,
     tags: Object.entries(key.tags).map(([name, value]) => `${name}=${value}`),
     capture: key.capture,
+    service: key.service,
   };
 }
 
@@ -53,7 +57,7 @@ type Change = BodyInput<"keys.update">;
 
 /** What makes the key. Only what was chosen: some fields may be sent by admins alone. */
 export function bodyOf(draft: KeyDraft): Body {
-  return { ...changesOf(emptyDraft, draft), name: draft.name.trim() };
+  return { ...changesOf(emptyDraft, draft), name: draft.name.trim(), ...(draft.service ? { service: true } : {}) };
 }
 
 /** What differs, as the gateway takes it; what was not touched is not sent. */
@@ -96,6 +100,7 @@ export function tagsOf(texts: readonly string[]): Record<string, string> {
 /** Why the form cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: KeyDraft): string | null {
   if (draft.name.trim() === "") return t("keys.fields.nameMissing");
+  if (draft.service && draft.expiresAt === null) return t("keys.service.expiryMissing");
   const faults = faultsOf(draft);
   return Object.values(faults).every((fault) => fault === null) ? null : t("keys.fields.needsAttention");
 }

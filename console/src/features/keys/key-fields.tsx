@@ -1,11 +1,11 @@
-import { Accordion, Select, Stack, TextInput } from "@mantine/core";
+import { Accordion, Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
 import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { ExpiryInput } from "./expiry-input.tsx";
+import { ExpiryInput, usualEnd } from "./expiry-input.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
 import { type KeyFieldsProps, KeyMoreFields } from "./key-more-fields.tsx";
@@ -13,7 +13,7 @@ import { type KeyFieldsProps, KeyMoreFields } from "./key-more-fields.tsx";
 const defaultGroup = "default";
 
 /** Everything that can be said of a key. What is rarely wanted is folded away. */
-export function KeyFields({ workspace, draft, onChange, problem, disabled = false }: KeyFieldsProps) {
+export function KeyFields({ workspace, draft, onChange, problem, disabled = false, isNew = false }: KeyFieldsProps) {
   const params = { workspace };
   const groups = useCall("groups.list", { params });
   const home = useCall("workspaces.show", { params });
@@ -35,6 +35,16 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
         onChange={(event) => onChange({ name: event.currentTarget.value })}
         error={wrongField(problem, "name")}
       />
+      {isNew && mayChooseGroup && (
+        <Checkbox
+          label={t("keys.service.make")}
+          description={t("keys.service.help")}
+          checked={draft.service}
+          onChange={({ currentTarget: { checked: service } }) =>
+            onChange(service ? { service, expiresAt: draft.expiresAt ?? usualEnd() } : { service })
+          }
+        />
+      )}
       <Select
         label={t("keys.group")}
         description={mayChooseGroup ? t("keys.fields.groupHelp") : t("keys.fields.groupOnlyAdmins")}
@@ -59,6 +69,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       <ExpiryInput
         value={draft.expiresAt}
         onChange={(expiresAt) => onChange({ expiresAt })}
+        required={draft.service}
         disabled={disabled}
         error={wrongField(problem, "expires_at")}
       />

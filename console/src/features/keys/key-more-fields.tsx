@@ -16,6 +16,8 @@ export interface KeyFieldsProps {
   readonly onChange: (changes: Partial<KeyDraft>) => void;
   readonly problem: Problem | null;
   readonly disabled?: boolean;
+  /** The key is made by this form: some things are said once. */
+  readonly isNew?: boolean;
 }
 
 const captureWords = {

@@ -1,4 +1,5 @@
-import type { KeyWithUsage, keyStates } from "@sluice/contract";
+import { Badge, Tooltip } from "@mantine/core";
+import type { ConsoleKey, KeyWithUsage, keyStates } from "@sluice/contract";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/keys.ts";
 
@@ -24,4 +25,16 @@ export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item
   }
   const hint = state === "without_secret" ? { hint: t("keys.state.withoutSecretHelp") } : {};
   return <StatusBadge status={state} label={stateWords[state]} {...hint} />;
+}
+
+/** Beside the name of a service token. Nothing for other keys. */
+export function ServiceMark({ item }: { readonly item: Pick<ConsoleKey, "service"> }) {
+  if (!item.service) return null;
+  return (
+    <Tooltip label={t("keys.service.help")}>
+      <Badge color="gray" tabIndex={0} className="above-row">
+        {t("keys.service.label")}
+      </Badge>
+    </Tooltip>
+  );
 }

@@ -181,6 +181,15 @@ export const keys = {
     failed: "Failed attempts",
     costByModel: "Cost by model",
   },
+  service: {
+    label: "Service token",
+    help: "For CI and other programs. It always expires, and stays when whoever made it leaves. Admins manage it.",
+    make: "This is a service token",
+    expiryMissing: "A service token needs an expiry.",
+    until: "The new secret works until",
+    kind: "Kind",
+    ordinary: "API key",
+  },
   expiry: {
     help: "Your local time. Leave empty for a key that never expires.",
     in: "Expires in {label}",

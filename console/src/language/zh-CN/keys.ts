@@ -181,6 +181,15 @@ export const keys: Translation<typeof english> = {
     failed: "失败尝试",
     costByModel: "按模型统计的成本",
   },
+  service: {
+    label: "服务令牌",
+    help: "供 CI 和其他程序使用。始终会过期，创建者离开后依然保留，由管理员管理。",
+    make: "这是服务令牌",
+    expiryMissing: "服务令牌必须有过期时间。",
+    until: "新密钥内容的有效期至",
+    kind: "类型",
+    ordinary: "API 密钥",
+  },
   expiry: {
     help: "你的本地时间。留空表示永不过期。",
     in: "{label}后过期",

@@ -36,8 +36,9 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
       const secret = newSecret(dependencies);
-      const createdBy = requireActor(call.actor).userId;
       checkOwner(call, null);
+      // A service token outlives whoever made it; the audit log says who did.
+      const createdBy = call.body.service === true ? null : requireActor(call.actor).userId;
       const setByAdmins = boundsSetBy(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
       const key = await controlStore.addKey(id, wanted, call.auditSource);
@@ -63,7 +64,8 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
     "keys.rotate": async (call) => {
       const before = await ownKey(call, dependencies);
       const secret = newSecret(dependencies);
-      const rotation = { secret, graceMs: (call.body.grace_seconds ?? 0) * 1_000 };
+      const { grace_seconds: graceSeconds = 0, expires_at: expiresAt } = call.body;
+      const rotation = { secret, graceMs: graceSeconds * 1_000, expiresAt };
       const key = await controlStore.rotateKey(before.workspace.id, before.id, rotation, call.auditSource);
       await dependencies.changesSeen();
       return { key, secret: secret.reveal() };
@@ -129,13 +131,14 @@ function filterOf(
   { actor, query, workspace }: ConsoleCall<"keys.list">,
   { catalog, clock }: KeyHandlerDependencies,
 ): KeyFilter {
-  const { search, group, state, mine, made_by: madeBy } = query;
+  const { search, group, state, mine, made_by: madeBy, service } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
     ...(search === undefined || search === "" ? {} : { search }),
     ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
     ...(state === undefined ? {} : { state }),
+    ...(service === undefined ? {} : { service: service === "true" }),
     ...(mine === "true"
       ? { createdBy: requireActor(actor).userId }
       : madeBy === undefined

@@ -12,7 +12,7 @@ import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { workspaceNamed } from "../workspace-named.ts";
 
-interface KeyCreateOptions {
+export interface KeyCreateOptions {
   readonly workspace?: string;
   readonly group: string;
   readonly name: string;
@@ -66,7 +66,7 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
 }
 
 /** The rules that a key of the config file has. */
-async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
+export async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
   const { keySchema } = await import("@sluice/contract/config-file");
   const parsed = keySchema.safeParse({
     name: options.name,
@@ -79,7 +79,7 @@ async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
   if (issue !== undefined) throw new CommandWrong(`--${String(issue.path[0])}: ${issue.message}`);
 }
 
-function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
+export function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
   return {
     group: options.group,
     name: options.name,
@@ -99,7 +99,7 @@ function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
   };
 }
 
-async function workspaceOf(store: TenantStore, slug: string | undefined): Promise<StoredWorkspace> {
+export async function workspaceOf(store: TenantStore, slug: string | undefined): Promise<StoredWorkspace> {
   if (slug !== undefined) return await workspaceNamed(store, slug);
   const { data } = await store.workspaces({ ids: null }, null, 2);
   const [only, ...others] = data;

@@ -39,6 +39,7 @@ import { migration036 } from "./migrations/migration-036.ts";
 import { migration037 } from "./migrations/migration-037.ts";
 import { migration038 } from "./migrations/migration-038.ts";
 import { migration039 } from "./migrations/migration-039.ts";
+import { migration040 } from "./migrations/migration-040.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -81,6 +82,7 @@ export const migrations: Migrations = Object.freeze({
   "037": migration037,
   "038": migration038,
   "039": migration039,
+  "040": migration040,
 });
 
 /**

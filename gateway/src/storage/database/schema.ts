@@ -110,6 +110,8 @@ interface KeyTable {
   person_id: Generated<string | null>;
   /** User id, of a personal key: whose calls it makes. It outlives its person too. */
   owner_id: Generated<string | null>;
+  /** A service token: it expires, and belongs to nobody. */
+  service: Generated<number>;
 }
 
 interface ProviderTable {

@@ -53,6 +53,7 @@ const keyFields: { readonly [Name in keyof KeyFields]: KeyField<KeyFields[Name]>
   },
   enabled: { absent: true, columns: (enabled) => ({ enabled: Number(enabled) }), of: (row) => row.enabled === 1 },
   expires_at: { absent: null, columns: (expires_at) => ({ expires_at }), of: (row) => row.expires_at },
+  service: { absent: false, columns: (service) => ({ service: Number(service) }), of: (row) => row.service === 1 },
 };
 
 const entries = Object.entries(keyFields) as unknown as readonly (readonly [keyof KeyFields, KeyField<unknown>])[];

@@ -12,10 +12,14 @@ import type { KeyRow } from "./key-rows.ts";
 /** Throws `invalid_request` for the first fault. `before` is the key as it is; null: it is made now. */
 export function checkKeyFields(
   change: KeyChange,
-  { now, before }: { readonly now: number; readonly before: Pick<KeyRow, "expires_at"> | null },
+  { now, before }: { readonly now: number; readonly before: Pick<KeyRow, "expires_at" | "service"> | null },
 ): void {
   const { expires_at: expiresAt } = change;
-  const [fault] = keyFaults(change);
+  const [fault] = keyFaults({
+    ...change,
+    service: change.service ?? before?.service === 1,
+    expires_at: expiresAt === undefined ? before?.expires_at : expiresAt,
+  });
   if (fault !== undefined) throw faultFailure(fault);
   // What it has already may be sent back with the rest, though it could not be given now.
   if (expiresAt == null || expiresAt === before?.expires_at) return;

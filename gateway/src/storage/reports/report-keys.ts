@@ -58,7 +58,7 @@ function keyPlaceOf(cursor: string): KeyPlace {
 }
 
 function conditions(eb: Terms, filter: KeyFilter): Condition[] {
-  const { workspaceId, keyId, groupId, createdBy, search = "", state } = filter;
+  const { workspaceId, keyId, groupId, createdBy, service, search = "", state } = filter;
   const terms: Condition[] = [];
   if (keyId !== undefined) terms.push(eb("id", "=", keyId));
   if (workspaceId !== null) {
@@ -67,6 +67,7 @@ function conditions(eb: Terms, filter: KeyFilter): Condition[] {
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
   if (createdBy !== undefined) terms.push(eb("created_by", "=", createdBy));
+  if (service !== undefined) terms.push(eb("service", "=", Number(service)));
   if (search !== "") terms.push(eb.or(searched(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
   return terms;

@@ -9,7 +9,7 @@ import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { type CreatedKey, KeyCreated } from "../key-created.tsx";
-import { KeyStatus } from "../key-status.tsx";
+import { KeyStatus, ServiceMark } from "../key-status.tsx";
 import { useKeyLock } from "../own-key.ts";
 import { EditKey } from "./edit-key.tsx";
 import { KeyActions } from "./key-actions.tsx";
@@ -55,6 +55,7 @@ export default function KeyPage() {
       badges={
         <>
           <KeyStatus item={key} />
+          <ServiceMark item={key} />
           <ManagedByFile by={key.managed_by} />
         </>
       }

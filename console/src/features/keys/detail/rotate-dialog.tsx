@@ -3,9 +3,11 @@ import type { ConsoleKey } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
+import { wrongField } from "../../../components/form-drawer.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/keys.ts";
+import { ExpiryInput, usualEnd } from "../expiry-input.tsx";
 import type { CreatedKey } from "../key-created.tsx";
 import { afterKeyChange } from "../key-routes.ts";
 
@@ -37,6 +39,7 @@ const usualGrace = "86400";
 function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opened">) {
   const first = item.state === "without_secret";
   const [grace, setGrace] = useState<string>(first ? "0" : usualGrace);
+  const [end, setEnd] = useState<number | null>(usualEnd);
   const rotate = useAct("keys.rotate", {
     inline: true,
     invalidates: afterKeyChange,
@@ -48,7 +51,9 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
   const seconds = Number(grace);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    rotate.mutate({ params: { workspace: item.workspace.slug, key: item.id }, body: { grace_seconds: seconds } });
+    const renewed = item.service && end !== null ? { expires_at: end } : {};
+    const body = { grace_seconds: seconds, ...renewed };
+    rotate.mutate({ params: { workspace: item.workspace.slug, key: item.id }, body });
   };
   return (
     <form onSubmit={submit}>
@@ -68,11 +73,20 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
           <Text size="sm" c="dimmed" aria-live="polite">
             {seconds === 0
               ? t("keys.rotate.graceNoneHelp")
-              : t("keys.rotate.graceHelp", { moment: formatMoment(Date.now() + seconds * 1_000) })}
+              : t("keys.rotate.graceHelp", { moment: formatMoment(Math.min(Date.now() + seconds * 1_000, item.expires_at ?? Number.POSITIVE_INFINITY)) })}
             {item.old_secret_until !== null && item.old_secret_until > Date.now() && (
               <> {t("keys.rotate.earlierEnds", { moment: formatMoment(item.old_secret_until) })}</>
             )}
           </Text>
+        )}
+        {item.service && (
+          <ExpiryInput
+            label={t("keys.service.until")}
+            value={end}
+            onChange={setEnd}
+            required
+            error={wrongField(rotate.error, "expires_at")}
+          />
         )}
         <FormProblem problem={rotate.error} />
         <Group justify="flex-end">

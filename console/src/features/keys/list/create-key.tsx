@@ -52,6 +52,7 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
           draft={draft}
           onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
           problem={make.error}
+          isNew
         />
       )}
     </FormDrawer>

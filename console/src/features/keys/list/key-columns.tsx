@@ -5,7 +5,7 @@ import { Nothing, When } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { shareOf } from "../../limits/limit-usage-words.ts";
-import { KeyStatus } from "../key-status.tsx";
+import { KeyStatus, ServiceMark } from "../key-status.tsx";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
 const name: Column<KeyWithUsage> = {
@@ -40,6 +40,7 @@ const rest: readonly Column<KeyWithUsage>[] = [
     cell: (key) => (
       <span className="key-state">
         <KeyStatus item={key} />
+        <ServiceMark item={key} />
         <ManagedByFile by={key.managed_by} />
       </span>
     ),

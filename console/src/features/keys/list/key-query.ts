@@ -10,6 +10,7 @@ export function keyQuery(search: Search, oneWorkspace: boolean): KeyQuery {
     ...(search["search"] ? { search: search["search"] } : {}),
     ...(oneWorkspace && search["group"] ? { group: search["group"] } : {}),
     ...(state === undefined ? {} : { state }),
+    ...(search["service"] === "true" || search["service"] === "false" ? { service: search["service"] } : {}),
     ...(search["mine"] === "true" ? { mine: "true" } : {}),
   };
 }

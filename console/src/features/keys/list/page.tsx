@@ -124,6 +124,14 @@ function useFilters(slug: string | null): readonly Filter[] {
       label: t("keys.status"),
       choices: keyStates.map((value) => ({ value, label: stateWords[value] })),
     },
+    {
+      name: "service",
+      label: t("keys.service.kind"),
+      choices: [
+        { value: "true", label: t("keys.service.label") },
+        { value: "false", label: t("keys.service.ordinary") },
+      ],
+    },
     { name: "mine", label: t("keys.list.owner"), choices: [{ value: "true", label: t("keys.list.mine") }] },
   ];
 }

@@ -93,7 +93,7 @@ async function addKey(
       // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
       throw new Failure("forbidden", "You can no longer make keys in this workspace.");
     }
-    await refuseOwner(transaction, workspaceId, wanted.owner);
+    await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
     const object = keyObject(new Map([[workspace.id, workspace.slug]]));
     const before = await keyCalled(transaction, workspaceId, wanted.name);
     if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
@@ -193,21 +193,28 @@ async function rotatedRow(
   { transaction, at }: AuditedWrite,
   { vault }: ControlOptions,
   row: KeyRow,
-  { secret, graceMs }: Rotation,
+  { secret, graceMs, expiresAt }: Rotation,
 ): Promise<KeyRow> {
   refuseRevoked(row);
+  checkKeyFields({ expires_at: expiresAt }, { now: at, before: row });
+  const isOver = row.expires_at !== null && row.expires_at <= at;
+  if (row.service === 1 && isOver && expiresAt === undefined) {
+    const message = `The service token ${row.name} has expired. Say until when the new secret is valid.`;
+    throw new Failure("invalid_request", message, { param: "expires_at" });
+  }
   if (row.person_id !== null) {
     throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins. It has no secret to replace.`);
   }
   const digest = vault.digest(secret.reveal());
   await refuseTakenSecret(transaction, digest);
-  const keepsOld = graceMs > 0 && row.digest !== null;
+  const keepsOld = graceMs > 0 && row.digest !== null && !isOver;
   return {
     ...row,
     digest,
     ...recognition(secret),
+    ...changedColumns({ expires_at: expiresAt }),
     old_digest: keepsOld ? row.digest : null,
-    old_until: keepsOld ? at + graceMs : null,
+    old_until: keepsOld ? Math.min(at + graceMs, row.expires_at ?? Number.POSITIVE_INFINITY) : null,
   };
 }
 
@@ -229,10 +236,13 @@ async function refuseOwner(
   connection: Connection,
   workspaceId: string,
   owner: string | null | undefined,
-  row?: KeyRow,
+  row: Pick<KeyRow, "service"> & Partial<KeyRow>,
 ): Promise<void> {
   if (owner === undefined || owner === null) return;
-  if (row !== undefined && row.person_id !== null) {
+  if (row.service === 1) {
+    throw new Failure("invalid_request", "A service token belongs to nobody.", { param: "owner" });
+  }
+  if (row.person_id != null) {
     throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins, and theirs already.`);
   }
   if (await mayHoldKeys(connection, workspaceId, owner)) return;
