@@ -73,7 +73,11 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
           <Text size="sm" c="dimmed" aria-live="polite">
             {seconds === 0
               ? t("keys.rotate.graceNoneHelp")
-              : t("keys.rotate.graceHelp", { moment: formatMoment(Math.min(Date.now() + seconds * 1_000, item.expires_at ?? Number.POSITIVE_INFINITY)) })}
+              : t("keys.rotate.graceHelp", {
+                  moment: formatMoment(
+                    Math.min(Date.now() + seconds * 1_000, item.expires_at ?? Number.POSITIVE_INFINITY),
+                  ),
+                })}
             {item.old_secret_until !== null && item.old_secret_until > Date.now() && (
               <> {t("keys.rotate.earlierEnds", { moment: formatMoment(item.old_secret_until) })}</>
             )}
