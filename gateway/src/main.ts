@@ -22,6 +22,7 @@ import { createWorkerLink, processChannel, type WorkerLink } from "#workers/inde
 import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
+import { Ending } from "./main/ending.ts";
 import { starterProviders } from "./main/first-start.ts";
 import { inTurn } from "./main/in-turn.ts";
 import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
@@ -145,13 +146,16 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
     } finally {
       if (link === null) secrets.removeOwnLink();
-      await watch?.close();
-      link?.lastReport(await gateway.lastReport());
+      const ending = new Ending({ clock: control.clock, observer: gateway.observer });
+      await ending.step("watch of the config file", () => watch?.close());
+      await ending.step("last numbers", async () => link?.lastReport(await gateway.lastReport()));
       await gateway.close({ graceMs, hurried });
     }
   } catch (thrown) {
-    await processes?.close();
-    await control?.close();
+    // Why it ends is told by whoever catches it; what else does not end has nobody to tell.
+    const ending = new Ending({ clock: systemClock, observer: { log: () => undefined } });
+    await ending.step("processes", () => processes?.close());
+    await ending.step("database", () => control?.close());
     directory?.release();
     throw thrown;
   }

@@ -6,7 +6,7 @@ import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { callCounter, createAdmission, type LimitUsage } from "#limits/index.ts";
+import { callCounter, createAdmission } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -33,7 +33,9 @@ import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
+import { Ending } from "./ending.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
+import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
 import { networkOf } from "./network.ts";
@@ -304,22 +306,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
-  const endWork = async (): Promise<void> => {
-    await offload.close();
-    await media.stop();
-    await notices.stop();
+  const endWork = async (ending: Ending): Promise<void> => {
+    await ending.step("threads for bodies", () => offload.close());
+    await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);
+    await ending.step("notices", () => notices.stop());
     stopFeed();
-    await opening.stopAdoption();
+    await ending.step("journals of other processes", () => opening.stopAdoption());
     admission.close();
-    await reports.close();
+    await ending.step("reports", () => reports.close());
     stopPruning();
-    await stopUpkeep();
-    await processes.close();
-    await explainer.close(bounds.lastBytesMs);
+    await ending.step("sums of the ledger", () => stopUpkeep());
+    await ending.step("leases and words to other processes", () => processes.close());
+    await ending.step("explanations", () => explainer.close(bounds.lastBytesMs));
     recorder.flush();
-    await counting.close();
-    await journal.close(bounds.flushMs);
-    await databaseWatch.close();
+    await ending.step("counter", () => counting.close(), bounds.endStepMsMax);
+    await ending.lastStep("journal", (ms) => journal.close(ms));
+    await ending.step("watch of the database", () => databaseWatch.close());
   };
   let listeners: Listeners;
   try {
@@ -328,7 +330,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listeners = await openListenersInTurn(apiDependencies, listening, link);
   } catch (thrown) {
     // What looks for work by itself must not meet a database that is closed under it, and complain of that.
-    await endWork();
+    await endWork(new Ending({ clock, observer }));
     throw thrown;
   }
   opened = listeners;
@@ -353,12 +355,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && listeners.pending() === 0, bounds.lastBytesMs, clock);
-    await listeners.stop();
-    await endWork();
-    await control.close();
-    observer.log("info", "Everything is flushed; the gateway ends.");
+    const ending = new Ending({ clock, observer });
+    await ending.step("listeners", () => listeners.stop());
+    await endWork(ending);
+    await ending.step("database", () => control.close());
+    ending.tell();
     told.flush();
-    await telemetry?.close();
+    await ending.step("telemetry", () => telemetry?.close());
+    told.flush();
+    ending.check();
   };
   return {
     leavePlace: async (signal) => {
@@ -387,14 +392,3 @@ function joined(...remarks: readonly (string | null)[]): string | null {
 }
 
 const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };
-
-function limitUsageRow(limitUsage: LimitUsage) {
-  return {
-    scope: limitUsage.label,
-    kind: limitUsage.name,
-    period: limitUsage.period,
-    limit: limitUsage.limit,
-    used: limitUsage.used,
-    resets_at: limitUsage.resetsAt,
-  };
-}

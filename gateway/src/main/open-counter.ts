@@ -69,7 +69,7 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
   return {
     counter,
     remark,
-    close: () => counter.leave(AbortSignal.timeout(bounds.flushMs)),
+    close: () => counter.leave(AbortSignal.timeout(bounds.endStepMs)),
   };
 }
 

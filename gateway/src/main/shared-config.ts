@@ -53,7 +53,7 @@ export class SharedConfig {
     processes.leadership.lead(leaseName, async (lease) => {
       this.#lease = lease;
       await this.#apply().then(resolve, (thrown: unknown) => this.#refuse(thrown, reject));
-      await new Promise<void>((done) => lease.signal.addEventListener("abort", () => done(), { once: true }));
+      await ended(lease.signal);
       this.#lease = null;
     });
     const elsewhere = await Promise.race([first.then(() => null), this.#appliedElsewhere()]);
@@ -171,4 +171,10 @@ export class SharedConfig {
   #pause(): Promise<void> {
     return new Promise((resolve) => void this.#options.control.clock.after(bounds.startTurnLookMs, resolve));
   }
+}
+
+/** The lease may have been lost, or given up, while the file was being applied. */
+function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -3,6 +3,12 @@ export const ledgerBounds = {
   /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
   lastBytesMs: 2_000,
   flushMs: 30_000,
+  /** Of the latter: what one part of the gateway may take to end, all together, and each at least when that is over. The journal has the rest. */
+  endStepMs: 5_000,
+  endWorkMs: 15_000,
+  endStepMsMin: 500,
+  /** What is on its way to a vendor, and what the shared counter is still to be told, may take longer than other parts. */
+  endStepMsMax: 10_000,
   /** Refusals alike within this time are one entry but for the first few; and how many kinds of them are told apart. */
   refusalsAloneMax: 5,
   refusalTogetherMs: 1_000,

@@ -26,8 +26,9 @@ export const storageBounds = {
   postgresIdleTransactionMs: 60_000,
   /** A connection that nobody uses is closed. */
   postgresIdleMs: 60_000,
-  /** How long the end of a process waits for statements under way. */
-  postgresEndMs: 5_000,
+  /** How long the end of a process waits for statements under way, and then for their connections to close. */
+  postgresEndMs: 4_000,
+  postgresCutMs: 500,
   /** How often a process asks whether the server answers, and how long it waits for that. */
   postgresPingMs: 2_000,
   postgresPingMsMax: 5_000,

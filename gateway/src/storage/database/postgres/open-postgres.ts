@@ -85,6 +85,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
     keepAlive: true,
     application_name: applicationName,
     types: postgresTypes,
-    onConnect: async (client: PoolClient) => void (await client.query(session)),
+    // The pool waits for a connection to be made, and not for what is asked on it first.
+    onConnect: async (client: PoolClient) => void (await client.query({ text: session, query_timeout: connectMs })),
   });
 }

@@ -28,6 +28,8 @@ declare module "pg" {
 
   interface PoolClient extends EventEmitter {
     query(text: string, values?: readonly unknown[]): Promise<PgResult>;
+    /** Rejects when it is not answered within so many milliseconds. */
+    query(statement: { readonly text: string; readonly query_timeout: number }): Promise<PgResult>;
     /** Prepared once a connection, under this name. */
     query(statement: {
       readonly name: string;

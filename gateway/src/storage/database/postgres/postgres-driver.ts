@@ -67,14 +67,16 @@ export class PostgresDriver implements Driver {
     connection.release();
   }
 
-  /** Waits for what is being done, but not for a server that is silent. */
+  /** Waits for what is being done, but not for a server that is silent, nor for connections that do not notice that they were cut. */
   async destroy(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
-    const silence = setTimeout(() => {
+    const { promise: cut, resolve } = Promise.withResolvers<void>();
+    let silence = setTimeout(() => {
       for (const connection of this.#lent) connection.cut();
+      silence = setTimeout(resolve, bounds.postgresCutMs);
     }, bounds.postgresEndMs);
-    await pool?.end();
+    await Promise.race([pool?.end(), cut]);
     clearTimeout(silence);
   }
 }

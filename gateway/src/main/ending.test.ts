@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { Ending } from "./ending.ts";
+
+function openEnding() {
+  const clock = new FakeClock();
+  const lines: (readonly [level: string, message: string, part: unknown])[] = [];
+  const log = (level: string, message: string, fields: { part?: unknown; parts?: unknown } = {}): void =>
+    void lines.push([level, message, fields.part ?? fields.parts]);
+  return { clock, lines, ending: new Ending({ clock, observer: { log } }) };
+}
+
+const never = (): Promise<void> => new Promise(() => undefined);
+
+/** Moves the clock on by what the step takes at most. */
+async function late(clock: FakeClock, step: Promise<void>, ms: number): Promise<void> {
+  clock.advance(ms - 1);
+  expect(await Promise.race([step.then(() => "over"), Promise.resolve("waiting")])).toBe("waiting");
+  clock.advance(1);
+  await step;
+}
+
+test("what does not end is named and left behind, and what follows is done", async () => {
+  const { clock, lines, ending } = openEnding();
+  await late(clock, ending.step("pool", never), bounds.endStepMs);
+  let done = false;
+  await ending.step("journal", () => {
+    done = true;
+  });
+  ending.tell();
+  ending.check();
+  expect(done).toBe(true);
+  expect(lines).toEqual([
+    ["warn", "A part of the gateway did not end in time; it is left behind.", "pool"],
+    ["warn", "The gateway ends, and some of its parts have not.", ["pool"]],
+  ]);
+  expect(clock.pending).toBe(0);
+});
+
+test("however many parts do not end, the journal has its time, and all is over within the bound that was told", async () => {
+  const { clock, ending } = openEnding();
+  const parts = 16;
+  let leftMs = bounds.endWorkMs;
+  for (let part = 0; part < parts; part++) {
+    const ms = Math.max(bounds.endStepMsMin, Math.min(bounds.endStepMs, leftMs));
+    await late(clock, ending.step(`part ${part}`, never), ms);
+    leftMs -= ms;
+  }
+  let given = 0;
+  await ending.lastStep("journal", (ms) => {
+    given = ms;
+  });
+  expect(given).toBeGreaterThan(bounds.flushMs / 5);
+  expect(clock.monotonic()).toBeLessThan(bounds.flushMs);
+});
+
+test("what fails is told, keeps nobody from the rest, and is thrown at the end", async () => {
+  const { lines, ending } = openEnding();
+  await ending.step("reports", () => Promise.reject(new Error("no")));
+  await ending.step("counter", () => undefined);
+  ending.tell();
+  expect(lines.map(([level, , part]) => [level, part])).toEqual([
+    ["error", "reports"],
+    ["info", undefined],
+  ]);
+  expect(() => ending.check()).toThrow("no");
+});
