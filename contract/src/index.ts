@@ -1,5 +1,6 @@
 /** contract: schemas and types shared by the gateway, the console and scripts. Imports nothing of ours. */
 
+export { checkAgentSettings, type SettingsRemark } from "./agent-settings/check-settings.ts";
 export * from "./answers.ts";
 export * from "./config.ts";
 export * from "./config-fields.ts";

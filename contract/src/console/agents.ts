@@ -50,15 +50,6 @@ const usageRowSchema = z.object({
 });
 export type AgentUsageRow = z.infer<typeof usageRowSchema>;
 
-const settingsSchema = z.object({
-  settings: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .describe("As the agents of the group get them at `/managed/settings`. null: none are managed."),
-  checksum: z.string().nullable(),
-  updated_at: maybeAt,
-});
-
 /** Sign-ins of coding agents, by whoever they call for. */
 export const agentRoutes = {
   "agents.look": route({
@@ -106,21 +97,5 @@ export const agentRoutes = {
     summary: "End a sign-in: one's own, or anybody's for an administrator",
     needs: "signed-in",
     answer: nothing,
-  }),
-  "agents.settings": route({
-    method: "GET",
-    path: "/api/workspaces/{workspace}/groups/{group}/agent-settings",
-    summary: "What the coding agents of a group are set to",
-    needs: "admin",
-    answer: settingsSchema,
-  }),
-  "agents.setSettings": route({
-    method: "PUT",
-    path: "/api/workspaces/{workspace}/groups/{group}/agent-settings",
-    summary: "Set the coding agents of a group. Settings may name commands that run on people's machines",
-    needs: "administrator",
-    fresh: true,
-    body: z.strictObject({ settings: z.record(z.string(), z.unknown()).nullable() }),
-    answer: settingsSchema,
   }),
 } as const;

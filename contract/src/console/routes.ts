@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { catalogueRoutes } from "./catalogue.ts";
 import { keyRoutes } from "./keys.ts";
@@ -25,6 +26,7 @@ export const consoleRoutes = {
   ...mediaRoutes,
   ...settingsRoutes,
   ...agentRoutes,
+  ...agentSettingsRoutes,
 } as const;
 
 type ConsoleRoutes = typeof consoleRoutes;

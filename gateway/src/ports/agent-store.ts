@@ -60,6 +60,36 @@ export interface AgentSettings {
   readonly updatedAt: number;
 }
 
+/** A group, by id or name. */
+export interface GroupPlace {
+  readonly workspaceId: string;
+  readonly group: string;
+}
+
+/** One version of a group's settings. `checksum` null: it took them away. `by` empty: it is from before versions were kept. */
+export interface AgentSettingsVersion {
+  readonly version: number;
+  readonly at: number;
+  readonly by: string;
+  readonly checksum: string | null;
+}
+
+/** What a group's agents are set to now, and the version that set it so, of which there may be none. */
+export interface AgentSettingsNow {
+  readonly settings: AgentSettings | null;
+  readonly version: AgentSettingsVersion | null;
+}
+
+/** What somebody's agents would be told in a workspace. */
+export interface AgentSettingsPreview {
+  readonly person: { readonly id: string; readonly email: string; readonly name: string };
+  readonly group: { readonly id: string; readonly name: string };
+  /** They have a key there, whose group it is; otherwise it is the group of who signs in first. */
+  readonly hasKey: boolean;
+  readonly maySignIn: boolean;
+  readonly settings: AgentSettings | null;
+}
+
 /**
  * Sign-ins of coding agents (RFC 8628). A person who signs an agent in calls with a key of their own in one workspace, which has no secret:
  * limits, grants and the ledger go by it as by any key. `KeyStore` finds it by `personDigest`, and each sign-in by `sessionDigest`, while
@@ -94,11 +124,22 @@ export interface AgentStore {
   endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean>;
   /** null: nothing is managed for this group. */
   settingsOf(groupId: string): Promise<AgentSettings | null>;
-  /** The same by id or name. Throws `not_found` when there is no such group. */
-  settingsIn(place: { readonly workspaceId: string; readonly group: string }): Promise<AgentSettings | null>;
+  /** The same by id or name, with who set it. Throws `not_found` when there is no such group. */
+  settingsIn(place: GroupPlace): Promise<AgentSettingsNow>;
   /** null: nothing any more. Throws `invalid_request` for what is nested too deeply. */
   setSettings(
-    place: { readonly workspaceId: string; readonly group: string; readonly settings: object | null },
+    place: GroupPlace & { readonly settings: object | null },
     auditSource: AuditSource,
-  ): Promise<AgentSettings | null>;
+  ): Promise<AgentSettingsNow>;
+  /** Newest first. */
+  settingsVersions(place: GroupPlace): Promise<readonly AgentSettingsVersion[]>;
+  /** null: it is not kept, or never was. `text` null: it took the settings away. */
+  settingsVersion(
+    place: GroupPlace & { readonly version: number },
+  ): Promise<(AgentSettingsVersion & { readonly text: string | null }) | null>;
+  /** `person` is an id or an address. null: they are no member, and have no key there. */
+  previewSettings(place: {
+    readonly workspaceId: string;
+    readonly person: string;
+  }): Promise<AgentSettingsPreview | null>;
 }

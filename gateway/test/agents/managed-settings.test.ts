@@ -74,6 +74,98 @@ test("each change says who and what in the audit log, and one that changes nothi
   expect(JSON.parse(added[1]?.before ?? "").settings).toEqual({ a: 1, b: 2 });
 });
 
+test("each version is kept with who and when, can be looked at and set again, and the oldest go", async () => {
+  await setTo(null);
+  const start = (await ground.ada.call("GET", place())).body;
+  expect([start.settings, start.updated_by]).toEqual([null, "ada@example.com"]);
+  const { body: set } = await setTo({ model: "claude-test", availableModels: ["claude-test"], made: true });
+  expect([set.version, set.updated_by]).toEqual([start.version + 1, "ada@example.com"]);
+  expect(set.warnings).toEqual([{ path: "made", code: "unknown", expected: [] }]);
+  await setTo({ model: "claude-other" });
+  const { body: list } = await ground.ada.call("GET", `${place()}/versions`);
+  expect(list.data.slice(0, 3).map(({ version, by }: { version: number; by: string }) => [version, by])).toEqual(
+    [2, 1, 0].map((more) => [start.version + more, "ada@example.com"]),
+  );
+  expect(list.data[2].checksum).toBeNull();
+  const { body: one } = await ground.ada.call("GET", `${place()}/versions/${set.version}`);
+  expect([one.settings.made, one.checksum]).toEqual([true, set.checksum]);
+  const restored = await setTo(one.settings);
+  expect([restored.body.version, restored.body.checksum]).toEqual([set.version + 2, set.checksum]);
+  for (const version of ["0", "99999", "x", "1e0"]) {
+    expect((await ground.ada.call("GET", `${place()}/versions/${version}`)).status).toBe(404);
+  }
+  const { kysely } = ground.gateway.control.database;
+  await kysely
+    .updateTable("agent_settings_versions")
+    .set((eb) => ({ version: eb("version", "+", bounds.agentSettingsVersionsMax) }))
+    .where("version", "=", restored.body.version)
+    .execute();
+  await setTo({ model: "claude-last" });
+  const left = (await ground.ada.call("GET", `${place()}/versions`)).body.data;
+  expect(left[0].version).toBe(restored.body.version + bounds.agentSettingsVersionsMax + 1);
+  expect(left).toHaveLength(2);
+});
+
+test("what an older process wrote without a version is kept as one of nobody", async () => {
+  await setTo({ model: "claude-new" });
+  const { kysely } = ground.gateway.control.database;
+  await kysely
+    .updateTable("agent_settings")
+    .set({ settings: '{"model":"claude-old"}', checksum: "sha256:old" })
+    .execute();
+  const now = (await ground.ada.call("GET", place())).body;
+  expect([now.settings.model, now.version, now.updated_by]).toEqual(["claude-old", null, null]);
+  await setTo({ model: "claude-newest" });
+  const list = (await ground.ada.call("GET", `${place()}/versions`)).body.data;
+  expect(list.slice(0, 2).map(({ by }: { by: string }) => by)).toEqual(["ada@example.com", ""]);
+});
+
+test("a member of a wrong type is refused with its path, and nothing changes", async () => {
+  await setTo({ model: "claude-test" });
+  const answer = await setTo({ permissions: { deny: ["Read", 5] }, env: { A: 1 } });
+  expect([answer.status, answer.body.error.param]).toEqual([400, "settings.permissions.deny[1]"]);
+  expect(answer.body.error.message).toContain("must be of type string. 1 more are wrong.");
+  expect((await ground.ada.call("GET", place())).body.settings).toEqual({ model: "claude-test" });
+});
+
+test("a preview tells what somebody would get and why: the group of their key, or of a first sign-in; strangers are nobody", async () => {
+  await setTo({ model: "claude-test" });
+  const member = await ground.invited("petra", "member");
+  const preview = (person: string) =>
+    ground.ada.call("GET", `/api/workspaces/acme/agent-settings/preview?person=${encodeURIComponent(person)}`);
+  const first = await preview(member.userId);
+  expect(first.body).toMatchObject({
+    person: { email: "petra@example.com" },
+    group: { name: "default" },
+    by: "first_sign_in",
+    may_sign_in: true,
+    settings: { model: "claude-test" },
+  });
+  const { body: device } = await agent.device();
+  expect(await ground.approve(member, device.user_code)).toBe(200);
+  const group = await ground.ada.call("POST", `/api/workspaces/${ground.workspace}/groups`, {
+    name: "narrow",
+    models: [],
+  });
+  const keys = (await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/keys`)).body.data;
+  const key = keys.find(({ name }: { name: string }) => name === "petra@example.com");
+  await ground.ada.call("PATCH", `/api/workspaces/${ground.workspace}/keys/${key.id}`, {
+    group: group.body.id,
+    enabled: false,
+  });
+  expect((await preview("Petra@example.com")).body).toMatchObject({
+    group: { name: "narrow" },
+    by: "key",
+    may_sign_in: false,
+    settings: null,
+    checksum: null,
+  });
+  expect((await preview("nobody@example.com")).status).toBe(404);
+  expect(
+    (await member.call("GET", `/api/workspaces/${ground.workspace}/agent-settings/preview?person=petra`)).status,
+  ).toBe(403);
+});
+
 test("only administrators set what may run on people's machines, and nothing that is nested without end", async () => {
   const owner = await ground.invited("olga", "owner");
   expect((await owner.call("GET", place())).status).toBe(200);

@@ -22,6 +22,7 @@ export function agentStoreSuite(name: string, make: () => Promise<AgentGround>):
     deviceTests(make);
     sessionTests(make);
     leaverTests(make);
+    settingsTests(make);
   });
 }
 
@@ -235,6 +236,40 @@ function leaverTests(make: () => Promise<AgentGround>): void {
     );
     await controlStore.removeWorkspace(acme, by);
     expect(await agents.sessions({ userId })).toEqual([]);
+  });
+}
+
+function settingsTests(make: () => Promise<AgentGround>): void {
+  test("settings of a group count their versions, also when two set them at once; they go with their group", async () => {
+    await using ground = await make();
+    const { agents, controlStore, database, acme } = ground;
+    const { id: group } = await controlStore.addGroup(acme, { name: "agents" }, by);
+    const place = { workspaceId: acme, group };
+    const set = (settings: object | null) => agents.setSettings({ ...place, settings }, by);
+    await Promise.all([set({ model: "a" }), set({ model: "b" })]);
+    await set(null);
+    const versions = await agents.settingsVersions({ workspaceId: acme, group: "agents" });
+    expect(versions.map(({ version, by: who, checksum }) => [version, who, checksum === null])).toEqual([
+      [3, by.actor, true],
+      [2, by.actor, false],
+      [1, by.actor, false],
+    ]);
+    expect((await agents.settingsVersion({ ...place, version: 3 }))?.text).toBeNull();
+    expect(await agents.settingsVersion({ ...place, version: 4 })).toBeNull();
+    const userId = await member(ground);
+    const preview = { workspaceId: acme, person: "MEM@example.com" };
+    expect(await agents.previewSettings(preview)).toMatchObject({ hasKey: false, maySignIn: true, settings: null });
+    const { person } = await signedIn(ground, userId, "one");
+    await controlStore.updateKey(acme, person.keyId, () => ({ group }), by);
+    await set({ model: "c" });
+    expect(await agents.previewSettings({ ...preview, person: userId })).toMatchObject({
+      group: { id: group, name: "agents" },
+      hasKey: true,
+      settings: { text: '{"model":"c"}' },
+    });
+    await controlStore.updateKey(acme, person.keyId, () => ({ group: person.group }), by);
+    await controlStore.removeGroup(acme, group, by);
+    expect(await database.kysely.selectFrom("agent_settings_versions").selectAll().execute()).toEqual([]);
   });
 }
 

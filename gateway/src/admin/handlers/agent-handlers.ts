@@ -1,30 +1,21 @@
 import { type Actor, bounds, type Catalog, Failure, roleIn } from "#core/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
-import type { AgentSettings, AgentStore } from "#ports/index.ts";
+import type { AgentStore } from "#ports/index.ts";
 import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
 import type { Handlers } from "./handler.ts";
-import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface AgentHandlerDependencies extends AgentUsageDependencies {
   readonly agentSignIn: AgentSignIn;
-  readonly agents: Pick<AgentStore, "keysOf" | "settingsIn" | "setSettings">;
+  readonly agents: Pick<AgentStore, "keysOf">;
   readonly catalog: () => Catalog;
 }
 
-type AgentCalls =
-  | "agents.look"
-  | "agents.approve"
-  | "agents.deny"
-  | "agents.list"
-  | "agents.usage"
-  | "agents.end"
-  | "agents.settings"
-  | "agents.setSettings";
+type AgentCalls = "agents.look" | "agents.approve" | "agents.deny" | "agents.list" | "agents.usage" | "agents.end";
 
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
 export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<AgentCalls> {
-  const { agentSignIn, agents, catalog } = dependencies;
+  const { agentSignIn, catalog } = dependencies;
   return {
     "agents.look": async ({ actor, body, ip }) => {
       const person = personAtConsole(actor);
@@ -70,19 +61,7 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
       if (!ended) throw new Failure("not_found", "There is no such sign-in.", { param: "agent" });
       return {};
     },
-    "agents.settings": async (call) =>
-      settingsAnswer(await agents.settingsIn({ workspaceId: oneWorkspace(call).id, group: call.params.group })),
-    "agents.setSettings": async (call) => {
-      const place = { workspaceId: oneWorkspace(call).id, group: call.params.group };
-      return settingsAnswer(await agents.setSettings({ ...place, settings: call.body.settings }, call.auditSource));
-    },
   };
-}
-
-function settingsAnswer(settings: AgentSettings | null) {
-  if (settings === null) return { settings: null, checksum: null, updated_at: null };
-  const { text, checksum, updatedAt } = settings;
-  return { settings: JSON.parse(text) as Record<string, unknown>, checksum, updated_at: updatedAt };
 }
 
 function personAtConsole(actor: Actor | null): Actor {

@@ -1,6 +1,7 @@
 import type { RouteId } from "@sluice/contract";
 import { type AccessHandlerDependencies, accessHandlers } from "./access-handlers.ts";
 import { type AgentHandlerDependencies, agentHandlers } from "./agent-handlers.ts";
+import { type AgentSettingsHandlerDependencies, agentSettingsHandlers } from "./agent-settings-handlers.ts";
 import { type AuditHandlerDependencies, auditHandlers } from "./audit-handlers.ts";
 import { type CatalogueHandlerDependencies, catalogueHandlers } from "./catalogue-handlers.ts";
 import type { Handlers } from "./handler.ts";
@@ -39,7 +40,8 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   AuditHandlerDependencies &
   NoticeHandlerDependencies &
   WebhookHandlerDependencies &
-  AgentHandlerDependencies;
+  AgentHandlerDependencies &
+  AgentSettingsHandlerDependencies;
 
 /** The handler of every route. */
 export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handlers<RouteId> {
@@ -63,5 +65,6 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...noticeHandlers(dependencies),
     ...webhookHandlers(dependencies),
     ...agentHandlers(dependencies),
+    ...agentSettingsHandlers(dependencies),
   };
 }

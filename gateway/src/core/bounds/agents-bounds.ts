@@ -26,6 +26,8 @@ export const agentsBounds = {
   refreshOverlapMs: 30_000,
   /** Settings that are managed for a group's agents: how deeply they may be nested. Their size is that of any control call. */
   agentSettingsDepthMax: 32,
+  /** Versions of one group's settings that are kept; the oldest goes first. */
+  agentSettingsVersionsMax: 100,
   /** Workspaces whose usage a person sees at once. */
   agentPlacesShownMax: 50,
   /** One message of an agent's telemetry. */

@@ -3,6 +3,7 @@ export interface AgentTables {
   agent_devices: AgentDeviceTable;
   agent_sessions: AgentSessionTable;
   agent_settings: AgentSettingsTable;
+  agent_settings_versions: AgentSettingsVersionTable;
 }
 
 interface AgentDeviceTable {
@@ -26,6 +27,16 @@ interface AgentSettingsTable {
   settings: string;
   checksum: string;
   updated_at: number;
+}
+
+/** Every version of them, counted from 1 in each group; the last is what is there now. `settings` null: it took them away. Migration 041. */
+interface AgentSettingsVersionTable {
+  group_id: string;
+  version: number;
+  settings: string | null;
+  checksum: string | null;
+  at: number;
+  actor: string;
 }
 
 /** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */

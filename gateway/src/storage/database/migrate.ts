@@ -40,6 +40,7 @@ import { migration037 } from "./migrations/migration-037.ts";
 import { migration038 } from "./migrations/migration-038.ts";
 import { migration039 } from "./migrations/migration-039.ts";
 import { migration040 } from "./migrations/migration-040.ts";
+import { migration041 } from "./migrations/migration-041.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -83,6 +84,7 @@ export const migrations: Migrations = Object.freeze({
   "038": migration038,
   "039": migration039,
   "040": migration040,
+  "041": migration041,
 });
 
 /**

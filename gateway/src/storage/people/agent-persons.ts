@@ -127,7 +127,7 @@ async function freeName(under: AuditedWrite, workspaceId: string, email: string,
 }
 
 /** The group `default`, or else the first by name. */
-async function firstGroup(connection: Connection, workspaceId: string): Promise<string> {
+export async function firstGroup(connection: Connection, workspaceId: string): Promise<string> {
   const groups = await connection
     .selectFrom("groups")
     .select(["id", "name"])

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
-import type { AgentSettings, AuditSource } from "#ports/index.ts";
+import type { AgentSettings, AgentSettingsNow, AuditSource, GroupPlace } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import { addVersion, lastVersion } from "./agent-settings-versions.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { slugOf } from "./people-rows.ts";
 
@@ -15,39 +16,45 @@ export async function settingsOf(connection: Connection, groupId: string): Promi
   return row === undefined ? null : { text: row.settings, checksum: row.checksum, updatedAt: Number(row.updated_at) };
 }
 
-interface SettingsPlace {
-  readonly workspaceId: string;
-  readonly group: string;
-}
-
 /** Throws `not_found` when there is no such group. */
 export async function settingsIn(
   connection: Connection,
-  { workspaceId, group }: SettingsPlace,
-): Promise<AgentSettings | null> {
-  return await settingsOf(connection, (await groupRow(connection, workspaceId, group)).id);
+  { workspaceId, group }: GroupPlace,
+): Promise<AgentSettingsNow> {
+  return await settingsNow(connection, (await groupRow(connection, workspaceId, group)).id);
+}
+
+async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
+  const settings = await settingsOf(connection, groupId);
+  const last = await lastVersion(connection, groupId);
+  // A process from before there were versions may have written without one.
+  return { settings, version: last?.checksum === (settings?.checksum ?? null) ? last : null };
 }
 
 export async function setSettings(
   options: PeopleContext,
-  { workspaceId, group, settings }: SettingsPlace & { readonly settings: object | null },
+  { workspaceId, group, settings }: GroupPlace & { readonly settings: object | null },
   auditSource: AuditSource,
-): Promise<AgentSettings | null> {
+): Promise<AgentSettingsNow> {
   const text = settings === null ? null : canonicalJson(settings, bounds.agentSettingsDepthMax);
   return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
     const { id, name } = await groupRow(transaction, workspaceId, group);
-    const before = await settingsOf(transaction, id);
-    if (before?.text === text || (before === null && text === null)) return before;
+    const now = await settingsNow(transaction, id);
+    const before = now.settings;
+    if (before?.text === text || (before === null && text === null)) return now;
     await transaction.deleteFrom("agent_settings").where("group_id", "=", id).execute();
     const after = text === null ? null : { text, checksum: checksumOf(text), updatedAt: at };
     if (after !== null) {
       const row = { group_id: id, settings: after.text, checksum: after.checksum, updated_at: at };
       await transaction.insertInto("agent_settings").values(row).execute();
     }
+    if (before !== null && now.version === null)
+      await addVersion(transaction, id, before, { at: before.updatedAt, by: "" });
+    const version = await addVersion(transaction, id, after, { at, by: auditSource.actor });
     const action = before === null ? "create" : after === null ? "remove" : "update";
     const label = `agent settings ${await slugOf(transaction, workspaceId)}/${name}` as const;
     log.record(action, label, viewOf(before), viewOf(after), workspaceId);
-    return after;
+    return { settings: after, version };
   });
 }
 
@@ -60,7 +67,7 @@ function viewOf(settings: AgentSettings | null) {
   return settings === null ? null : { settings: JSON.parse(settings.text) as unknown, checksum: settings.checksum };
 }
 
-async function groupRow(connection: Connection, workspaceId: string, idOrName: string) {
+export async function groupRow(connection: Connection, workspaceId: string, idOrName: string) {
   const row = await connection
     .selectFrom("groups")
     .select(["id", "name"])

@@ -1,13 +1,17 @@
-import type { AgentStore } from "#ports/index.ts";
+import type { AgentStore, GroupPlace } from "#ports/index.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
 import { keysOfPerson } from "./agent-persons.ts";
 import { endSession, listSessions, refreshSession } from "./agent-sessions.ts";
-import { setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
+import { groupRow, setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
+import { previewSettings } from "./agent-settings-preview.ts";
+import { listVersions, oneVersion } from "./agent-settings-versions.ts";
 import { type PeopleOptions, peopleContext } from "./people-options.ts";
 
 /** Sign-ins of coding agents: the devices that wait for somebody, and what they were given. */
 export function createAgentStore(dependencies: PeopleOptions): AgentStore {
   const options = peopleContext(dependencies);
+  const { kysely } = options.database;
+  const groupIn = async ({ workspaceId, group }: GroupPlace) => (await groupRow(kysely, workspaceId, group)).id;
   return {
     addDevice: (device) => addDevice(options, device),
     waitingDevice: (userDigest) => waitingDevice(options, userDigest),
@@ -19,7 +23,10 @@ export function createAgentStore(dependencies: PeopleOptions): AgentStore {
     sessions: ({ userId }) => listSessions(options, userId),
     endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),
     settingsOf: (groupId) => settingsOf(options.database.reading, groupId),
-    settingsIn: (place) => settingsIn(options.database.kysely, place),
+    settingsIn: (place) => settingsIn(kysely, place),
     setSettings: (place, auditSource) => setSettings(options, place, auditSource),
+    settingsVersions: async (place) => await listVersions(kysely, await groupIn(place)),
+    settingsVersion: async (place) => await oneVersion(kysely, await groupIn(place), place.version),
+    previewSettings: (place) => previewSettings(kysely, place),
   };
 }
