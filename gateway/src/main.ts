@@ -20,6 +20,7 @@ import {
 import { systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
+import { startCertificate } from "./main/certificate.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { Ending } from "./main/ending.ts";
@@ -32,7 +33,9 @@ import { openProcesses, type Processes } from "./main/processes.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
 import { type SharedConfig, sharedConfig } from "./main/shared-config.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
+import { watchCertificate } from "./main/watch-certificate.ts";
 
+export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { listProcesses } from "./main/process-list.ts";
@@ -63,6 +66,8 @@ interface Told {
 }
 
 async function serveUntil({ signals, link }: Told, environment: Environment, options: ServeOptions): Promise<void> {
+  const { tls } = environment;
+  const certificate = tls === null ? null : await startCertificate(tls);
   const paths = dataPaths(environment.dataDir);
   prepareDataDirectory(paths.dataDir);
   if (environment.databaseUrl === null) refuseLostDatabase(paths);
@@ -72,6 +77,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
   let processes: Processes | null = null;
   let shared: SharedConfig | null = null;
   let watch: ConfigWatch | null = null;
+  let certificateWatch: ConfigWatch | null = null;
   try {
     control = await openControl(environment, { held: true });
     directory ??= openSlot({ control, alone: environment.redisUrl === null });
@@ -106,6 +112,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       randomToken: () => randomBytes(32).toString("base64url"),
       onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
+      certificate,
       link,
       processes,
     });
@@ -121,6 +128,11 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
         applied: refreshed,
       });
     }
+    // Several workers are replaced one by one by their supervisor.
+    if (tls !== null && certificate !== null && link === null) {
+      const { observer, renewCertificate: changed } = gateway;
+      certificateWatch = watchCertificate(tls, { first: certificate, clock: control.clock, observer, changed });
+    }
     const { announcement } = await import("./main/announcement.ts");
     const told = await announcement({ environment, control, processes, gateway, secrets, found, unused, ...options });
     if (link === null) options.print(told);
@@ -131,7 +143,10 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       // By which the supervisor tells of it.
       ...(link === null ? {} : { pid: process.pid }),
     });
-    signals.onReload(() => void watch?.trigger());
+    signals.onReload(() => {
+      void watch?.trigger();
+      void certificateWatch?.trigger();
+    });
     if (link === null) signals.onReplace(() => gateway.observer.log("warn", noWorkers));
     let graceMs = 0;
     const hurried = link === null ? signals.hurried : AbortSignal.any([signals.hurried, link.hurried]);
@@ -148,6 +163,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       if (link === null) secrets.removeOwnLink();
       const ending = new Ending({ clock: control.clock, observer: gateway.observer });
       await ending.step("watch of the config file", () => watch?.close());
+      await ending.step("watch of the certificate", () => certificateWatch?.close());
       await ending.step("last numbers", async () => link?.lastReport(await gateway.lastReport()));
       await gateway.close({ graceMs, hurried });
     }

@@ -8,7 +8,8 @@ import type { Clock } from "#ports/index.ts";
 import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
-import { createGateway, type Gateway } from "../src/main/gateway.ts";
+import { createGateway } from "../src/main/gateway.ts";
+import type { Gateway } from "../src/main/gateway-options.ts";
 import { openSlot } from "../src/main/open-slot.ts";
 import { migratedIn } from "./migrated.ts";
 

@@ -46,7 +46,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const dataDir = join(folder, "data");
   const configFile = join(folder, "sluice.json");
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `${options.env?.["SLUICE_TLS_CERT_FILE"] === undefined ? "http" : "https"}://127.0.0.1:${port}`;
   const env = {
     HOME: folder,
     SLUICE_PORT: String(port),
@@ -106,7 +106,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) })).ok;
+    // Whose certificate it is, is for the tests that are about it.
+    const options = { signal: AbortSignal.timeout(patienceMs), tls: { rejectUnauthorized: false } };
+    return (await fetch(`${url}/readyz`, options)).ok;
   } catch {
     return false;
   }

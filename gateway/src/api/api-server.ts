@@ -8,6 +8,10 @@ export interface ApiServer {
   leaveSockets(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
+  /** Another server takes the port over: from now on connections end with their answers. */
+  retire(): void;
+  /** Closes the port and idle connections. Resolves when all that is under way has ended, WebSockets too. */
+  closePort(): Promise<void>;
   /** Closes the port; `now` also ends what is still open. */
   stop(now: boolean): Promise<void>;
 }

@@ -9,4 +9,4 @@ export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
 export type { ApiDependencies } from "./dependencies.ts";
 export { endpointsOf } from "./endpoints/models.ts";
-export { serveApi } from "./server.ts";
+export { type ServerCertificate, serveApi } from "./server.ts";

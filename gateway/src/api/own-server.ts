@@ -30,13 +30,17 @@ export interface OwnServerOptions {
 }
 
 /** The runtime's server: behind our own, or at the port by itself. */
-export interface RuntimeServer extends ApiServer {
+export interface RuntimeServer extends Omit<ApiServer, "retire"> {
   /** Requests on WebSockets that are answered, or wait for it. */
   readonly socketsPending: () => number;
 }
 
 /** Our own server at the port: calls are answered here, and all else by the runtime's server behind it. */
-export function serveOwn(dependencies: ApiDependencies, options: OwnServerOptions, inner: RuntimeServer): ApiServer {
+export function serveOwn(
+  dependencies: ApiDependencies,
+  options: OwnServerOptions,
+  inner: RuntimeServer,
+): Omit<ApiServer, "retire"> {
   const { hostname, port, role, bodies, callers } = options;
   const answer = (request: CallerRequest, target: string, peer: string): Promise<Answer> => {
     const { path, query } = targetOf(target);
@@ -79,6 +83,10 @@ export function serveOwn(dependencies: ApiDependencies, options: OwnServerOption
     leave() {
       leaveSockets();
       server.leave();
+    },
+    async closePort() {
+      server.leave();
+      await inner.closePort();
     },
     async stop(now) {
       server.stop(now);

@@ -25,10 +25,19 @@ export interface ApiServerOptions {
   readonly idleSeconds?: number;
   /** Other processes may have the port open too; the system shares new connections out among them. */
   readonly shared?: boolean;
+  /** The port speaks TLS; left out: plain HTTP. The server of our own speaks none. */
+  readonly certificate?: ServerCertificate;
+}
+
+/** What a port shows to callers, both as PEM. */
+export interface ServerCertificate {
+  readonly chain: string;
+  readonly key: string;
 }
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
 export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
+  let retiring = false;
   const entrance: Entrance = {
     bodies: new BodyDeadlines(dependencies.clock),
     callers: new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer }),
@@ -36,12 +45,16 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
     role: options.role ?? "all",
     innerSocket: options.http === "own" ? new InnerSocket() : null,
+    closing: () => retiring || dependencies.leaving(),
     flaw: null,
   };
   const inner = serveRuntime(dependencies, options, entrance);
-  if (entrance.innerSocket === null) return inner;
+  const retire = (): void => {
+    retiring = true;
+  };
+  if (entrance.innerSocket === null) return { ...inner, retire };
   try {
-    return serveOwn(dependencies, { ...options, ...entrance, innerSocket: entrance.innerSocket }, inner);
+    return { ...serveOwn(dependencies, { ...options, ...entrance, innerSocket: entrance.innerSocket }, inner), retire };
   } catch (thrown) {
     void inner.stop(true);
     throw thrown;
@@ -73,6 +86,7 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
           port: options.port,
           // The runtime shares the port by default outside development; two gateways would then split the calls between them.
           reusePort: options.shared === true,
+          ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
         })
       : Bun.serve<SocketData>({ ...inner, ...patience, unix: innerSocket.path });
   return {
@@ -88,10 +102,16 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
     leaveSockets: () => {
       sessions.leave();
     },
+    closePort: () => server.stop(false),
     stop: async (now) => {
       await server.stop(now);
     },
   };
+}
+
+/** Versions and ciphers are those of the runtime: TLS 1.2 at least. */
+function tlsOf({ chain, key }: ServerCertificate): Bun.TLSOptions {
+  return { cert: chain, key };
 }
 
 type BunServer = Bun.Server<SocketData>;
@@ -104,6 +124,8 @@ interface Entrance {
   readonly idleSeconds: number;
   /** Through which our own server comes to the runtime's; null: callers come to it themselves. */
   readonly innerSocket: InnerSocket | null;
+  /** Connections are closed with their answers. */
+  readonly closing: () => boolean;
   /** What is wrong with the target as it was sent; null: nothing. */
   readonly flaw: string | null;
 }
@@ -176,7 +198,7 @@ function answer(
     if (switched) return undefined;
     const response = asResponse(made);
     // The runtime closes the connection behind such an answer.
-    if (entrance.innerSocket === null && dependencies.leaving()) response.headers.set("connection", "close");
+    if (entrance.innerSocket === null && entrance.closing()) response.headers.set("connection", "close");
     return response;
   });
 

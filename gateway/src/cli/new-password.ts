@@ -79,11 +79,11 @@ export async function passwordLink(
 }
 
 /** Where a browser finds the console: what is configured, else this machine's own name. */
-function consoleAddress({ admin, publicUrl, host, port }: Environment): string {
+function consoleAddress({ admin, publicUrl, host, port, tls }: Environment): string {
   const told = admin === null ? publicUrl : admin.url;
   if (told !== null) return told;
   const listens = admin ?? { host, port };
   const everywhere = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"].includes(listens.host);
   const name = listens.host.includes(":") ? `[${listens.host}]` : listens.host;
-  return `http://${everywhere ? "localhost" : name}:${listens.port}`;
+  return `${tls === null ? "http" : "https"}://${everywhere ? "localhost" : name}:${listens.port}`;
 }

@@ -23,6 +23,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     masterKey: null,
     administrator: null,
     publicUrl: null,
+    tls: null,
     trustedProxies: [],
     logLevel: "info",
     logFormat: null,
@@ -217,4 +218,18 @@ test("a mail server needs a sender, and its address may hold a password that is 
   expect(inspect(mail)).not.toContain("hush-hush");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: url })).toThrow("SLUICE_MAIL_FROM");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
+});
+
+test("the ports speak TLS where both files are named, and the runtime's server has them", () => {
+  const both = { SLUICE_TLS_CERT_FILE: "/tls/tls.crt", SLUICE_TLS_KEY_FILE: "/tls/tls.key" };
+  expect(readEnvironment(both).tls).toEqual({ certificate: "/tls/tls.crt", key: "/tls/tls.key" });
+  expect(problemsOf({ SLUICE_TLS_CERT_FILE: "/tls/tls.crt" })).toEqual([
+    "SLUICE_TLS_KEY_FILE is missing, and SLUICE_TLS_CERT_FILE is of no use without it",
+  ]);
+  expect(problemsOf({ SLUICE_TLS_KEY_FILE: "/tls/tls.key" })).toEqual([
+    "SLUICE_TLS_CERT_FILE is missing, and SLUICE_TLS_KEY_FILE is of no use without it",
+  ]);
+  expect(problemsOf({ ...both, SLUICE_HTTP_SERVER: "own" })).toEqual([
+    "SLUICE_HTTP_SERVER must be runtime with SLUICE_TLS_CERT_FILE: the own server speaks no TLS yet",
+  ]);
 });

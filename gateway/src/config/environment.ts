@@ -5,6 +5,7 @@ import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { readAuthorities } from "./read-authorities.ts";
 import { readEgress, readWebhookPlaces } from "./read-egress.ts";
+import { readTls, type TlsFiles } from "./read-tls.ts";
 import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
 
@@ -16,6 +17,8 @@ export interface Environment {
   readonly port: number;
   /** A listener of its own for the console, the admin API, metrics and documents; null: all on one. */
   readonly admin: { readonly host: string; readonly port: number; readonly url: string | null } | null;
+  /** The ports speak TLS with what is in these files; null: plain HTTP. */
+  readonly tls: TlsFiles | null;
   readonly dataDir: string;
   readonly databaseUrl: Secret | null;
   readonly redisUrl: Secret | null;
@@ -109,6 +112,7 @@ export function readEnvironment(
     host,
     port: readPort(reader),
     admin: readAdminListener(reader, host),
+    tls: readTls(reader),
     dataDir: reader.text("SLUICE_DATA_DIR") ?? "./data",
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
@@ -150,6 +154,9 @@ export function readEnvironment(
   if (environment.admin !== null && environment.admin.port !== 0 && environment.admin.port === environment.port) {
     reader.refuse("SLUICE_ADMIN_PORT", "must differ from SLUICE_PORT; leave it out to have everything on one");
   }
+  if (environment.tls !== null && environment.httpServer === "own") {
+    reader.refuse("SLUICE_HTTP_SERVER", "must be runtime with SLUICE_TLS_CERT_FILE: the own server speaks no TLS yet");
+  }
   if (reader.problems.length > 0) throw new EnvironmentInvalid(reader.problems);
   return Object.freeze(environment);
 }
@@ -166,6 +173,8 @@ const knownNames = [
   "SLUICE_ADMIN_PORT",
   "SLUICE_ADMIN_HOST",
   "SLUICE_ADMIN_URL",
+  "SLUICE_TLS_CERT_FILE",
+  "SLUICE_TLS_KEY_FILE",
   "SLUICE_DATA_DIR",
   "SLUICE_DATABASE_URL",
   "SLUICE_REDIS_URL",

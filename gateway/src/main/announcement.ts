@@ -5,7 +5,7 @@ import type { FirstSecrets } from "#storage/index.ts";
 import { type BannerFacts, banner, bannerLine, type FirstSecret } from "./banner.ts";
 import type { Control } from "./control.ts";
 import { firstKey } from "./first-start.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "./gateway-options.ts";
 import { inTurn } from "./in-turn.ts";
 import { shownOrigin } from "./listeners.ts";
 import type { Processes } from "./processes.ts";
@@ -37,9 +37,9 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     }),
   );
   if (keySecret !== null) await gateway.catalog.refresh();
-  const url = environment.publicUrl ?? shownOrigin(environment.host, gateway.server.port);
+  const url = environment.publicUrl ?? shownOrigin(environment, environment.host, gateway.server.port);
   const { admin } = environment;
-  const console = admin === null ? url : (admin.url ?? shownOrigin(admin.host, gateway.consolePort));
+  const console = admin === null ? url : (admin.url ?? shownOrigin(environment, admin.host, gateway.consolePort));
   const token = gateway.setup.token();
   const facts: BannerFacts = {
     url,

@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
-import { type ApiDependencies, type ApiServer, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
-import type { Environment } from "#config/index.ts";
+import { type ApiDependencies, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type Catalog, Failure } from "#core/index.ts";
-import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
+import { Authenticator, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
-import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -15,8 +13,6 @@ import {
   createChangeFeed,
   createExplainStore,
   createSpool,
-  type JournalDirectory,
-  type KeptExplainer,
   openReports,
   openStaticFiles,
   watchDatabase,
@@ -24,16 +20,15 @@ import {
 import { steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import type { WorkerLink } from "#workers/index.ts";
 import { openBodyWork } from "./body-work.ts";
 import { adoptedToldTo, entriesToldTo } from "./booked.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
-import type { Control } from "./control.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
 import { Ending } from "./ending.ts";
+import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
@@ -44,7 +39,7 @@ import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
 import { openTelemetry } from "./open-telemetry.ts";
-import { openProcesses, type Processes } from "./processes.ts";
+import { openProcesses } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
@@ -52,55 +47,6 @@ import { sharedSetup } from "./shared-setup.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { numbersOf } from "./worker-numbers.ts";
-
-export interface Gateway {
-  /** Where callers go. */
-  readonly server: ApiServer;
-  /** Where the console is: the same, unless it has a port of its own. */
-  readonly consolePort: number;
-  readonly observer: Observer;
-  readonly setup: Setup;
-  readonly catalog: CatalogHolder;
-  readonly journal: Journal;
-  readonly explainer: KeptExplainer;
-  readonly explain: ExplainStore;
-  /** Reservations not yet settled or released; 0 at rest. */
-  readonly outstanding: () => number;
-  /** Ledger entries of an earlier run that were put right before the port opened. */
-  readonly recovered: number;
-  /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
-  leavePlace(signal: AbortSignal): Promise<void>;
-  /** The numbers of this process. */
-  lastReport(): Promise<unknown>;
-  /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
-  close(leave?: Leave): Promise<void>;
-}
-
-interface Leave {
-  /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
-  readonly graceMs: number;
-  /** Aborted: nobody is waited for any more. */
-  readonly hurried: AbortSignal;
-}
-
-export interface GatewayOptions {
-  readonly environment: Environment;
-  readonly control: Control;
-  /** Held by this process, and so the whole data directory. */
-  readonly directory: JournalDirectory;
-  readonly version: string;
-  readonly randomToken: () => string;
-  /** Somebody has made the first administrator with the link. */
-  readonly onSetUp?: () => void;
-  /** The journal can no longer be trusted: the process must end. */
-  readonly onFatal: (error: Error) => void;
-  /** It is one of several workers. */
-  readonly link?: WorkerLink | null;
-  /** Left out: it takes its place among the processes of the installation by itself. */
-  readonly processes?: Processes;
-  /** How long a connection without a call may be silent; a minute by default. */
-  readonly idleSeconds?: number;
-}
 
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -326,7 +272,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let listeners: Listeners;
   try {
     const { idleSeconds } = options;
-    const listening = { environment, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+    const certificate = options.certificate ?? null;
+    const listening = { environment, certificate, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
     listeners = await openListenersInTurn(apiDependencies, listening, link);
   } catch (thrown) {
     // What looks for work by itself must not meet a database that is closed under it, and complain of that.
@@ -372,6 +319,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await depart({ listeners, clock, observer, timeoutMs: catalog.current.settings.drainTimeoutMs, signal });
     },
     lastReport: () => metrics.report(),
+    renewCertificate: listeners.renew,
     server: listeners.calls,
     consolePort: listeners.console.port,
     observer,
@@ -381,7 +329,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     explainer,
     explain,
     outstanding: () => admission.outstanding,
-    recovered: recovered,
+    recovered,
     close,
   };
 }

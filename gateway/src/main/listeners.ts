@@ -1,7 +1,9 @@
-import type { ApiDependencies, ApiServer } from "#api/index.ts";
+import type { ApiDependencies, ApiServer, ServerCertificate } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
 import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts";
 import { openPort } from "./open-port.ts";
+import { RenewableServer } from "./renewable-server.ts";
 
 /** The ports that are open: one for everything, or one for calls and one for those who run the gateway. */
 export interface Listeners {
@@ -19,12 +21,16 @@ export interface Listeners {
   connections(): number | null;
   /** Where the ports are shared: new connections go to the listeners at these places only, or to all again. */
   steer(places: readonly number[] | null): Promise<boolean>;
+  /** New connections are shown this certificate. Throws CannotStart; then nothing was changed. Not for ports that are shared. */
+  renew(certificate: ServerCertificate): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ListenersOptions {
   readonly environment: Environment;
   readonly idleSeconds?: number;
+  /** The ports speak TLS; null: plain HTTP. */
+  readonly certificate: ServerCertificate | null;
   /** Other workers have them open too, unless this is `alone`; `ports` are those that were found before. */
   readonly shared?: { readonly ports: SharedPorts | null; readonly alone: boolean };
 }
@@ -46,13 +52,22 @@ export async function openListenersInTurn(
 /** Throws CannotStart when one cannot be opened; none is then. */
 function openListeners(apiDependencies: ApiDependencies, options: ListenersOptions): Listeners {
   const { host, port, admin, trustedProxies, httpServer } = options.environment;
-  const { idleSeconds, shared } = options;
+  const { idleSeconds, shared, certificate } = options;
   const common = { trustedProxies, http: httpServer, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
-  const open = (own: { hostname: string; port: number; role?: "calls" | "console" }, variables: string): ApiServer => {
-    if (shared === undefined) return openPort(apiDependencies, { ...common, ...own }, variables);
+  const open = (own: Place, variables: string): ApiServer => {
+    if (certificate === null && shared === undefined)
+      return openPort(apiDependencies, { ...common, ...own }, variables);
     // Whoever shares a port is not told that a stranger has it too.
-    if (shared.alone && own.port !== 0) void openPort(apiDependencies, { ...common, ...own }, variables).stop(true);
-    return openPort(apiDependencies, { ...common, ...own, shared: true }, variables);
+    if (shared?.alone !== false && own.port !== 0)
+      void openPort(apiDependencies, { ...common, ...own }, variables).stop(true);
+    const openWith = (place: Place, tls: { certificate?: ServerCertificate }): ApiServer =>
+      openPort(apiDependencies, { ...common, ...place, ...tls, shared: true }, variables);
+    if (certificate === null) return openWith(own, {});
+    return new RenewableServer(openWith(own, { certificate }), {
+      open: (port, next) => openWith({ ...own, port }, { certificate: next }),
+      clock: apiDependencies.clock,
+      silentMs: idleSeconds === undefined ? bounds.idleConnectionMs : idleSeconds * 1_000,
+    });
   };
   const callsPort = shared?.ports?.calls ?? port;
   if (admin === null) return listenersOf(open({ hostname: host, port: callsPort }, "SLUICE"), null);
@@ -66,6 +81,12 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
   }
 }
 
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+  readonly role?: "calls" | "console";
+}
+
 /** `apart`: the console's own; null: it is served where calls are. */
 function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
   const servers = apart === null ? [calls] : [calls, apart];
@@ -75,8 +96,8 @@ function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
     console: apart ?? calls,
     pending: () => servers.reduce((pending, server) => pending + server.pending(), 0),
     sockets: calls.sockets,
-    leave: calls.leave,
-    leaveSockets: calls.leaveSockets,
+    leave: () => calls.leave(),
+    leaveSockets: () => calls.leaveSockets(),
     connections: () =>
       sharedPorts.reduce<number | null>((open, sharedPort) => {
         const more = sharedPort.connections();
@@ -84,6 +105,9 @@ function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
       }, 0),
     steer: async (places) =>
       (await Promise.all(sharedPorts.map((sharedPort) => sharedPort.steer(places)))).every((done) => done),
+    renew: async (certificate) => {
+      for (const server of servers) if (server instanceof RenewableServer) await server.renew(certificate);
+    },
     stop: async () => {
       await Promise.all(servers.map((server) => server.stop(true)));
     },
@@ -91,21 +115,22 @@ function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
 }
 
 /** A host as a person would open it. */
-export function shownOrigin(host: string, port: number): string {
+export function shownOrigin({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
   const name = host === "127.0.0.1" || host === "::1" ? "localhost" : host;
-  return `http://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}:${port}`;
+  return `${tls === null ? "http" : "https"}://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}:${port}`;
 }
 
 /** What callers use, where that is known; null: the address that they came to, since there is one for everything. */
-export function callsUrlOf({ publicUrl, admin, host }: Environment, port: number): string | null {
-  return publicUrl ?? (admin === null ? null : shownOrigin(host, port));
+export function callsUrlOf(environment: Environment, port: number): string | null {
+  const { publicUrl, admin, host } = environment;
+  return publicUrl ?? (admin === null ? null : shownOrigin(environment, host, port));
 }
 
 /** The same as a link to it needs it; null: at the address that callers use. `port`: that of a listener of its own. */
 export function consoleOrigin(environment: Environment, port?: number): string | null {
   const { admin } = environment;
   if (admin === null) return environment.publicUrl;
-  return admin.url ?? shownOrigin(admin.host, port ?? admin.port);
+  return admin.url ?? shownOrigin(environment, admin.host, port ?? admin.port);
 }
 
 /** Where the console is opened, as configured; null: at this machine's own names. */

@@ -4,7 +4,9 @@ import { systemClock } from "#system/index.ts";
 import { createLogWriter, createMetrics, createObserver } from "#telemetry/index.ts";
 import { Supervisor, workerSpawner } from "#workers/index.ts";
 import { CannotStart } from "./cannot-start.ts";
+import { startCertificate } from "./certificate.ts";
 import type { ServeOptions } from "./serve-options.ts";
+import { watchCertificate } from "./watch-certificate.ts";
 import { foldReports } from "./worker-numbers.ts";
 
 export interface ServeWorkersOptions extends ServeOptions {
@@ -42,12 +44,27 @@ export async function serveWorkers(environment: Environment, options: ServeWorke
     print: options.print,
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => supervisor.stop(signal));
-  process.on("SIGHUP", () => supervisor.reload());
+  const { tls } = environment;
+  const certificates =
+    tls === null
+      ? null
+      : watchCertificate(tls, {
+          first: await startCertificate(tls),
+          clock: systemClock,
+          observer,
+          // What a worker shows stays what it is; the next one shows another.
+          changed: async () => supervisor.roll(),
+        });
+  process.on("SIGHUP", () => {
+    supervisor.reload();
+    void certificates?.trigger();
+  });
   process.on("SIGUSR2", () => supervisor.roll());
   process.on("disconnect", () => supervisor.stop("SIGTERM"));
   try {
     return await supervisor.run();
   } finally {
+    await certificates?.close();
     // The link was for this run alone, whichever worker made it.
     new FirstSecrets(environment.dataDir).removeLink();
   }

@@ -18,7 +18,8 @@ export interface Site {
 export function siteOf(request: Request, publicUrl: string | null): Site | null {
   if (publicUrl !== null) return siteAt(new URL(publicUrl).origin);
   const host = request.headers.get("host") ?? new URL(request.url).host;
-  const origin = `http://${host}`;
+  // With a certificate of its own the gateway is opened by https without a proxy in front.
+  const origin = `${request.url.startsWith("https:") ? "https" : "http"}://${host}`;
   if (!/^[a-z0-9.:[\]-]+$/i.test(host) || !URL.canParse(origin)) return null;
   return isLoopback(new URL(origin).hostname) ? siteAt(new URL(origin).origin) : null;
 }

@@ -1,4 +1,5 @@
 import { blobsCheck } from "./blobs.ts";
+import { certificateCheck } from "./certificate.ts";
 import { configFileCheck } from "./config-file.ts";
 import { dataDirCheck } from "./data-dir.ts";
 import { databaseCheck } from "./database.ts";
@@ -19,6 +20,7 @@ export const everyCheck: readonly Check[] = [
   blobsCheck,
   journalCheck,
   configFileCheck,
+  certificateCheck,
   portCheck,
   egressCheck,
   machineCheck,

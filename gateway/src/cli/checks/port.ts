@@ -1,3 +1,5 @@
+import type { Environment } from "#config/index.ts";
+import { ofThisMachine, ownAddress } from "../own-address.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const answerMs = 3_000;
@@ -5,16 +7,17 @@ const answerMs = 3_000;
 /** Each port is free, or a healthy gateway answers on it. */
 export const portCheck: Check = async ({ environment }) => {
   const { host, port, admin } = environment;
-  const calls = await portFinding(host, port, "SLUICE");
-  return admin === null ? [calls] : [calls, await portFinding(admin.host, admin.port, "SLUICE_ADMIN")];
+  const calls = await portFinding(environment, host, port, "SLUICE");
+  return admin === null ? [calls] : [calls, await portFinding(environment, admin.host, admin.port, "SLUICE_ADMIN")];
 };
 
-async function portFinding(host: string, port: number, variables: string): Promise<Finding> {
+async function portFinding(environment: Tls, host: string, port: number, variables: string): Promise<Finding> {
   const name = `port ${port}`;
   if (port === 0) return ok("port", "any free one is taken");
-  const health = await answerOf(host, port, "/healthz");
+  const address = ownAddress(environment, host, port);
+  const health = await answerOf(`${address}/healthz`);
   if (health?.body === "ok\n") {
-    const ready = await answerOf(host, port, "/readyz");
+    const ready = await answerOf(`${address}/readyz`);
     if (ready?.status === 200) return ok(name, "a gateway is running there and ready");
     const reason = ready?.body.trim().slice(0, 100) ?? "no answer";
     return warn(name, `a gateway is running there but not ready: ${reason}`, "look at its log");
@@ -25,14 +28,11 @@ async function portFinding(host: string, port: number, variables: string): Promi
   return fail(name, refusal, `set ${variables}_HOST and ${variables}_PORT`);
 }
 
-async function answerOf(host: string, port: number, path: string): Promise<{ status: number; body: string } | null> {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
+type Tls = Pick<Environment, "tls">;
+
+async function answerOf(url: string): Promise<{ status: number; body: string } | null> {
   try {
-    const answer = await fetch(`http://${authority}:${port}${path}`, {
-      signal: AbortSignal.timeout(answerMs),
-      redirect: "manual",
-    });
+    const answer = await fetch(url, { ...ofThisMachine, signal: AbortSignal.timeout(answerMs) });
     return { status: answer.status, body: (await answer.text()).slice(0, 1_000) };
   } catch {
     return null;

@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
+import { ofThisMachine, ownAddress } from "../own-address.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -15,8 +16,8 @@ export function addHealth(program: Command, terminal: Terminal): void {
         .default("/healthz"),
     )
     .action(async (path: string, _options: object, command: Command) => {
-      const { host, port } = await environmentOf(terminal.variables);
-      const answer = await ask(`http://${reachable(host)}:${port}${path}`);
+      const environment = await environmentOf(terminal.variables);
+      const answer = await ask(`${ownAddress(environment, environment.host, environment.port)}${path}`);
       if (answer.status !== 200) throw new CommandFailed(answer.text);
       await report(terminal, command, { ok: true, path }, [answer.text]);
     });
@@ -24,19 +25,12 @@ export function addHealth(program: Command, terminal: Terminal): void {
 
 async function ask(url: string): Promise<{ readonly status: number; readonly text: string }> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax), redirect: "manual" });
+    const answer = await fetch(url, { ...ofThisMachine, signal: AbortSignal.timeout(answerMsMax) });
     const text = (await answer.text()).trim().slice(0, charactersMax);
     return { status: answer.status, text: answer.ok ? text : `${url} answers ${answer.status}: ${text}` };
   } catch (thrown) {
     return { status: 0, text: `${url} does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
   }
-}
-
-/** Where a gateway that listens to every address is asked. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }
 
 const answerMsMax = 4_000;

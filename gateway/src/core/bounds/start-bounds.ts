@@ -12,6 +12,9 @@ export const startBounds = {
   configAliasesMax: 100,
   /** Problems of one config file that are listed; the rest are counted. */
   configProblemsMax: 100,
+  /** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
+  certificateBytesMax: 256 * 1024,
+  certificateSoonMs: 14 * 86_400_000,
   /** How often a config file is looked at. A change counts when two looks in a row agree: well within one second. */
   configPollMs: 400,
   /** Label values of one metric; further ones are counted together as `other`. */

@@ -1,0 +1,11 @@
+import type { Environment } from "#config/index.ts";
+
+/** Where this machine asks a gateway that listens at `host`. */
+export function ownAddress({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
+  return `${tls === null ? "http" : "https"}://${authority}:${port}`;
+}
+
+/** Its certificate is for other names than the loopback address, and nothing secret is asked or told. */
+export const ofThisMachine = { redirect: "manual", tls: { rejectUnauthorized: false } } as const;

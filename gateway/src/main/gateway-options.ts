@@ -1,0 +1,62 @@
+import type { ApiServer, ServerCertificate } from "#api/index.ts";
+import type { Environment } from "#config/index.ts";
+import type { Setup } from "#identity/index.ts";
+import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
+import type { JournalDirectory, KeptExplainer } from "#storage/index.ts";
+import type { WorkerLink } from "#workers/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Control } from "./control.ts";
+import type { Processes } from "./processes.ts";
+
+export interface Gateway {
+  /** Where callers go. */
+  readonly server: ApiServer;
+  /** Where the console is: the same, unless it has a port of its own. */
+  readonly consolePort: number;
+  readonly observer: Observer;
+  readonly setup: Setup;
+  readonly catalog: CatalogHolder;
+  readonly journal: Journal;
+  readonly explainer: KeptExplainer;
+  readonly explain: ExplainStore;
+  /** Reservations not yet settled or released; 0 at rest. */
+  readonly outstanding: () => number;
+  /** Ledger entries of an earlier run that were put right before the port opened. */
+  readonly recovered: number;
+  /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
+  leavePlace(signal: AbortSignal): Promise<void>;
+  /** New connections are shown this one. */
+  renewCertificate(certificate: ServerCertificate): Promise<void>;
+  /** The numbers of this process. */
+  lastReport(): Promise<unknown>;
+  /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
+  close(leave?: Leave): Promise<void>;
+}
+
+export interface Leave {
+  /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
+  readonly graceMs: number;
+  /** Aborted: nobody is waited for any more. */
+  readonly hurried: AbortSignal;
+}
+
+export interface GatewayOptions {
+  readonly environment: Environment;
+  readonly control: Control;
+  /** Held by this process, and so the whole data directory. */
+  readonly directory: JournalDirectory;
+  readonly version: string;
+  readonly randomToken: () => string;
+  /** Somebody has made the first administrator with the link. */
+  readonly onSetUp?: () => void;
+  /** The journal can no longer be trusted: the process must end. */
+  readonly onFatal: (error: Error) => void;
+  /** It is one of several workers. */
+  readonly link?: WorkerLink | null;
+  /** Left out: it takes its place among the processes of the installation by itself. */
+  readonly processes?: Processes;
+  /** The ports speak TLS; left out: plain HTTP. */
+  readonly certificate?: ServerCertificate | null;
+  /** How long a connection without a call may be silent; a minute by default. */
+  readonly idleSeconds?: number;
+}
