@@ -152,7 +152,7 @@ export class Assets implements AssetResolver {
       dueAt: upstream === null ? now : now + bounds.assetPollMs,
     };
     await this.#dependencies.store.createAsset(asset);
-    if (upstream === null) this.#worker.nudge();
+    this.#worker.nudge();
     return asset;
   }
 

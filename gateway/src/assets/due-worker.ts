@@ -9,7 +9,10 @@ export interface DueWorkerOptions {
   readonly work: (asset: Asset, leaseUntil: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Takes due assets under leases, a bounded number at once. Several processes may do so over one store. */
+/**
+ * Takes due assets under leases, a bounded number at once. Several processes may do so over one store. With nothing under way it rests
+ * until an asset is due; those of other processes are met by asking now and then.
+ */
 export class DueWorker {
   readonly #options: DueWorkerOptions;
   readonly #active = new Set<Promise<void>>();
@@ -42,13 +45,17 @@ export class DueWorker {
       return;
     }
     this.#untick();
-    this.#polling = this.#poll().finally(() => {
+    let restMs: number = bounds.assetTickMs;
+    const poll = this.#poll().then((ms) => {
+      restMs = ms;
+    });
+    this.#polling = poll.finally(() => {
       this.#polling = null;
       if (this.#again) {
         this.#again = false;
         this.nudge();
       } else if (!this.#end.signal.aborted) {
-        this.#untick = this.#options.clock.after(bounds.assetTickMs, () => this.nudge());
+        this.#untick = this.#options.clock.after(restMs, () => this.nudge());
       }
     });
   }
@@ -61,17 +68,22 @@ export class DueWorker {
     await Promise.all(this.#active);
   }
 
-  async #poll(): Promise<void> {
+  /** Resolves to how long to rest. */
+  async #poll(): Promise<number> {
     const { store, clock } = this.#options;
     const free = bounds.assetsAtOnceMax - this.#active.size;
-    if (free <= 0) return;
+    if (free <= 0) return bounds.assetTickMs;
     const now = clock.now();
     try {
       const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
       for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
+      const next = this.#active.size > 0 ? now : await store.nextDueAsset();
       this.#unread.passed();
+      // One that is due sooner than a tick waits for it, as it does while others are worked on.
+      return Math.min(Math.max((next ?? Number.POSITIVE_INFINITY) - now, bounds.assetTickMs), bounds.assetRestMs);
     } catch (thrown) {
       this.#unread.failed({ error: thrown });
+      return bounds.assetTickMs;
     }
   }
 

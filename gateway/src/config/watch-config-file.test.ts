@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { type ConfigWatch, watchConfigFile } from "./watch-config-file.ts";
@@ -61,6 +62,34 @@ test("a file reached through links is seen to change when a link in the middle i
   renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
   await next;
   expect(changes.count()).toBe(1);
+});
+
+test("a file at rest is not looked at often, and an edit, a rename and an edit after it are seen without such a look", async () => {
+  const resting = Promise.withResolvers<void>();
+  const withoutRest: Clock = {
+    ...clock,
+    after: (delayMs, act) => {
+      if (delayMs !== bounds.configRestMs) return clock.after(delayMs, act);
+      resting.resolve();
+      return () => undefined;
+    },
+  };
+  let seen = Promise.withResolvers<void>();
+  watch = watchConfigFile(file, async () => seen.resolve(), { clock: withoutRest, onError: fail });
+  await resting.promise;
+  const edits = [
+    () => writeFileSync(file, "two"),
+    () => {
+      writeFileSync(`${file}.new`, "three");
+      renameSync(`${file}.new`, file);
+    },
+    () => writeFileSync(file, "four"),
+  ];
+  for (const edit of edits) {
+    seen = Promise.withResolvers<void>();
+    edit();
+    await seen.promise;
+  }
 });
 
 test("a trigger runs at once without a change, and runs never overlap", async () => {

@@ -1,3 +1,4 @@
+import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
@@ -17,10 +18,10 @@ export interface ConfigWatch {
 
 /**
  * Calls `onChange` within a second after the file became another: edited in place, renamed over, or reached through
- * links that now lead elsewhere (as Kubernetes does). It looks at the path instead of asking the system for events,
- * which get lost for links, network drives and containers. Two looks in a row must agree, so that a file is not read
- * while it is being written. Runs never overlap. A file that vanishes counts as a change, and loading it says so.
- * Start watching before the first load, so that a change in between is not missed.
+ * links that now lead elsewhere (as Kubernetes does, which then removes the old one). The system tells of the file that the path
+ * led to; since its events get lost for links, network drives and containers, the path is also looked at now and then, and such
+ * a change takes up to two seconds. Two looks in a row must agree, so that a file is not read while it is being written. Runs
+ * never overlap. A file that vanishes counts as a change, and loading it says so. Start watching before the first load, so that a change in between is not missed.
  */
 export function watchConfigFile(file: string, onChange: () => Promise<void>, options: WatchOptions): ConfigWatch {
   const { clock, onError } = options;
@@ -29,6 +30,14 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   let running: Promise<void> = Promise.resolve();
   let taken: string | null = null;
   let seen: string | null = null;
+  /** Something was told of the file since the last look began. */
+  let stirred = false;
+  const told = new FileEvents(file, () => {
+    if (stirred || closed) return;
+    stirred = true;
+    if (!looking) lookLater();
+  });
+  let looking = true;
 
   const run = (): Promise<void> => {
     running = running.then(async () => {
@@ -43,19 +52,28 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   };
 
   const look = async (): Promise<void> => {
+    looking = true;
+    stirred = false;
+    // Before the file is looked at, that nothing falls in between.
+    told.listen();
     const now = await identityOf(file);
     if (closed) return;
+    if (now !== seen) told.leadsElsewhere();
     taken ??= now;
     if (now !== taken && now === seen) {
       taken = now;
       await run();
     }
+    stirred ||= now !== seen;
     seen = now;
+    looking = false;
     if (!closed) lookLater();
   };
 
   const lookLater = (): void => {
-    cancelNextLook = clock.after(bounds.configPollMs, () => void look());
+    cancelNextLook();
+    const waitMs = stirred || !told.areHeard ? bounds.configPollMs : bounds.configRestMs;
+    cancelNextLook = clock.after(waitMs, () => void look());
   };
 
   void look();
@@ -63,10 +81,55 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
     trigger: run,
     close: async () => {
       closed = true;
+      told.close();
       cancelNextLook();
       await running;
     },
   };
+}
+
+/** What the system tells of one file: the one that the path led to when it began to listen. */
+class FileEvents {
+  readonly #file: string;
+  readonly #onEvent: () => void;
+  #watcher: FSWatcher | null = null;
+
+  constructor(file: string, onEvent: () => void) {
+    this.#file = file;
+    this.#onEvent = onEvent;
+  }
+
+  get areHeard(): boolean {
+    return this.#watcher !== null;
+  }
+
+  /** Unless it does so already. A file that is not there, or that the system cannot watch, is not heard. */
+  listen(): void {
+    if (this.#watcher !== null) return;
+    try {
+      const watcher = watch(this.#file, { persistent: false });
+      watcher.on("change", (kind) => {
+        // Moved or removed: what is there now is another file.
+        if (kind === "rename") this.close();
+        this.#onEvent();
+      });
+      watcher.on("error", () => this.close());
+      this.#watcher = watcher;
+    } catch {
+      this.#watcher = null;
+    }
+  }
+
+  /** The path may lead to another file than the one that is listened to. */
+  leadsElsewhere(): void {
+    this.close();
+    this.listen();
+  }
+
+  close(): void {
+    this.#watcher?.close();
+    this.#watcher = null;
+  }
 }
 
 /** What tells one state of the file from another. Never throws. */

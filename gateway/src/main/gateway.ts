@@ -245,10 +245,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   asKey = createAsKey(apiDependencies);
   notices.start();
-  registerNumbers(metrics, {
-    ...{ journal, databaseWatch, relay, admission, bodyRoom, catalog },
+  const stopLoopWatch = registerNumbers(metrics, {
+    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog },
     videos: media.videos,
-    sockets: () => opened?.sockets() ?? 0,
+    listeners: () => opened,
   });
   const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
@@ -257,6 +257,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);
     await ending.step("notices", () => notices.stop());
     stopFeed();
+    stopLoopWatch();
     await ending.step("journals of other processes", () => opening.stopAdoption());
     admission.close();
     await ending.step("reports", () => reports.close());
@@ -326,10 +327,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     setup,
     catalog,
     journal,
-    explainer,
-    explain,
+    ...{ explainer, explain, recovered },
     outstanding: () => admission.outstanding,
-    recovered,
     close,
   };
 }

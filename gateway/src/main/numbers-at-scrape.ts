@@ -1,11 +1,12 @@
 import type { BodyRoom } from "#api/index.ts";
 import { type Catalog, isDemo, type Model } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Journal } from "#ports/index.ts";
+import type { Clock, Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Listeners } from "./listeners.ts";
 
 export interface Counted {
   readonly journal: Pick<Journal, "lag" | "healthy">;
@@ -15,19 +16,20 @@ export interface Counted {
   readonly bodyRoom: Pick<BodyRoom, "bytes">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly videos: Pick<VideoTasks, "lateMs" | "deliveryTries">;
-  /** How many WebSockets are open. */
-  readonly sockets: () => number;
+  /** null: none is open yet. */
+  readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
+  readonly clock: Clock;
 }
 
-/** What the parts of the gateway know themselves, and are asked for at each scrape. */
-export function registerNumbers(metrics: Metrics, counted: Counted): void {
-  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, sockets } = counted;
+/** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
+export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
+  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, listeners } = counted;
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
     sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
-    sluice_websockets_open: sockets,
+    sluice_websockets_open: () => listeners()?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
@@ -40,6 +42,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): void {
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });
+  return metrics.watchLoop(counted.clock, () => listeners()?.pending() ?? 0);
 }
 
 function countOf({ models }: Catalog, counts: (model: Model) => boolean): number {

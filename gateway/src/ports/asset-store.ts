@@ -35,6 +35,8 @@ export interface AssetStore {
   deleteAsset(workspaceId: string, id: string): Promise<boolean>;
   /** Leases the assets whose work is due. Their `dueAt` becomes the end of the lease; later writes check it with `still`. */
   dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]>;
+  /** When the first asset is due. null: none is. */
+  nextDueAsset(): Promise<number | null>;
   /** How many assets and results of tasks, in any workspace, still use these bytes. */
   blobUses(hash: string): Promise<number>;
   binding(assetId: string, providerId: string): Promise<AssetBinding | null>;

@@ -116,6 +116,8 @@ export interface TaskStore {
   events(taskId: string): Promise<readonly TaskEvent[]>;
   /** Leases the tasks that are due, the oldest due time first. A task whose lease has ended can be leased again. */
   lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedTask[]>;
+  /** When the first task that nobody holds, or message to a caller, is due. null: none is. */
+  nextDue(now: number): Promise<number | null>;
   /** Leases this task, even if it is not due. null: another pass has it, or it is final. */
   leaseOne(id: string, now: number, leaseMs: number): Promise<LeasedTask | null>;
   /** Writes a step if the lease is still valid; `release` ends the lease. False: it was lost, nothing was written. */

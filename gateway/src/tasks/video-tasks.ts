@@ -71,7 +71,7 @@ export class VideoTasks {
   }
 
   create(call: CreateCall): Promise<Task> {
-    return createTask(this.#dependencies, call);
+    return createTask(this.#dependencies, call).finally(() => this.#poller.stir());
   }
 
   /** As it is stored, looked at anew when that is older than it should be. Throws task_not_found. */
@@ -104,13 +104,14 @@ export class VideoTasks {
 
   /** Throws task_not_found, conflict, or invalid_request where the vendor cannot. */
   async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
-    await cancelTask(this.#dependencies, await this.#find(workspaceId, id), signal);
+    await cancelTask(this.#dependencies, await this.#find(workspaceId, id), signal).finally(() => this.#poller.stir());
     return this.#find(workspaceId, id);
   }
 
   /** For good, also where it was still being made. Throws what cancelling it throws, but for one that has ended. */
   async remove(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<void> {
-    await removeTask(this.#dependencies, () => this.#find(workspaceId, id), workspaceId, signal);
+    const removed = removeTask(this.#dependencies, () => this.#find(workspaceId, id), workspaceId, signal);
+    await removed.finally(() => this.#poller.stir());
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
@@ -125,7 +126,7 @@ export class VideoTasks {
 
   /** An upstream's callback. False when it is not to be heard. */
   hint(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
-    return takeHint(this.#dependencies, taskId, token, readBody);
+    return takeHint(this.#dependencies, taskId, token, readBody).finally(() => this.#poller.stir());
   }
 
   /**
@@ -179,10 +180,12 @@ export class VideoTasks {
         await poll(this.#dependencies, pass, ownSignal());
       else await pass.leave({});
       return true;
-    })().catch((thrown: unknown): boolean => {
-      observer.log("warn", "A video task could not be looked at for its caller.", { task: task.id, error: thrown });
-      return true;
-    });
+    })()
+      .catch((thrown: unknown): boolean => {
+        observer.log("warn", "A video task could not be looked at for its caller.", { task: task.id, error: thrown });
+        return true;
+      })
+      .finally(() => this.#poller.stir());
     return (await within(clock, bounds.taskRefreshMs, pending, ownSignal())) === true;
   }
 }

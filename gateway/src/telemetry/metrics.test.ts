@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, noUsage } from "#core/index.ts";
 import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
 import { createMetrics } from "./index.ts";
 
 test("an attempt is counted by provider, model, outcome and error, with its tokens, cost and times", async () => {
@@ -87,7 +88,6 @@ test("gauges are asked for at the scrape, and one that fails does not take the o
   const text = await metrics.text();
   expect(text).toContain("\nsluice_ledger_lag_entries 7\n");
   expect(text).toMatch(/\nprocess_resident_memory_bytes \d{7,}\n/);
-  expect(text).toMatch(/\nsluice_event_loop_delay_seconds \d/);
   expect(metrics.contentType).toStartWith("text/plain; version=0.0.4");
 });
 
@@ -106,4 +106,13 @@ test("two gateways in one process count apart", async () => {
   const two = createMetrics();
   one.requestEnd("chat", 200, 1);
   expect(await two.text()).not.toContain('route="chat"');
+});
+
+test("the loop's delay is among the numbers while it is watched", async () => {
+  const metrics = createMetrics();
+  const clock = new FakeClock();
+  const stop = metrics.watchLoop(clock, () => 1);
+  expect(await metrics.text()).toContain("\nsluice_event_loop_delay_seconds 0\n");
+  stop();
+  expect(clock.pending).toBe(0);
 });

@@ -1,6 +1,8 @@
 import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
 import { registerHistogram } from "./histogram-tally.ts";
+import { LoopDelay } from "./loop-delay.ts";
 import type { GaugeRule, MetricReport } from "./metric-reports.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { Counter, Gauge, Registry } from "./prometheus.ts";
@@ -23,6 +25,8 @@ export interface Metrics {
   counts(readers: Readonly<Record<string, () => number>>): void;
   /** Short times of one thing, as a histogram by metric name; the returned function is told each, in milliseconds. */
   duration(name: string): (ms: number) => void;
+  /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
+  watchLoop(clock: Clock, pending: () => number): () => void;
   attemptEnd: RecordAttempt;
   requestEnd(route: string, status: number, totalMs: number): void;
   breakerChange(deploymentId: string, state: BreakerState): void;
@@ -34,6 +38,7 @@ const shortBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0
 const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half-open": 1, open: 2 };
 
 const helpOf: Readonly<Record<string, string>> = {
+  sluice_event_loop_delay_seconds: "Longest delay of the event loop since the last scrape.",
   sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
   sluice_database_healthy: "1 while nothing is known to be wrong with the database's file, else 0.",
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
@@ -71,6 +76,7 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_models_served_unpriced: "max",
   sluice_catalog_version: "min",
   sluice_tasks_late_seconds: "max",
+  sluice_event_loop_delay_seconds: "max",
 };
 
 /** `version`: of the gateway, where it is to be among the numbers. */
@@ -85,6 +91,8 @@ export function createMetrics(version?: string): Metrics {
     labelNames: ["result"],
     registers: [registry],
   });
+  const requests = registerRequests(registry);
+  let ended = 0;
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -100,8 +108,22 @@ export function createMetrics(version?: string): Metrics {
       const histogram = registerHistogram(registry, { name, help, buckets: shortBuckets })();
       return (ms) => histogram.observe(ms / 1000);
     },
+    watchLoop: (clock, pending) => {
+      let seen = ended;
+      const isBusy = (): boolean => {
+        const some = ended !== seen || pending() > 0;
+        seen = ended;
+        return some;
+      };
+      const delay = new LoopDelay(clock, isBusy);
+      registerGauge(registry, "sluice_event_loop_delay_seconds", () => delay.take());
+      return () => delay.close();
+    },
     attemptEnd: registerAttemptMetrics(registry),
-    requestEnd: registerRequests(registry),
+    requestEnd: (route, status, totalMs) => {
+      ended++;
+      requests(route, status, totalMs);
+    },
     breakerChange: (deploymentId, state) => breakers.of(deploymentId).set(breakerValues[state]),
     configReload: (result) => reloads.inc({ result }),
   };

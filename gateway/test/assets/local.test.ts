@@ -187,8 +187,15 @@ describe("an asset of our own platform", () => {
       return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
     const groupId = await ground.localGroup();
-    // Its process never writes again.
-    const dead = ground.another({ store: { ...ground.gateway.store, updateAsset: async () => true } });
+    // Its process never writes again, and takes nothing more.
+    const { store } = ground.gateway;
+    const dead = ground.another({
+      store: {
+        ...store,
+        updateAsset: async () => true,
+        dueAssets: async (...asked) => (turn === 0 ? await store.dueAssets(...asked) : []),
+      },
+    });
     dead.start();
     const { id } = await dead.createAsset(assetCall({ groupId, url }));
     await until(() => turn === 1);
@@ -196,7 +203,7 @@ describe("an asset of our own platform", () => {
     ground.clock.advance(bounds.assetLeaseMs - bounds.assetTickMs);
     await until(async () => (await ground.row(id)).dueAt !== null);
     expect(turn).toBe(1);
-    ground.clock.advance(2 * bounds.assetTickMs);
+    await ticking(ground, () => turn === 2);
     await until(async () => (await ground.row(id)).status === "Active");
     expect(turn).toBe(2);
   });

@@ -254,6 +254,7 @@ function workTests(make: TaskGroundFactory): void {
     for (const [n, dueAt] of [newYear + 1, newYear, newYear + 9, null].entries()) {
       await ground.assetStore.createAsset(asset(`${n}`, { dueAt }));
     }
+    expect(await ground.assetStore.nextDueAsset()).toBe(newYear);
     const due = async (now: number, limit = 9) =>
       (await ground.assetStore.dueAssets(now, 100, limit)).map((one) => [one.id, one.dueAt]);
     expect(await due(newYear + 1, 1)).toEqual([["as_1", newYear + 101]]);

@@ -228,7 +228,9 @@ function deliveryTests(make: TaskGroundFactory): void {
     const due = async (at: number, limit = 9) =>
       (await ground.taskStore.dueDeliveries(at, minute, limit)).map((d) => d.id);
     expect(await due(newYear - 1)).toEqual([]);
+    expect(await ground.taskStore.nextDue(newYear - 1)).toBe(newYear);
     expect(await due(newYear + 2, 1)).toEqual(["msg_a"]);
+    expect(await ground.taskStore.nextDue(newYear + 2)).toBe(newYear + 1);
     const both = await Promise.all([due(newYear + 2), due(newYear + 2)]);
     expect(both.flat().toSorted()).toEqual(["msg_b", "msg_c"]);
     const failed = { tries: 1, dueAt: newYear + 5, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };
@@ -241,6 +243,10 @@ function deliveryTests(make: TaskGroundFactory): void {
       delivery("b", { tries: 1, dueAt: null, lastStatus: 200, lastError: "HTTP 500", deliveredAt: newYear + 3 }),
     );
     expect((await due(newYear + 99 * minute)).toSorted()).toEqual(["msg_a", "msg_c"]);
+    for (const name of ["msg_a", "msg_c"]) {
+      await ground.taskStore.delivered({ id: name, dueAt: newYear + 100 * minute }, arrived);
+    }
+    expect(await ground.taskStore.nextDue(newYear)).toBeNull();
   });
 
   test("a sender that lost its lease changes nothing by a failure; that a message arrived is noted whoever says it", async () => {

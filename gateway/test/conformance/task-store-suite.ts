@@ -110,11 +110,15 @@ function leaseTests(make: TaskGroundFactory): void {
     const dueAts = [newYear + 3, newYear - 5, newYear, newYear + 1, newYear - 5, null];
     for (const [n, dueAt] of dueAts.entries()) await ground.taskStore.create(task(`${n}`, { dueAt }));
     const ids = (leased: readonly LeasedTask[]) => leased.map((one) => one.task.id);
+    expect(await ground.taskStore.nextDue(newYear)).toBe(newYear - 5);
     const first = await ground.taskStore.lease(newYear, minute, 2);
     expect(ids(first)).toEqual(["vt_1", "vt_4"]);
     expect(first[0]).toMatchObject({ untilMs: newYear + minute, task: task("1", { dueAt: newYear - 5 }) });
     expect(ids(await ground.taskStore.lease(newYear, minute, 9))).toEqual(["vt_2"]);
     expect(ids(await ground.taskStore.lease(newYear, minute, 9))).toEqual([]);
+    // Those that are held are not due to anybody else.
+    expect(await ground.taskStore.nextDue(newYear)).toBe(newYear + 1);
+    expect(await ground.taskStore.nextDue(newYear + minute)).toBe(newYear - 5);
     expect(ids(await ground.taskStore.lease(newYear + 3, minute, 9))).toEqual(["vt_3", "vt_0"]);
     expect(await ground.taskStore.lease(newYear + 3, minute, 0)).toEqual([]);
   });

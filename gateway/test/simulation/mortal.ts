@@ -57,6 +57,7 @@ export class Mortal {
       find: (workspaceId, id) => this.#through(() => store.find(workspaceId, id)),
       findById: (id) => this.#through(() => store.findById(id)),
       lease: (now, leaseMs, limit) => this.#through(() => store.lease(now, leaseMs, limit)),
+      nextDue: (now) => this.#through(() => store.nextDue(now)),
       leaseOne: (id, now, leaseMs) => this.#through(() => store.leaseOne(id, now, leaseMs)),
       step: (leased, step, now, release) => this.#through(() => store.step(leased, step, now, release)),
       finish: (leased, step, entry, delivery, now) =>

@@ -35,9 +35,10 @@ export const assetsBounds = {
   assetMovesMax: 3,
   /** How long one pass owns an asset; longer than the fetch and what follows it. */
   assetLeaseMs: 180_000,
-  /** Assets one process works on at once, and how often it looks for due ones. */
+  /** Assets one process works on at once, and how often it looks for due ones at most, and at least. */
   assetsAtOnceMax: 8,
   assetTickMs: 2_000,
+  assetRestMs: 10_000,
   /** Waits after a fetch that failed by its host's fault; an asset older than the last is given up. */
   assetRetryMs: 2_000,
   assetRetryMsMax: 30_000,

@@ -129,7 +129,7 @@ export const requestsBounds = {
   unknownKeyEntriesMax: 10_000,
   unknownKeyMs: 10_000,
   /** How often the database is asked whether something changed. Keeps every change under two seconds. */
-  changePollMs: 1_000,
+  changePollMs: 1_500,
   /** Fields and files of one form, the head of each, and what may stand before the first and behind the last. */
   formPartsMax: 128,
   formHeadBytesMax: 8 * 1024,

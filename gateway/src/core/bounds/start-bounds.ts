@@ -15,8 +15,12 @@ export const startBounds = {
   /** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
   certificateBytesMax: 256 * 1024,
   certificateSoonMs: 14 * 86_400_000,
-  /** How often a config file is looked at. A change counts when two looks in a row agree: well within one second. */
+  /**
+   * How often a config file is looked at while it changes, or cannot be watched. A change counts when two looks in a row agree: well
+   * within one second. One that rests is looked at less often, for changes that the system does not tell of: two seconds in all.
+   */
   configPollMs: 400,
+  configRestMs: 1_500,
   /** Label values of one metric; further ones are counted together as `other`. */
   metricPairsMax: 2_000,
   metricValuesMax: 64,

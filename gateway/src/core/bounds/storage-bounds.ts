@@ -9,7 +9,7 @@ export const storageBounds = {
   databaseCheckMsMax: 1_800_000,
   databaseCheckPauseMs: 50,
   /** How often it is looked whether the files are still those that were opened. */
-  databaseFilesMs: 2_000,
+  databaseFilesMs: 5_000,
   /** `sluice doctor` compares every index with its table up to this size; beyond, it checks pages only. */
   doctorWholeCheckBytesMax: 1024 * 1024 * 1024,
   /** PostgreSQL: connections that a process has for writing at most, and as many for reading; how many may be asked for. */

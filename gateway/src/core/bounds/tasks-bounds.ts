@@ -35,8 +35,9 @@ export const tasksBounds = {
   taskPollConnectMs: 5_000,
   taskPollHeadersMs: 15_000,
   taskPollTotalMs: 25_000,
-  /** How often due tasks are asked for, and how many are looked at at once. */
+  /** How often due tasks are asked for at most, how often when none is due, and how many are looked at at once. */
   taskTickMs: 500,
+  taskIdleMs: 5_000,
   taskPollsInFlightMax: 32,
   /** A place in an account's row of polls that is nearer than this is waited for in memory; accounts nobody polls are forgotten. */
   taskSlotWaitMs: 1_000,

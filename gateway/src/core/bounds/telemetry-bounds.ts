@@ -1,5 +1,8 @@
-/** Export of telemetry. Times in milliseconds. */
+/** The loop's delay, and export of telemetry. Times in milliseconds. */
 export const telemetryBounds = {
+  /** How often it is looked whether the event loop is late: with calls under way, and without. */
+  loopLookMs: 100,
+  loopIdleLookMs: 1_000,
   /** What the OTEL_ variables may say at most. */
   otlpTimeoutMsMax: 300_000,
   otlpIntervalMsMax: 3_600_000,

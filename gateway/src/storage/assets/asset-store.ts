@@ -17,7 +17,7 @@ export function createAssetStore({ database }: AssetStoreOptions): AssetStore {
 }
 
 type AssetPart = Pick<AssetStore, "createAsset" | "findAsset" | "assets" | "updateAsset" | "deleteAsset"> &
-  Pick<AssetStore, "dueAssets" | "blobUses">;
+  Pick<AssetStore, "dueAssets" | "nextDueAsset" | "blobUses">;
 
 function assets(database: Database): AssetPart {
   const { kysely } = database;
@@ -63,6 +63,7 @@ function assets(database: Database): AssetPart {
       return result.numDeletedRows > 0n;
     },
     dueAssets: (now, leaseMs, limit) => leaseAssets(database, { now, leaseMs, limit }),
+    nextDueAsset: () => nextDueAsset(database),
     blobUses: (hash) => usesOf(database, hash),
   };
 }
@@ -106,6 +107,17 @@ async function leaseAssets(
       .execute(),
   );
   return rows.map(assetOf);
+}
+
+async function nextDueAsset({ reading }: Database): Promise<number | null> {
+  const row = await reading
+    .selectFrom("assets")
+    .select("due_at")
+    .where("due_at", "is not", null)
+    .orderBy("due_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.due_at ?? null;
 }
 
 /** A task's result that was copied into the blob store uses its bytes just as an asset does. */

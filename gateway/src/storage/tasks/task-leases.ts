@@ -25,6 +25,32 @@ export async function leaseDue(
   return tasks.sort((a, b) => (a.task.dueAt ?? 0) - (b.task.dueAt ?? 0) || (a.task.id < b.task.id ? -1 : 1));
 }
 
+/** Of what `leaseDue` and `leaseDeliveries` would take, when the first can be taken. One statement, which writes nothing. */
+export async function nextDue(database: Database, now: number): Promise<number | null> {
+  const { task, message } = await database.reading
+    .selectNoFrom((eb) => [
+      eb
+        .selectFrom("tasks")
+        .select("due_at")
+        .where("due_at", "is not", null)
+        .where("final", "=", sql.lit(0))
+        .where(leaseIsFree(now))
+        .orderBy("due_at")
+        .limit(1)
+        .as("task"),
+      eb
+        .selectFrom("webhook_deliveries")
+        .select("due_at")
+        .where("due_at", "is not", null)
+        .orderBy("due_at")
+        .limit(1)
+        .as("message"),
+    ])
+    .executeTakeFirstOrThrow();
+  if (task === null || message === null) return task ?? message;
+  return Math.min(task, message);
+}
+
 export async function leaseOne(
   database: Database,
   vault: Vault,

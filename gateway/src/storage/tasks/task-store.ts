@@ -5,7 +5,7 @@ import { ledgerWriter } from "../ledger/ledger-insert.ts";
 import { forgetPolls, takePoll } from "./account-polls.ts";
 import { createTask } from "./task-create.ts";
 import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries.ts";
-import { hurryTask, leaseDue, leaseOne } from "./task-leases.ts";
+import { hurryTask, leaseDue, leaseOne, nextDue } from "./task-leases.ts";
 import { forgetMaterial, materialOf, noteMaterial, spentMaterial } from "./task-materials.ts";
 import { openTasks, taskPage } from "./task-page.ts";
 import { removeTask } from "./task-removal.ts";
@@ -33,6 +33,7 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     page: (filter, cursor, limit) => taskPage(database, vault, { filter, cursor, limit }),
     events: (taskId) => eventsOf(database.kysely, taskId),
     lease: (now, leaseMs, limit) => leaseDue(database, vault, { now, leaseMs, limit }),
+    nextDue: (now) => nextDue(database, now),
     leaseOne: (id, now, leaseMs) => leaseOne(database, vault, id, { now, leaseMs }),
     step: (leased, step, now, release) => stepTask(database, vault, leased, { step, now, release }),
     finish: (leased, step, entry, delivery, now) =>

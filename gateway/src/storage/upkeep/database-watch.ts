@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
@@ -113,17 +112,14 @@ class Watch implements DatabaseWatch {
   }
 
   #bookLook(): void {
-    if (!this.#closed) this.#unbookLook = this.#options.clock.after(bounds.databaseFilesMs, () => void this.#look());
+    if (!this.#closed) this.#unbookLook = this.#options.clock.after(bounds.databaseFilesMs, () => this.#look());
   }
 
   /** By `stat` alone: opening and closing one of these files would drop SQLite's locks on it. */
-  async #look(): Promise<void> {
+  #look(): void {
     for (const [path, inode] of this.#files) {
-      const now = await stat(path).then(
-        ({ ino }) => ino,
-        () => null,
-      );
-      if (now === inode || this.#closed || this.#lost !== null) continue;
+      const now = new Map(inodeOf(path)).get(path);
+      if (now === inode || this.#lost !== null) continue;
       this.#lost = "the database's files were removed or replaced while the gateway was running";
       this.#options.observer.log(
         "error",

@@ -6,7 +6,8 @@ import { advance } from "./advance.ts";
 
 /**
  * The heart-beat of this module: leases tasks that are due and takes each one step further, so many at once; sends messages
- * to callers; asks what became of tasks that other processes ended. Any number of pollers may share one store.
+ * to callers; asks what became of tasks that other processes ended. Any number of pollers may share one store. When nothing is under
+ * way it rests until the store says that something is due; what other processes make is met by asking now and then.
  */
 export class Poller {
   readonly #dependencies: TaskDependencies;
@@ -16,6 +17,10 @@ export class Poller {
   #sweeping: Promise<void> = Promise.resolve();
   #ticking = false;
   #hungry = false;
+  /** Something was done since the round began whose due time it may not have seen. */
+  #stirred = false;
+  #restMs = 0;
+  #restedFromMs = 0;
   #sweptMs = Number.NEGATIVE_INFINITY;
   #readMs = 0;
   #foundLateMs = 0;
@@ -39,7 +44,7 @@ export class Poller {
   get lateMs(): number {
     if (!this.#started) return 0;
     const sinceMs = this.#dependencies.clock.monotonic() - this.#readMs;
-    return Math.max(this.#foundLateMs, sinceMs - bounds.taskTickMs, 0);
+    return Math.max(this.#foundLateMs, sinceMs - Math.max(this.#restMs, bounds.taskTickMs), 0);
   }
 
   start(): void {
@@ -50,6 +55,14 @@ export class Poller {
     // Nobody depends on it: what is left over goes at the next start.
     void store.forgetPolls(clock.now() - bounds.taskPollsKeptMs).catch(() => undefined);
     this.#schedule(0);
+  }
+
+  /** A task was made or changed here: when it is due is asked a tick from now at the latest. */
+  stir(): void {
+    this.#stirred = true;
+    if (!this.#started || this.#ticking || this.#restMs <= bounds.taskTickMs) return;
+    const restedMs = this.#dependencies.clock.monotonic() - this.#restedFromMs;
+    this.#schedule(bounds.taskTickMs - (restedMs % bounds.taskTickMs));
   }
 
   /** Leases nothing more; ends polls, whose tasks come due again; waits for what is being sent. */
@@ -115,15 +128,29 @@ export class Poller {
   async #tick(): Promise<void> {
     if (this.#ticking) return;
     this.#ticking = true;
+    this.#stirred = false;
+    let restMs: number = bounds.taskTickMs;
     try {
       await this.round();
+      restMs = await this.#rest();
       this.#unread.passed();
     } catch (thrown) {
       this.#unread.failed({ error: thrown });
     } finally {
       this.#ticking = false;
-      if (this.#started) this.#schedule(bounds.taskTickMs);
+      if (this.#started) this.#schedule(this.#stirred ? bounds.taskTickMs : restMs);
     }
+  }
+
+  /** Until the next round, in whole ticks: one while anything is under way, else until something is due. */
+  async #rest(): Promise<number> {
+    const { store, clock, deliveries } = this.#dependencies;
+    if (this.#running.size > 0 || deliveries.inFlight > 0) return bounds.taskTickMs;
+    const now = clock.now();
+    const due = await store.nextDue(now);
+    const untilDueMs = due === null ? bounds.taskIdleMs : due - now;
+    const ticks = Math.ceil(Math.max(1, untilDueMs / bounds.taskTickMs));
+    return Math.min(ticks * bounds.taskTickMs, bounds.taskIdleMs);
   }
 
   #soon(): void {
@@ -134,6 +161,8 @@ export class Poller {
 
   #schedule(ms: number): void {
     this.#cancelTick();
+    this.#restMs = ms;
+    this.#restedFromMs = this.#dependencies.clock.monotonic();
     this.#cancelTick = this.#dependencies.clock.after(ms, () => void this.#tick());
   }
 }

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { Poller } from "./poller.ts";
+
+/** A poller over a store in which nothing is ever leased; it notes when it was asked. */
+function startPoller() {
+  const clock = new FakeClock();
+  const rounds: number[] = [];
+  const ground = { clock, rounds, due: null as number | null };
+  const nothing = { pass: async () => 0, sweep: async () => undefined, onWake: () => undefined, inFlight: 0 };
+  const poller = new Poller({
+    store: {
+      forgetPolls: async () => undefined,
+      nextDue: async () => ground.due,
+      lease: async () => {
+        rounds.push(clock.monotonic());
+        return [];
+      },
+    },
+    ...{ clock, deliveries: nothing, holds: nothing, materials: nothing },
+    observer: { log: () => undefined },
+  } as never);
+  poller.start();
+  /** Time goes on tick by tick, each round ending before the next. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let passedMs = 0; passedMs < ms; passedMs += bounds.taskTickMs) {
+      await until(() => clock.pending > 0);
+      clock.advance(bounds.taskTickMs);
+    }
+    await until(() => clock.pending > 0);
+  };
+  return { ...ground, ground, poller, pass };
+}
+
+test("with nothing due the store is asked rarely, and is not called late for it", async () => {
+  const { poller, rounds, pass } = startPoller();
+  await pass(12 * bounds.taskIdleMs);
+  expect(rounds.length).toBeLessThanOrEqual(14);
+  expect(rounds.length).toBeGreaterThanOrEqual(11);
+  expect(poller.lateMs).toBe(0);
+  await poller.stop();
+});
+
+test("what will be due is looked at when it is, to the tick", async () => {
+  const { ground, clock, poller, rounds, pass } = startPoller();
+  ground.due = clock.now() + 3_200;
+  await pass(4_000);
+  expect(rounds.filter((at) => at > 0 && at <= 3_500)).toEqual([3_500]);
+  await poller.stop();
+});
+
+test("after something was done here the next round is a tick away at most", async () => {
+  const { poller, rounds, pass } = startPoller();
+  await pass(bounds.taskTickMs);
+  const before = rounds.length;
+  poller.stir();
+  await pass(bounds.taskTickMs);
+  expect(rounds.length).toBe(before + 1);
+  await poller.stop();
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { LoopDelay } from "./loop-delay.ts";
+
+test("a loop that is held up is told of once, with how long, and one that is on time is not", () => {
+  const clock = new FakeClock();
+  // The loop stands still: time passes without what is due being run.
+  let heldMs = 0;
+  const held = { now: () => clock.now(), monotonic: () => clock.monotonic() + heldMs, after: clock.after.bind(clock) };
+  const delay = new LoopDelay(held, () => true);
+  clock.advance(10 * bounds.loopLookMs);
+  expect(delay.take()).toBe(0);
+  heldMs += 3_000;
+  clock.advance(bounds.loopLookMs);
+  expect(delay.take()).toBeCloseTo(3, 5);
+  expect(delay.take()).toBe(0);
+  delay.close();
+  expect(clock.pending).toBe(0);
+});
+
+test("a process that serves nobody is woken rarely, and looked at often again once calls are under way", () => {
+  const clock = new FakeClock();
+  let busy = false;
+  let booked = 0;
+  const counting = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (ms: number, act: () => void) => {
+      booked++;
+      return clock.after(ms, act);
+    },
+  };
+  const delay = new LoopDelay(counting, () => busy);
+  clock.advance(60_000);
+  const idle = booked;
+  expect(idle).toBeLessThanOrEqual(60_000 / bounds.loopIdleLookMs + 1);
+  busy = true;
+  clock.advance(bounds.loopIdleLookMs);
+  booked = 0;
+  clock.advance(10 * bounds.loopLookMs);
+  expect(booked).toBe(10);
+  delay.close();
+});
