@@ -57,7 +57,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let inForce = (): Catalog | null => null;
   const numbers = numbersOf(metrics, link, clock.now());
   const { version } = options;
-  const telemetry = await openTelemetry({ environment, control, metrics, version, catalog: () => inForce() });
+  const demo = openDemoUpstream();
+  const transport = createTransport({
+    clock,
+    ...networkOf(environment),
+    inProcess: new Map([["simulator", demo.fetch]]),
+  });
+  const telemetry = await openTelemetry({ ...options, transport, metrics, catalog: () => inForce() });
   const tracing = telemetry?.traces == null ? {} : { tracing: telemetry.traces };
   const told = createObserver({
     level: environment.logLevel,
@@ -72,12 +78,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
   telemetry?.tellTo(observer);
 
-  const demo = openDemoUpstream();
-  const transport = createTransport({
-    clock,
-    ...networkOf(environment),
-    inProcess: new Map([["simulator", demo.fetch]]),
-  });
   const providerClient = new ProviderClient(transport, clock);
   const signIn = openSignIn({ environment, control, transport, observer });
   if (environment.administrator !== null) {

@@ -1,5 +1,6 @@
 import type { Environment } from "#config/index.ts";
 import type { Catalog, Provider } from "#core/index.ts";
+import type { Transport } from "#ports/index.ts";
 import { type Metrics, type OtlpExport, openOtlp } from "#telemetry/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Control } from "./control.ts";
@@ -7,6 +8,7 @@ import type { Control } from "./control.ts";
 export interface TelemetryOptions {
   readonly environment: Environment;
   readonly control: Control;
+  readonly transport: Transport;
   readonly metrics: Metrics;
   readonly version: string;
   /** null: nothing is in force yet. */
@@ -15,13 +17,13 @@ export interface TelemetryOptions {
 
 /** null: no collector is named. Its own numbers are among the metrics. */
 export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExport | null> {
-  const { environment, control, metrics, version, catalog } = options;
+  const { environment, control, transport, metrics, version, catalog } = options;
   if (environment.otlp === null) return null;
   const { clock, instanceId } = control;
   const upstreamOf = (id: string) => upstreamFacts(catalog()?.providers.get(id));
   const report = () => metrics.report();
   const settings = environment.otlp;
-  const opening = openOtlp({ settings, clock, version, instanceId, upstreamOf, report });
+  const opening = openOtlp({ settings, clock, transport, version, instanceId, upstreamOf, report });
   const otlp = await opening.catch((error: unknown) => {
     throw new CannotStart(`Telemetry cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   });

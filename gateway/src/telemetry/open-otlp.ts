@@ -1,4 +1,5 @@
 import type { OtlpSignal } from "#ports/index.ts";
+import type { CollectorNetwork } from "./otlp/collector-client.ts";
 import type { OtlpExport as Opened, OtlpExportOptions } from "./otlp/otlp-export.ts";
 
 export type OtlpExport = Opened;
@@ -10,7 +11,11 @@ export async function openOtlp(options: OtlpExportOptions): Promise<OtlpExport> 
 }
 
 /** Sends an export without a record. null: the collector takes it; else what is wrong. */
-export async function probeCollector(signal: OtlpSignal, kind: "traces" | "metrics" | "logs"): Promise<string | null> {
+export async function probeCollector(
+  signal: OtlpSignal,
+  kind: "traces" | "metrics" | "logs",
+  network: CollectorNetwork,
+): Promise<string | null> {
   const late = await import("./otlp/probe-collector.ts");
-  return await late.probeCollector(signal, kind);
+  return await late.probeCollector(signal, kind, network);
 }

@@ -8,8 +8,10 @@ export const telemetryBounds = {
   otlpIntervalMsMax: 3_600_000,
   otlpQueueMax: 1_000_000,
   otlpBatchMax: 50_000,
-  /** Exports of one signal that may be under way at once; one is, and the one before may not be cleared away yet. */
-  otlpExportsMax: 2,
+  /** How often an export is tried in all, and the pauses between: the first, and the longest. */
+  otlpTriesMax: 6,
+  otlpPauseMs: 1_000,
+  otlpPauseMsMax: 5_000,
   /** How long what waits is sent for at the end, all signals together. */
   otlpFlushMs: 5_000,
   /** Calls under way whose caller's trace is remembered, and tasks whose call's is. */
@@ -28,4 +30,6 @@ export const telemetryBounds = {
   traceTextMax: 1_024,
   /** Of an answer of a collector, in a log line. */
   collectorWordsMax: 200,
+  /** An answer of a collector. */
+  collectorAnswerBytesMax: 64 * 1024,
 } as const;

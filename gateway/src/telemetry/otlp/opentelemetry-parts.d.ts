@@ -4,10 +4,6 @@ declare module "@opentelemetry/otlp-transformer" {
     serializeRequest(request: Request): Uint8Array | undefined;
     deserializeResponse(data: Uint8Array): Response;
   }
-  export interface IExporterMetricsHelper<Request> {
-    readonly name: string;
-    countItems(request: Request): number;
-  }
 
   type HrTime = [seconds: number, nanoseconds: number];
   interface Resource {
@@ -94,36 +90,4 @@ declare module "@opentelemetry/otlp-transformer" {
   export const ProtobufLogsSerializer: ISerializer<readonly ReadableLogRecord[], Response<"rejectedLogRecords">>;
   export const JsonMetricsSerializer: ISerializer<ResourceMetrics, Response<"rejectedDataPoints">>;
   export const ProtobufMetricsSerializer: ISerializer<ResourceMetrics, Response<"rejectedDataPoints">>;
-  export const TraceExporterMetricsHelper: IExporterMetricsHelper<readonly ReadableSpan[]>;
-  export const LogsExporterMetricsHelper: IExporterMetricsHelper<readonly ReadableLogRecord[]>;
-  export const MetricsExporterMetricsHelper: IExporterMetricsHelper<ResourceMetrics>;
-}
-
-declare module "@opentelemetry/otlp-exporter-base/node-http" {
-  import type { IExporterMetricsHelper, ISerializer } from "@opentelemetry/otlp-transformer";
-
-  type AgentFactory = (protocol: string) => unknown;
-
-  export function httpAgentFactoryFromOptions(options: {
-    readonly keepAlive: boolean;
-    readonly ca?: Buffer;
-    readonly cert?: Buffer;
-    readonly key?: Buffer;
-  }): AgentFactory;
-
-  export function createOtlpHttpExportDelegate<Request, Response>(
-    options: {
-      readonly url: string;
-      readonly headers: () => Promise<Record<string, string>>;
-      readonly timeoutMillis: number;
-      readonly compression: "none" | "gzip";
-      readonly concurrencyLimit: number;
-      readonly agentFactory: AgentFactory;
-      readonly userAgent: string;
-    },
-    serializer: ISerializer<Request, Response>,
-    componentType: string,
-    helper: IExporterMetricsHelper<Request>,
-    meterProvider: undefined,
-  ): { export(request: Request, told: (result: { readonly code: number; readonly error?: Error }) => void): void };
 }

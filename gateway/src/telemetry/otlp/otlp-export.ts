@@ -1,5 +1,5 @@
 import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
-import type { Clock, Observer, OtlpSettings, RequestEnd } from "#ports/index.ts";
+import type { Clock, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
 import { ExportQueue } from "./export-queue.ts";
@@ -16,6 +16,7 @@ import { Traces } from "./traces.ts";
 export interface OtlpExportOptions {
   readonly settings: OtlpSettings;
   readonly clock: Clock;
+  readonly transport: Transport;
   readonly version: string;
   /** Of this process, for `service.instance.id`. */
   readonly instanceId: string;
@@ -68,9 +69,9 @@ export class OtlpExport {
     const origin = originOf(options);
     return new OtlpExport(options, {
       origin,
-      spans: traces === null ? null : await spanExporter(traces, origin),
-      logs: logs === null ? null : await logExporter(logs),
-      metrics: metrics === null ? null : await metricExporter(metrics),
+      spans: traces === null ? null : await spanExporter(traces, options, origin),
+      logs: logs === null ? null : await logExporter(logs, options),
+      metrics: metrics === null ? null : await metricExporter(metrics, options),
     });
   }
 

@@ -1,4 +1,5 @@
 import type { OtlpSignal } from "#ports/index.ts";
+import type { CollectorNetwork } from "./collector-client.ts";
 import { logExporter, metricExporter, spanExporter } from "./exporters.ts";
 import type { Origin, SdkMetrics } from "./sdk-types.ts";
 
@@ -6,13 +7,17 @@ const nobody = { resource: { attributes: {} }, scope: { name: "sluice" } } as un
 const nothing = { resource: { attributes: {} }, scopeMetrics: [] } as unknown as SdkMetrics;
 
 /** null: it takes exports. What it answers to an empty one is what it would answer to a full one, credentials and path among it. */
-export async function probeCollector(signal: OtlpSignal, kind: "traces" | "metrics" | "logs"): Promise<string | null> {
+export async function probeCollector(
+  signal: OtlpSignal,
+  kind: "traces" | "metrics" | "logs",
+  network: CollectorNetwork,
+): Promise<string | null> {
   switch (kind) {
     case "traces":
-      return (await (await spanExporter(signal, nobody))([])).problem;
+      return (await (await spanExporter(signal, network, nobody))([])).problem;
     case "logs":
-      return (await (await logExporter(signal))([])).problem;
+      return (await (await logExporter(signal, network))([])).problem;
     case "metrics":
-      return (await (await metricExporter(signal))(nothing)).problem;
+      return (await (await metricExporter(signal, network))(nothing)).problem;
   }
 }

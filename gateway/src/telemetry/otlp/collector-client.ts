@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { bounds, Failure, Secret } from "#core/index.ts";
+import type { Clock, OtlpSignal, OutboundAnswer, OutboundNetwork, Transport } from "#ports/index.ts";
+
+/** How telemetry leaves: as every other request of this process does, with its proxy and its certificate authorities. */
+export interface CollectorNetwork {
+  readonly transport: Transport;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
+}
+
+/** `problem` null: it was taken, and `answer` is what the collector said. */
+export interface Told {
+  readonly problem: string | null;
+  readonly answer: Uint8Array;
+}
+
+const nothing = new Uint8Array(0);
+
+/**
+ * Sends exports of one signal to its collector (OTLP over HTTP, "OTLP/HTTP Response"): again after 429, 502, 503 and 504 and where nobody
+ * answered, later each time or as the collector says, within the signal's time-out. Never rejects.
+ */
+export class CollectorClient {
+  readonly #signal: OtlpSignal;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #network: OutboundNetwork | undefined;
+  readonly #transport: Transport;
+  readonly #clock: CollectorNetwork["clock"];
+
+  private constructor(signal: OtlpSignal, { transport, clock }: CollectorNetwork, own: OutboundNetwork | undefined) {
+    this.#signal = signal;
+    this.#headers = headersOf(signal);
+    this.#network = own;
+    this.#transport = transport;
+    this.#clock = clock;
+  }
+
+  /** Throws when a certificate cannot be read: what was to be checked must not be sent unchecked. */
+  static async open(signal: OtlpSignal, network: CollectorNetwork): Promise<CollectorClient> {
+    return new CollectorClient(signal, network, await certificatesOf(signal));
+  }
+
+  async send(body: Uint8Array, protocol = this.#signal.protocol): Promise<Told> {
+    const endMs = this.#clock.monotonic() + this.#signal.timeoutMs;
+    const packs = this.#signal.compression === "gzip";
+    const sent = packs ? await gzipped(body) : body;
+    const headers = {
+      ...this.#headers,
+      "user-agent": "sluice",
+      "content-type": protocol === "http/json" ? "application/json" : "application/x-protobuf",
+      ...(packs ? { "content-encoding": "gzip" } : {}),
+    };
+    for (let tries = 1, pauseMs: number = bounds.otlpPauseMs; ; tries++) {
+      const { told, afterMs } = await this.#once(sent, headers, endMs);
+      if (told.problem === null || afterMs === null || tries >= bounds.otlpTriesMax) return told;
+      const waitMs = afterMs === 0 ? pauseMs : afterMs;
+      if (this.#clock.monotonic() + waitMs >= endMs) return told;
+      pauseMs = Math.min(pauseMs * 1.5, bounds.otlpPauseMsMax);
+      await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
+    }
+  }
+
+  /** `afterMs`: when to try again; 0: whenever; null: never. */
+  async #once(body: Uint8Array, headers: Record<string, string>, endMs: number): Promise<Once> {
+    const restMs = Math.max(1, endMs - this.#clock.monotonic());
+    const never = new AbortController().signal;
+    try {
+      const answer = await this.#transport.send(
+        {
+          method: "POST",
+          url: this.#signal.url,
+          headers,
+          body,
+          connectMs: restMs,
+          headersMs: restMs,
+          totalMs: restMs,
+          allowPrivateNetwork: true,
+          network: this.#network,
+        },
+        never,
+      );
+      const said = await answer.body.readAll(bounds.collectorAnswerBytesMax, "total", restMs);
+      return answered(answer, said);
+    } catch (thrown) {
+      const problem = problemOf(thrown);
+      // What may have arrived is not sent twice: sums would count it twice.
+      const wasSent = !(thrown instanceof Failure) || thrown.arrival !== "unsent";
+      return {
+        told: { problem: problem.slice(0, bounds.collectorWordsMax), answer: nothing },
+        afterMs: wasSent ? null : 0,
+      };
+    }
+  }
+}
+
+interface Once {
+  readonly told: Told;
+  readonly afterMs: number | null;
+}
+
+const again = new Set([429, 502, 503, 504]);
+
+/** Without the collector's own words: they may quote what was sent to it. */
+function answered({ status, headers }: OutboundAnswer, answer: Uint8Array): Once {
+  if (status >= 200 && status < 300) return { told: { problem: null, answer }, afterMs: null };
+  const problem = again.has(status) ? `it answers ${status}: it cannot take anything now` : `it answered ${status}`;
+  const seconds = Number(headers.get("retry-after") ?? 0);
+  const afterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0;
+  return { told: { problem, answer: nothing }, afterMs: again.has(status) ? afterMs : null };
+}
+
+/** `The upstream could not be reached. (ECONNREFUSED)` */
+function problemOf(thrown: unknown): string {
+  if (!(thrown instanceof Failure)) return String(thrown);
+  const code = thrown.cause instanceof Error && "code" in thrown.cause ? ` (${String(thrown.cause.code)})` : "";
+  return thrown.message.replace("The upstream", "it") + code;
+}
+
+const gzipped = promisify(gzip) as (body: Uint8Array) => Promise<Uint8Array>;
+
+function headersOf({ headers }: Pick<OtlpSignal, "headers">): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const part of (headers?.reveal() ?? "").split(",")) {
+    const at = part.indexOf("=");
+    if (at > 0) out[decodeURIComponent(part.slice(0, at).trim())] = decodeURIComponent(part.slice(at + 1).trim());
+  }
+  return out;
+}
+
+/** undefined: what holds for every connection of this process. */
+async function certificatesOf(signal: OtlpSignal): Promise<OutboundNetwork | undefined> {
+  const { certificateFile, clientCertificateFile, clientKeyFile } = signal;
+  if (certificateFile === null && clientCertificateFile === null) return undefined;
+  const authority = certificateFile === null ? null : await readFile(certificateFile, "utf8");
+  const certificate = clientCertificateFile === null ? null : await readFile(clientCertificateFile, "utf8");
+  // A key may stand in the same file as its certificate.
+  const key = certificate === null ? null : await readFile(clientKeyFile ?? clientCertificateFile ?? "", "utf8");
+  const id = createHash("sha256")
+    .update(JSON.stringify([authority, certificate, key]))
+    .digest("base64url");
+  return {
+    id: `collector ${id}`,
+    ...(authority === null ? {} : { authorities: [authority] }),
+    ...(certificate === null || key === null ? {} : { client: { certificate, key: new Secret(key) } }),
+  };
+}

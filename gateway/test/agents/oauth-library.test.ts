@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import * as oauth from "oauth4webapi";
+import { bounds } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
+import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+
+/** A strict OAuth client that is not ours, which finds everything by the metadata (RFC 8414, 8628, 6749, 7009). */
+const client: oauth.Client = { client_id: "a-library" };
+const noAuthentication = oauth.None();
+const plainHttp = { [oauth.allowInsecureRequests]: true };
+
+let ground: AgentGround;
+let server: oauth.AuthorizationServer;
+beforeAll(async () => {
+  ground = await startAgentGround();
+  const issuer = new URL(ground.gateway.url);
+  const found = await oauth.discoveryRequest(issuer, { ...plainHttp, algorithm: "oauth2" });
+  server = await oauth.processDiscoveryResponse(issuer, found);
+});
+afterAll(() => ground.stop());
+
+async function device(scope = "openid profile"): Promise<oauth.DeviceAuthorizationResponse> {
+  const asked = await oauth.deviceAuthorizationRequest(server, client, noAuthentication, { scope }, plainHttp);
+  return await oauth.processDeviceAuthorizationResponse(server, client, asked);
+}
+
+const poll = async ({ device_code: code }: oauth.DeviceAuthorizationResponse) =>
+  await oauth.processDeviceCodeResponse(
+    server,
+    client,
+    await oauth.deviceCodeGrantRequest(server, client, noAuthentication, code, plainHttp),
+  );
+
+const refresh = async (token: string | undefined) =>
+  await oauth.processRefreshTokenResponse(
+    server,
+    client,
+    await oauth.refreshTokenGrantRequest(server, client, noAuthentication, token ?? "", plainHttp),
+  );
+
+async function signedIn(): Promise<oauth.TokenEndpointResponse> {
+  const waiting = await device();
+  expect(await ground.approve(ground.ada, waiting.user_code)).toBe(200);
+  return await poll(waiting);
+}
+
+const models = async (token: string) =>
+  (await fetch(`${ground.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+/** The error code that the library reads out of a refusal. */
+const refusal = async (answer: Promise<unknown>): Promise<string> =>
+  await answer.then(
+    () => "granted",
+    (thrown: unknown) => (thrown instanceof oauth.ResponseBodyError ? thrown.error : String(thrown)),
+  );
+
+test("a strict client signs in by the device flow: it waits, is let in once, and its tokens call", async () => {
+  const waiting = await device();
+  expect([waiting.expires_in, waiting.interval]).toEqual([bounds.deviceCodeMs / 1_000, bounds.devicePollMs / 1_000]);
+  expect(await refusal(poll(waiting))).toBe("authorization_pending");
+  expect(await refusal(poll(waiting))).toBe("slow_down");
+  expect(await ground.approve(ground.ada, waiting.user_code)).toBe(200);
+  const tokens = await poll(waiting);
+  expect(tokens).toMatchObject({ token_type: "bearer", expires_in: bounds.accessTokenMs / 1_000 });
+  expect(await models(tokens.access_token)).toBe(200);
+  expect(await refusal(poll(waiting))).toBe("expired_token");
+});
+
+test("a strict client refreshes, is refused with what was replaced long ago, and both are out then", async () => {
+  const first = await signedIn();
+  const second = await refresh(first.refresh_token);
+  expect(second.refresh_token).not.toBe(first.refresh_token);
+  const third = await refresh(second.refresh_token);
+  expect(await models(third.access_token)).toBe(200);
+  expect(await refusal(refresh(first.refresh_token))).toBe("invalid_grant");
+  expect(await refusal(refresh(third.refresh_token))).toBe("invalid_grant");
+  await until(async () => (await models(third.access_token)) === 401);
+});
+
+test("a strict client revokes by either token, as often as it likes", async () => {
+  const both = [await signedIn(), await signedIn()];
+  for (const [at, tokens] of both.entries()) {
+    const token = (at === 0 ? tokens.access_token : tokens.refresh_token) ?? "";
+    for (let time = 0; time < 2; time++) {
+      const sent = oauth.revocationRequest(server, client, noAuthentication, token, plainHttp);
+      expect(await oauth.processRevocationResponse(await sent)).toBeUndefined();
+    }
+    // The sign-in is gone when the answer is here; processes hear of it by a notice.
+    expect(await refusal(refresh(tokens.refresh_token))).toBe("invalid_grant");
+  }
+  await until(async () => (await Promise.all(both.map((one) => models(one.access_token)))).every((one) => one === 401));
+});
+
+test("a strict client that is turned away is told so", async () => {
+  const waiting = await device();
+  expect((await ground.ada.call("POST", "/api/agents/deny", { code: waiting.user_code })).status).toBe(200);
+  expect(await refusal(poll(waiting))).toBe("access_denied");
+});

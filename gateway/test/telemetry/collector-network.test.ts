@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { readEnvironment } from "#config/index.ts";
+import { networkOf } from "#main/network.ts";
+import { systemClock } from "#system/index.ts";
+import { probeCollector } from "#telemetry/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { type EgressGround, openEgressGround } from "../egress-ground.ts";
+
+const fixtures = new URL("../fixtures/tls/", import.meta.url).pathname;
+const certificateFile = `${fixtures}upstream.example.cert.pem`;
+const keyFile = `${fixtures}upstream.example.key.pem`;
+
+let collector: Server;
+let proxy: EgressGround;
+beforeAll(async () => {
+  const own = await Bun.file(certificateFile).text();
+  // It lets in whoever shows a certificate of the same authority.
+  collector = createServer({
+    cert: own,
+    key: await Bun.file(keyFile).text(),
+    requestCert: true,
+    rejectUnauthorized: false,
+    ca: own,
+  });
+  collector.on("request", (request, response) => {
+    const { authorized } = request.socket as typeof request.socket & { readonly authorized: boolean };
+    request.resume().on("end", () => response.writeHead(authorized || request.url === "/open" ? 200 : 403).end());
+  });
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+  proxy = await openEgressGround();
+});
+afterAll(async () => {
+  collector.close();
+  await proxy.close();
+});
+
+/** What an export ends with under these variables. The collector's name is known here alone. */
+async function probed(variables: Readonly<Record<string, string>>): Promise<string | null> {
+  const environment = readEnvironment(variables);
+  const resolve = async () => ["127.0.0.1"];
+  const transport = createTransport({ clock: systemClock, resolve, ...networkOf(environment) });
+  const traces = environment.otlp?.traces;
+  if (traces == null) throw new Error("nothing is exported");
+  return await probeCollector(traces, "traces", { transport, clock: systemClock });
+}
+
+const at = (path: string) => ({
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://upstream.example:${(collector.address() as AddressInfo).port}${path}`,
+});
+
+test("a collector's certificate is believed by OTEL_EXPORTER_OTLP_CERTIFICATE, and by what every connection believes", async () => {
+  expect(await probed({ ...at("/open"), OTEL_EXPORTER_OTLP_TIMEOUT: "1" })).not.toBeNull();
+  expect(await probed({ ...at("/open"), OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile })).toBeNull();
+  expect(await probed({ ...at("/open"), SLUICE_CA: await Bun.file(certificateFile).text() })).toBeNull();
+});
+
+test("a collector that asks for a certificate is shown the one of OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key", async () => {
+  const believed = { ...at("/"), OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile };
+  expect(await probed(believed)).toBe("it answered 403");
+  const shown = { OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: certificateFile, OTEL_EXPORTER_OTLP_CLIENT_KEY: keyFile };
+  expect(await probed({ ...believed, ...shown })).toBeNull();
+  const unreadable = { ...believed, ...shown, OTEL_EXPORTER_OTLP_CLIENT_KEY: `${keyFile}.none` };
+  expect(probed(unreadable)).rejects.toThrow("ENOENT");
+});
+
+test("telemetry leaves by the egress proxy as calls do, but for what NO_PROXY names", async () => {
+  const inside = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://upstream.example/v1/traces" };
+  const by = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+  expect(await probed({ ...inside, ...by, OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile })).toBeNull();
+  expect(proxy.seen.map(({ line }) => line)).toEqual(["CONNECT upstream.example:443 HTTP/1.1"]);
+  const straight = { ...at("/open"), ...by, NO_PROXY: "upstream.example" };
+  expect(await probed({ ...straight, OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile })).toBeNull();
+  expect(proxy.seen).toHaveLength(1);
+});
