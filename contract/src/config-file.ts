@@ -1,4 +1,5 @@
 /** The schema of the config file and what is read off it. */
 export * from "./config.ts";
 export * from "./config-fields.ts";
+export * from "./config-limits.ts";
 export * from "./config-people.ts";

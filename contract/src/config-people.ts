@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { workspaceRoles } from "./console/roles.ts";
 import { nameLettersMax, slugPattern, slugRule } from "./names.ts";
 
@@ -13,7 +14,16 @@ export const userSchema = z.strictObject({
   name: z.string().trim().min(1).max(128).optional().describe("Default: the address up to its @."),
   administrator: z.boolean().optional().describe("They govern the installation; default false."),
   workspaces: z
-    .array(z.strictObject({ workspace: slug, role }))
+    .array(
+      z.strictObject({
+        workspace: slug,
+        role,
+        limits: limitsSchema
+          .optional()
+          .describe("Of all that counts for them there: calls of their agents and of their own keys."),
+        budget: budgetSchema.optional(),
+      }),
+    )
     .max(1_000)
     .optional()
     .describe("What they hold in which workspace; one that is not listed they leave."),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { modelTypeSchema } from "./model-type.ts";
 import { modelNamePattern, modelNameRule, nameLettersMax, slugPattern, slugRule } from "./names.ts";
@@ -12,7 +13,6 @@ import { longContextFields, priceFields } from "./usage-classes.ts";
  */
 const name = z.string().min(1).max(nameLettersMax);
 const slug = z.string().regex(slugPattern, slugRule);
-const usd = z.number().nonnegative().max(9_000_000);
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 const providerId = z
   .string()
@@ -25,25 +25,7 @@ const passThrough = passThroughSchema
   .describe(
     "Ids of providers whose own API may be used whole, below /v1/providers/{id}/; workspace, group and key must each name one. Default: none.",
   );
-const positiveInt = z.int().positive().max(1_000_000_000_000);
 const timeoutMs = z.int().min(1).max(86_400_000);
-
-export const failModeSchema = z.enum(["open", "closed"]);
-
-export const limitsSchema = z.strictObject({
-  rpm: positiveInt.optional().describe("Requests per minute."),
-  tpm: positiveInt.optional().describe("Tokens per minute, input and output together."),
-  concurrency: positiveInt.optional().describe("Requests at the same time."),
-  fail: failModeSchema
-    .optional()
-    .describe("When the shared store that counts is down: let through (open) or refuse (closed)."),
-});
-
-export const budgetSchema = z.strictObject({
-  usd: usd.describe("The most that may be spent in one period."),
-  period: z.enum(["day", "week", "month", "total"]).describe("UTC; a week starts on Monday."),
-  fail: failModeSchema.optional(),
-});
 
 export const timeoutsSchema = z.strictObject({
   connect_ms: timeoutMs.optional(),
@@ -276,7 +258,5 @@ export type PriceConfig = z.infer<typeof priceSchema>;
 export type WorkspaceConfig = z.infer<typeof workspaceSchema>;
 export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
-export type LimitsConfig = z.infer<typeof limitsSchema>;
-export type BudgetConfig = z.infer<typeof budgetSchema>;
 export type UnpricedPolicy = z.infer<typeof unpricedSchema>;
 export type SettingsConfig = z.infer<typeof settingsSchema>;

@@ -5,6 +5,7 @@ export * from "./answers.ts";
 export * from "./config.ts";
 export * from "./config-fields.ts";
 export * from "./config-json-schema.ts";
+export * from "./config-limits.ts";
 export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { route } from "./route.ts";
+import { limitScopes } from "./states.ts";
 import { at, count, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("As the device shows it; case and hyphens do not matter.");
@@ -38,7 +39,9 @@ const usageRowSchema = z.object({
   limits: z
     .array(
       z.object({
-        scope: z.enum(["workspace", "group", "key"]).describe("`key`: the person's own."),
+        scope: z
+          .enum(limitScopes)
+          .describe("`person`: of all that counts for them in the workspace; `key`: of their agents alone."),
         kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
         period: z.enum(["day", "week", "month", "total"]).nullable(),
         limit: z.number(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetSchema, limitsSchema } from "../config.ts";
+import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
 import { captures, keyStates } from "./states.ts";
 import {
@@ -80,7 +80,7 @@ const keyFields = {
     .nullable()
     .optional()
     .describe(
-      "User id of the person whose calls it makes, who may make keys in the workspace. A member names only themselves, when they make the key; admins change it.",
+      "User id of the person whose calls it makes, who may make keys in the workspace. A member names only themselves, when they make the key, and is its owner anyhow where something limits them; admins change it.",
     ),
 };
 

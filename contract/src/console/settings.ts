@@ -3,6 +3,7 @@ import { settingsSchema } from "../config.ts";
 import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
+import { limitScopes } from "./states.ts";
 import { at, count, id, label, ms, nothing, pageOf, pageQuery } from "./words.ts";
 
 export const oidcAccountSchema = z.object({
@@ -97,8 +98,8 @@ export type NoticeChannel = z.infer<typeof channel>;
 const noticeFields = {
   name: label,
   percent: z.array(z.int().min(1).max(100)).min(1).max(10).describe("Of a budget: told once a period at each."),
-  scope: z.enum(["workspace", "group", "key"]).nullable().describe("null: every budget of the workspace."),
-  scope_id: id.nullable(),
+  scope: z.enum(limitScopes).nullable().describe("null: every budget of the workspace."),
+  scope_id: id.nullable().describe("Of a person the user's id."),
   channel,
   enabled: z.boolean(),
 };

@@ -4,6 +4,9 @@ export const keyStates = ["active", "disabled", "expired", "revoked", "without_s
 export const captures = ["none", "headers", "bodies"] as const;
 export type Capture = (typeof captures)[number];
 
+/** What limits may stand on, widest first. A person's are those of one workspace. */
+export const limitScopes = ["workspace", "group", "person", "key"] as const;
+
 export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;

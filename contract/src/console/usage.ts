@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { route } from "./route.ts";
-import { usageDimensions } from "./states.ts";
+import { limitScopes, usageDimensions } from "./states.ts";
 import { at, count, id, ms, usd } from "./words.ts";
 
 const within = "Of what succeeded; at most 2 % beside the true percentile, unless `latency_approximate`.";
@@ -60,8 +60,8 @@ export const usageSeriesSchema = z.object({
 export type UsageSeries = z.infer<typeof usageSeriesSchema>;
 
 export const limitUsageRowSchema = z.object({
-  scope: z.enum(["workspace", "group", "key"]),
-  scope_id: id,
+  scope: z.enum(limitScopes),
+  scope_id: id.describe("Of a person the user's id."),
   label: z.string(),
   workspace: z.object({ id, slug: z.string() }),
   kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),

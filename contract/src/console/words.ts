@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { passThroughSchema } from "../config.ts";
+import { limitScopes } from "./states.ts";
 
 /** What the schemas of the admin API are made of. Times are Unix milliseconds, money is USD, lists page by cursor. */
 export const at = z.int().nonnegative().describe("Unix milliseconds.");
@@ -50,7 +51,7 @@ export const budgetUse = {
     .nullable()
     .describe("USD of its own budget in the running period; null: it has none, or that cannot be read now."),
   exhausted_by: z
-    .enum(["key", "group", "workspace"])
+    .enum(limitScopes)
     .nullable()
     .describe("Whose budget is exhausted, so that calls are refused with 402: the narrowest; null: none is."),
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetSchema, limitsSchema } from "../config.ts";
+import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
 import { accessReasons } from "./states.ts";
@@ -61,8 +61,18 @@ export type ConsoleWorkspace = z.infer<typeof consoleWorkspaceSchema>;
 export const workspaceWithUsageSchema = consoleWorkspaceSchema.extend(budgetUse);
 export type WorkspaceWithUsage = z.infer<typeof workspaceWithUsageSchema>;
 
-export const memberSchema = personSchema.extend({ role: z.enum(workspaceRoles), since: at, disabled: z.boolean() });
+export const memberSchema = personSchema.extend({
+  role: z.enum(workspaceRoles),
+  since: at,
+  disabled: z.boolean(),
+  limits: limitsSchema.describe("Of all that counts for them here: calls of their agents and of their own keys."),
+  budget: budgetSchema.nullable(),
+});
 export type Member = z.infer<typeof memberSchema>;
+
+/** A member with where their budgets stand. */
+export const memberWithUsageSchema = memberSchema.extend(budgetUse);
+export type MemberWithUsage = z.infer<typeof memberWithUsageSchema>;
 
 export const accessTableSchema = z.object({
   models: z.array(z.object({ name: z.string(), type: z.string() })),
@@ -206,14 +216,18 @@ export const workspaceRoutes = {
     path: "/api/workspaces/{workspace}/members",
     summary: "Who belongs to a workspace",
     needs: "viewer",
-    answer: pageOf(memberSchema),
+    answer: pageOf(memberWithUsageSchema),
   }),
   "members.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/members/{user}",
-    summary: "Change a member's role: neither theirs nor the new one above one's own",
+    summary: "Change a member's role, limits or budget: neither their role nor the new one above one's own",
     needs: "admin",
-    body: z.strictObject({ role: z.enum(workspaceRoles) }),
+    body: z.strictObject({
+      role: z.enum(workspaceRoles).optional(),
+      limits: limitsSchema.optional(),
+      budget: budgetSchema.nullable().optional(),
+    }),
     answer: memberSchema,
   }),
   "members.remove": route({

@@ -13,13 +13,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const password = "correct horse battery";
 const secretOf = async () => JSON.parse((await sluice(words("token secret --json"), folder)).stdout);
 
+const adasPlace = { workspace: "acme", role: "admin", limits: { rpm: 30 }, budget: { usd: 20, period: "month" } };
+
 const whole = (secret: string, sha256: string) => ({
   providers: [{ id: "offline", kind: "demo" }],
   models: [{ name: "demo-chat", deployments: [{ provider: "offline" }] }],
   workspaces: [{ slug: "acme", limits: { rpm: 600 }, keys: [{ name: "app", secret: "${APP_KEY}" }] }],
   users: [
     { email: "Root@example.com", name: "Root", administrator: true, password: "${ROOT_PASSWORD}" },
-    { email: "ada@example.com", password: "${ROOT_PASSWORD}", workspaces: [{ workspace: "acme", role: "admin" }] },
+    { email: "ada@example.com", password: "${ROOT_PASSWORD}", workspaces: [adasPlace] },
   ],
   tokens: [
     { name: "terraform", owner: "root@example.com", administrator: true, secret },
@@ -57,6 +59,12 @@ test("a whole installation stands on one file: people, tokens and single sign-on
   const settings = await root<{ oidc: readonly unknown[] }>("GET", "/api/settings");
   expect(settings.body.oidc).toMatchObject([
     { id: "corp", name: "corp", allowed_domains: ["example.com"], has_secret: true },
+  ]);
+
+  const members = await root<{ data: readonly object[] }>("GET", "/api/workspaces/acme/members");
+  const { limits, budget } = adasPlace;
+  expect(members.body.data).toMatchObject([
+    { email: "ada@example.com", role: "admin", limits, budget, budget_used: 0 },
   ]);
 
   // What the file owns is the file's, whoever asks.

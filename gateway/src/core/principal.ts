@@ -52,9 +52,11 @@ export interface ApiKey {
   readonly personId?: string;
   /** Of a personal key, which has a secret: the id of the user whose calls it makes. */
   readonly ownerId?: string;
+  /** What limits that person in the workspace; left out where nothing does. */
+  readonly personScope?: LimitScope;
 }
 
-/** The authenticated caller, frozen for the call. `scopes` are the three that limit it, widest first. */
+/** The authenticated caller, frozen for the call. `scopes` are all that limit it, widest first. */
 export interface Principal {
   readonly key: ApiKey;
   readonly group: Group;
@@ -81,4 +83,15 @@ export function personDigest(keyId: string): string {
 
 export function sessionDigest(sessionId: string): string {
   return `sign-in:${sessionId}`;
+}
+
+/** Everything that limits the calls of a key, widest first. */
+export function scopesOf(
+  workspace: Pick<Workspace, "scope">,
+  group: Pick<Group, "scope">,
+  { scope, personScope }: Pick<ApiKey, "scope" | "personScope">,
+): readonly LimitScope[] {
+  const scopes = [workspace.scope, group.scope, scope];
+  if (personScope !== undefined) scopes.splice(2, 0, personScope);
+  return Object.freeze(scopes);
 }

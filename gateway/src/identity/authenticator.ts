@@ -6,6 +6,7 @@ import {
   type Principal,
   personDigest,
   personOf,
+  scopesOf,
   sessionDigest,
 } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
@@ -135,7 +136,7 @@ export class Authenticator {
       group,
       workspace,
       person: personOf(key),
-      scopes: Object.freeze([workspace.scope, group.scope, key.scope]),
+      scopes: scopesOf(workspace, group, key),
     });
     this.#principals.set(key, { catalog, principal });
     return principal;

@@ -57,13 +57,14 @@ function refusal(admission: Admission, principal: Principal, estimate: Use = not
   throw new Error("the call was admitted");
 }
 
-test("the tightest of the three scopes decides, wherever it stands", () => {
-  for (const tight of ["workspace", "group", "key"] as const) {
+test("the tightest of the four scopes decides, wherever it stands", () => {
+  for (const tight of ["workspace", "group", "person", "key"] as const) {
     const { admission } = gateway();
     const loose = { limits: { rpm: 9 } };
     const principal = governedPrincipal({
       workspace: loose,
       group: loose,
+      person: loose,
       key: loose,
       [tight]: { limits: { rpm: 2 } },
     });

@@ -51,6 +51,25 @@ test("what a clock that was set back calls the future does not fill the last min
   ]);
 });
 
+test("after a restart the rates of a person stand at what all their keys did", async () => {
+  const clock = new FakeClock();
+  const counter = createMemoryCounter({ clock });
+  const principal = governedPrincipal({ person: { limits: { rpm: 10, tpm: 1_000 } } });
+  const of = (keyId: string) => ({ ...ids, keyId, personId: "usr_ada", at: clock.now() - 5_000 });
+  const rows = [
+    { ...of("key_1"), requests: 2, tokens: 30 },
+    { ...of("key_2"), requests: 3, tokens: 70 },
+    { ...ids, keyId: "key_3", at: clock.now() - 5_000, requests: 50, tokens: 900 },
+  ];
+  const catalog = { workspaces: new Map(), groups: new Map() };
+  await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, catalog });
+  const limitUsages = await createAdmission({ counter, clock }).limitUsage(principal);
+  expect(limitUsages.map(({ scope, name, used }) => [scope, name, used])).toEqual([
+    ["person", "rpm", 5],
+    ["person", "tpm", 100],
+  ]);
+});
+
 test("of workspaces and groups only those are counted that have a rate", async () => {
   expect((await restarted([{ ...ids, at: -1_000, requests: 1, tokens: 5 }])).size).toBe(4);
 });

@@ -1,4 +1,11 @@
-import type { Catalog, LimitScope, NanoUsd, Principal, ScopeKind } from "#core/index.ts";
+import {
+  type Catalog,
+  type LimitScope,
+  type NanoUsd,
+  type Principal,
+  personScopeId,
+  type ScopeKind,
+} from "#core/index.ts";
 import type { Claim, Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
 import { claimKey } from "./claim-key.ts";
@@ -13,7 +20,7 @@ export interface SeedOptions {
 
 /**
  * After a restart: what was requested in the last minute, so that it counts once and where it belongs. Windows are made only
- * where a limit stands; which keys have one is not in the catalog, so every key of that minute gets its own, and what nobody
+ * where a limit stands; which keys and people have one is not in the catalog, so each of that minute gets its own, and what nobody
  * asks for is forgotten a minute later. What bears a later time than now (the clock was set back) is not of the last minute.
  */
 export async function seedRates(options: SeedOptions): Promise<void> {
@@ -42,6 +49,9 @@ function limitedScopes(
   { workspaces, groups }: SeedOptions["catalog"],
 ): readonly (readonly [ScopeKind, string])[] {
   const scopes: (readonly [ScopeKind, string])[] = [["key", row.keyId]];
+  // Like keys: who has a limit is not in the catalog.
+  const { workspaceId, personId } = row;
+  if (personId !== undefined) scopes.push(["person", personScopeId(workspaceId, personId)]);
   if (hasRates(groups.get(row.groupId)?.scope)) scopes.push(["group", row.groupId]);
   if (hasRates(workspaces.get(row.workspaceId)?.scope)) scopes.push(["workspace", row.workspaceId]);
   return scopes;

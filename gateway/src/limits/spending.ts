@@ -4,7 +4,8 @@ import {
   bounds,
   LastingFault,
   type LedgerEntry,
-  type LimitScope,
+  personScopeId,
+  type ScopeKind,
 } from "#core/index.ts";
 import type {
   AttemptCost,
@@ -37,7 +38,10 @@ export interface SpendingOptions {
 }
 
 /** What an entry of the ledger tells the budgets. */
-export type Cost = Pick<LedgerEntry, "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "costNanoUsd">;
+export type Cost = Pick<
+  LedgerEntry,
+  "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId" | "costNanoUsd"
+>;
 
 /** Why a budget cannot be counted now: its ledger cannot be read, or the counter has no room or does not answer. */
 export type Unknown = "unread" | "full" | "unreachable";
@@ -53,7 +57,7 @@ export class Spending {
   /** Budgets that the counter knows of, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
   readonly #readings = new Map<string, Reading>();
-  /** Keys are read by an index, the others with more pains: they do not wait for each other. */
+  /** Keys and people are read by an index, the others with more pains: they do not wait for each other. */
   readonly #lanes = { key: new Lane(), wide: new Lane() };
   #closed = false;
   readonly #unread: LastingFault;
@@ -75,9 +79,7 @@ export class Spending {
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
-    this.#count(cost.workspaceId, cost);
-    this.#count(cost.groupId, cost);
-    this.#count(cost.keyId, cost);
+    for (const [, id] of scopesOfCost(cost)) this.#count(id, cost);
   }
 
   /** The same of an entry whose budgets this process may never have met: every budget there may be is told. */
@@ -184,7 +186,8 @@ export class Spending {
     if (reading === undefined) {
       reading = new Reading(budget, start, clock);
       this.#readings.set(name, reading);
-      const lane = budget.scope.kind === "key" ? this.#lanes.key : this.#lanes.wide;
+      const { kind } = budget.scope;
+      const lane = kind === "key" || kind === "person" ? this.#lanes.key : this.#lanes.wide;
       lane.waiting.push(reading);
       if (!lane.running && !this.#closed) void this.#run(lane);
     }
@@ -251,15 +254,25 @@ export class Spending {
 }
 
 /** Every budget that an entry may count for: which of them there are, the counter knows. */
-function budgetsOf({ at, workspaceId, groupId, keyId }: Cost): readonly BudgetPeriodKey[] {
-  const scopes = [
+function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
+  return scopesOfCost(cost).flatMap(([kind, id]) =>
+    budgetPeriods.map((period) => ({
+      key: claimKey.budget(kind, id, period),
+      periodStart: periodStart(period, cost.at),
+    })),
+  );
+}
+
+type CostPlace = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
+
+/** What an entry counts for, widest first: the ids of its scopes. */
+function scopesOfCost({ workspaceId, groupId, personId, keyId }: CostPlace): readonly (readonly [ScopeKind, string])[] {
+  const wide = [
     ["workspace", workspaceId],
     ["group", groupId],
     ["key", keyId],
   ] as const;
-  return scopes.flatMap(([kind, id]) =>
-    budgetPeriods.map((period) => ({ key: claimKey.budget(kind, id, period), periodStart: periodStart(period, at) })),
-  );
+  return personId === undefined ? wide : [...wide, ["person", personScopeId(workspaceId, personId)]];
 }
 
 const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
@@ -329,9 +342,7 @@ function askOf(reading: Reading): SpendingAsk {
 /** The latest entries of the budget's own scope and period. */
 function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
   return recent
-    .filter(
-      (cost) => idIn(cost, budget.scope.kind) === budget.scope.id && periodStart(budget.period, cost.at) === start,
-    )
+    .filter((cost) => countsFor(cost, budget.scope) && periodStart(budget.period, cost.at) === start)
     .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
 }
 
@@ -344,6 +355,6 @@ function nameOf(key: string, start: number): string {
   return `${start} ${key}`;
 }
 
-function idIn(cost: RecentCost, kind: LimitScope["kind"]): string {
-  return kind === "workspace" ? cost.workspaceId : kind === "group" ? cost.groupId : cost.keyId;
+function countsFor(cost: RecentCost, scope: CountedBudget["scope"]): boolean {
+  return scopesOfCost(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
 }

@@ -92,6 +92,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       sender: noticeSender,
       admission,
       controlStore,
+      people: control.people,
       catalog: current,
       clock,
       observer,

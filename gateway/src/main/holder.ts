@@ -1,4 +1,4 @@
-import type { Principal, Task } from "#core/index.ts";
+import { type Principal, personOf, scopesOf, type Task } from "#core/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 
@@ -17,5 +17,8 @@ export async function holderOf(
   const key = await control.controlStore.keyById(holder.keyId);
   if (workspace === undefined || group === undefined || key === null) return null;
   const person = holder.personId ?? null;
-  return { key, group, workspace, person, scopes: [workspace.scope, group.scope, key.scope] };
+  // A key that has changed hands since has what limits another.
+  const { personScope, ...own } = key;
+  const scopes = scopesOf(workspace, group, personOf(key) === person ? key : own);
+  return { key, group, workspace, person, scopes };
 }

@@ -19,11 +19,12 @@ export interface LedgerPage {
   readonly next: string | null;
 }
 
-/** What one key did in one second, with its group and workspace. */
+/** What one key did in one second, with its group, its person and its workspace. */
 export interface RecentRow {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
+  readonly personId?: string;
   /** The second in which these calls began, in Unix milliseconds. */
   readonly at: number;
   /** A request counts once, however many attempts it took. */

@@ -1,6 +1,7 @@
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member } from "@sluice/contract/console";
 import type { AuditAction, AuditObject, WorkspaceRole } from "@sluice/contract/words";
-import type { Actor, Grant, Rights } from "#core/index.ts";
+import type { Actor, Grant, LimitScope, Rights } from "#core/index.ts";
 
 /** The actor of a change and their address, for the audit log. */
 export interface AuditSource {
@@ -35,6 +36,28 @@ export interface NewUser {
   /** argon2id, as a PHC string; null: they set one by a link, or sign in by an issuer. */
   readonly passwordHash: string | null;
   readonly grants: readonly Grant[];
+}
+
+/** A field that is left out does not change. */
+export interface MemberChange {
+  readonly role?: WorkspaceRole | undefined;
+  readonly limits?: LimitsConfig | undefined;
+  readonly budget?: BudgetConfig | null | undefined;
+}
+
+/** Selects people. `search`: a part of the address or the name. */
+export interface LimitedPersonFilter {
+  readonly workspaceId: string | null;
+  /** Only these. */
+  readonly userIds?: readonly string[] | undefined;
+  readonly search?: string | undefined;
+}
+
+/** What limits somebody in a workspace. */
+export interface PersonScope {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly scope: LimitScope;
 }
 
 /**
@@ -89,6 +112,10 @@ export interface PeopleStore {
    * the user's sessions, so that a stolen session never gains rights.
    */
   setMember(workspaceId: string, userId: string, role: WorkspaceRole, auditSource: AuditSource): Promise<Member>;
+  /** The same with what limits them there. Throws `not_found` for who is no member and gets no role. */
+  updateMember(workspaceId: string, userId: string, change: MemberChange, auditSource: AuditSource): Promise<Member>;
+  /** Whom something limits in a workspace, by its slug and their address. */
+  limitedPeople(filter: LimitedPersonFilter, limit: number): Promise<readonly PersonScope[]>;
   /**
    * Removes a member with the admin tokens that they made for this workspace. `keys` as in `removeUser`. Throws `not_found`
    * if they are no member, `conflict` for the last owner.

@@ -99,6 +99,7 @@ export interface RecentCost {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
+  readonly personId?: string;
   readonly costNanoUsd: NanoUsd;
 }
 

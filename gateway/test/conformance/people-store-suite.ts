@@ -115,6 +115,51 @@ function userTests(make: () => Promise<PeopleGround>): void {
 }
 
 function memberTests(make: () => Promise<PeopleGround>): void {
+  test("what limits a member stands with them, in one workspace, and is there when they come back", async () => {
+    await using ground = await make();
+    const { people, acme, other } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    for (const user of [ada, bob]) await people.setMember(acme, user, "member", auditSource);
+    await people.setMember(other, ada, "member", auditSource);
+    const limits = { rpm: 5, concurrency: 2 };
+    const budget = { usd: 50, period: "month" as const };
+    const changed = await people.updateMember(acme, ada, { role: "admin", limits, budget }, auditSource);
+    expect(changed).toMatchObject({ id: ada, role: "admin", limits, budget });
+    const shown = async (workspace: string) =>
+      (await people.listMembers(workspace)).map((member) => [member.id, member.limits, member.budget]);
+    expect(await shown(acme)).toEqual([
+      [ada, limits, budget],
+      [bob, {}, null],
+    ]);
+    expect(await shown(other)).toEqual([[ada, {}, null]]);
+    const limited = await people.limitedPeople({ workspaceId: null }, 9);
+    expect(limited.map(({ workspaceId, userId, scope }) => [workspaceId, userId, scope.label])).toEqual([
+      [acme, ada, "person acme/ada@example.com"],
+    ]);
+    expect(limited[0]?.scope.budget).toEqual({ nanoUsd: 50_000_000_000, period: "month" });
+    expect(await people.limitedPeople({ workspaceId: acme, search: "BOB" }, 9)).toEqual([]);
+    expect(await people.limitedPeople({ workspaceId: acme, userIds: [bob] }, 9)).toEqual([]);
+    // Without a role nobody becomes a member, and nothing is written.
+    await expect(people.updateMember(other, bob, { limits }, auditSource)).rejects.toMatchObject(notFound);
+    expect(await people.limitedPeople({ workspaceId: other }, 9)).toEqual([]);
+    await people.removeMember(acme, ada, null, auditSource);
+    expect(await people.setMember(acme, ada, "member", auditSource)).toMatchObject({ limits, budget });
+    await people.updateMember(acme, ada, { limits: {}, budget: null }, auditSource);
+    expect(await people.limitedPeople({ workspaceId: null }, 9)).toEqual([]);
+    const rows = await ground.database.kysely
+      .selectFrom("audit_log")
+      .select(["object", "before", "after"])
+      .where("object", "=", "member acme/ada@example.com")
+      .where("after", "like", "%budget%")
+      .orderBy("seq")
+      .execute();
+    const told = rows.map(({ before, after }) => [JSON.parse(before ?? "").budget, JSON.parse(after ?? "").budget]);
+    expect(told).toEqual([
+      [null, { nanoUsd: 50_000_000_000, period: "month" }],
+      [{ nanoUsd: 50_000_000_000, period: "month" }, null],
+    ]);
+  });
+
   test("a workspace keeps its last owner who can sign in", async () => {
     await using ground = await make();
     const { people, acme } = ground;

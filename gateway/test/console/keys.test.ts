@@ -273,4 +273,27 @@ describe("a personal key", () => {
     const rows = (await ground.audit()).filter(({ object }) => object === "key acme/ci");
     expect(rows.map(({ after }) => JSON.parse(after ?? "").owner)).toEqual([null, member.id, admin.id, null]);
   });
+
+  test("is what a member makes whom something limits; what limits them reaches calls at once", async () => {
+    await using ground = await openTenantGround();
+    const { member } = ground.users;
+    const made = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;
+    expect(await ground.limitsOf(made.secret)).toEqual(["workspace acme", "group acme/default", "key acme/mine"]);
+    const limit = (body: object) =>
+      ground.call("admin", "members.update", { params: { ...acme, user: member.id }, body });
+    await limit({ budget: { usd: 1, period: "day" } });
+    const withPerson = ["workspace acme", "group acme/default", "person acme/member@example.com"];
+    expect(await ground.limitsOf(made.secret)).toEqual([...withPerson, "key acme/mine"]);
+    expect(await ground.makeKey("member", { name: "free", owner: null })).toMatchObject({
+      status: 403,
+      param: "owner",
+    });
+    const next = (await ground.makeKey("member", { name: "next" })).body;
+    expect(next.key.owner.id).toBe(member.id);
+    expect(await ground.limitsOf(next.secret)).toEqual([...withPerson, "key acme/next"]);
+    expect((await ground.makeKey("admin", { name: "of all" })).body.key.owner).toBeNull();
+    await limit({ budget: null });
+    expect(await ground.limitsOf(next.secret)).toEqual(["workspace acme", "group acme/default", "key acme/next"]);
+    expect((await ground.makeKey("member", { name: "free" })).body.key.owner).toBeNull();
+  });
 });

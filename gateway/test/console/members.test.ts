@@ -63,3 +63,36 @@ test("the members of every workspace at once cannot be asked for", async () => {
   const answer = await ground.call("administrator", "members.list", { params: { workspace: "-" } });
   expect([answer.code, answer.param]).toEqual(["invalid_request", "workspace"]);
 });
+
+test("an admin limits members up to their own standing; a member, and who stands below, limits nobody", async () => {
+  await using ground = await openPeopleGround();
+  const budget = { usd: 20, period: "month" } as const;
+  const limit = (who: GroundUser, name: GroundUser) =>
+    ground.call(who, "members.update", { params: at(ground, name), body: { limits: { rpm: 9 }, budget } });
+  const answers = [
+    ["member", "member", 403],
+    ["viewer", "member", 403],
+    ["stranger", "member", 404],
+    ["admin", "owner", 403],
+    ["admin", "stranger", 404],
+    ["administrator", "stranger", 404],
+    ["admin", "member", 200],
+    ["owner", "admin", 200],
+    ["administrator", "owner", 200],
+  ] as const;
+  for (const [who, whom, status] of answers) {
+    expect([who, whom, (await limit(who, whom)).status]).toEqual([who, whom, status]);
+  }
+  const { data } = (await ground.call("viewer", "members.list", { params: { workspace: "acme" } })).body;
+  const shown = data.map((member: { email: string; limits: object; budget_used: number | null }) => [
+    member.email,
+    member.limits,
+    member.budget_used,
+  ]);
+  expect(shown).toEqual([
+    ["admin@example.com", { rpm: 9 }, 0],
+    ["member@example.com", { rpm: 9 }, 0],
+    ["owner@example.com", { rpm: 9 }, 0],
+    ["viewer@example.com", {}, null],
+  ]);
+});

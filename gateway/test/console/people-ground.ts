@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createMemoryTries } from "#coordination/index.ts";
+import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
+import { createAdmission } from "#limits/index.ts";
 import type { Mailer } from "#ports/index.ts";
 import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
@@ -32,6 +33,7 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
   const ground = await openConsoleGround((gateway) => {
     const whole = {
       ...gateway,
+      admission: createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
       openTries: createMemoryTries(gateway.clock),
       observer: silentObserver,
       mailer: mail === undefined ? null : mailer,

@@ -23,6 +23,8 @@ export interface TenantGround extends ConsoleGround {
   knock(secret: string, address?: string): Promise<string>;
   /** Whose call it is that this secret makes; null: nobody's. */
   personOf(secret: string): Promise<string | null>;
+  /** What limits the calls of this secret, widest first. */
+  limitsOf(secret: string): Promise<readonly string[]>;
   /** A key made through the API. */
   makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
 }
@@ -63,6 +65,7 @@ export async function openTenantGround(
   return {
     ...ground,
     personOf: async (secret) => (await callerOf(secret)).person,
+    limitsOf: async (secret) => (await callerOf(secret)).scopes.map(({ label }) => label),
     async knock(secret, address) {
       try {
         return (await callerOf(secret, address)).key.id;

@@ -7,7 +7,14 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type Catalog, type LimitScope, usdToNano } from "#core/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Mailer, NoticeFields, OutboundRequest, Transport } from "#ports/index.ts";
-import { closeDatabase, createControlStore, createNoticeStore, openDatabase, openVault } from "#storage/index.ts";
+import {
+  closeDatabase,
+  createControlStore,
+  createNoticeStore,
+  createPeopleStore,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
@@ -53,7 +60,16 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     breakerChange: () => {},
     configReload: () => {},
   };
-  const watch = new NoticeWatch({ store, sender, admission, controlStore, catalog: () => catalog, clock, observer });
+  const watch = new NoticeWatch({
+    store,
+    sender,
+    admission,
+    controlStore,
+    people: createPeopleStore({ database, clock, ids }),
+    catalog: () => catalog,
+    clock,
+    observer,
+  });
   const workspace = [...catalog.workspaces.values()][0];
   if (workspace === undefined) throw new Error("the ground has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {

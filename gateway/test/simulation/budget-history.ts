@@ -1,7 +1,7 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
-import { bounds, defaultTimeouts, usdPerMillionToPico } from "#core/index.ts";
+import { bounds, defaultTimeouts, personScopeId, scopesOf, usdPerMillionToPico } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
@@ -96,7 +96,9 @@ interface Run {
   killed: boolean;
 }
 
-/** A few days of three keys in two groups, with everything that can happen to budgets, the same for the same seed. */
+const adaScope = personScopeId("ws_1", "usr_ada");
+
+/** A few days of three keys in two groups, two of them Ada's own at first, with everything that can happen to budgets, the same for the same seed. */
 export class BudgetHistory {
   readonly clock = new FakeClock(Date.UTC(2026, 4, 28, 20));
   readonly ledger = new KeptLedger(models.flatMap(({ price }) => (price === null ? [] : [price])));
@@ -107,14 +109,16 @@ export class BudgetHistory {
   readonly #chance;
   readonly #budgets = new Map<string, Budget | null>();
   readonly #groupOf = new Map<string, string>();
+  readonly #ownerOf = new Map<string, "usr_ada" | "usr_ben">();
   #count = 0;
   #running = 0;
   #run: Run;
 
   constructor(seed: number) {
     this.#chance = seededChance(seed);
-    for (const scope of ["ws_1", "grp_1", "grp_2", "key_1", "key_2", "key_3"]) this.#budgets.set(scope, null);
+    for (const scope of ["ws_1", "grp_1", "grp_2", adaScope, "key_1", "key_2", "key_3"]) this.#budgets.set(scope, null);
     for (const key of ["key_1", "key_2", "key_3"]) this.#groupOf.set(key, "grp_1");
+    for (const key of ["key_1", "key_2"]) this.#ownerOf.set(key, "usr_ada");
     for (let edit = 0; edit < 5; edit++) this.#edit();
     this.#run = this.#start();
   }
@@ -149,6 +153,7 @@ export class BudgetHistory {
 
   /** What each budget in force says it has used, and what the ledger says. */
   async limitUsages(): Promise<readonly { readonly name: string; readonly used: number; readonly ledger: number }[]> {
+    this.#ownerOf.set("key_1", "usr_ada");
     const principals = ["key_1", "key_2", "key_3"].map((key) => this.#principal(key));
     const told = await budgetsTold(this.#run.admission, principals, this.#steady.now(), (done) => this.#until(done));
     return told.map((budget) => ({ ...budget, ledger: this.spent(budget) }));
@@ -302,7 +307,12 @@ export class BudgetHistory {
     else if (lot < 0.7) this.#run.journal.down = false;
     else if (lot < 0.85)
       this.clock.jump((this.#chance.unit() < 0.5 ? 1 : -1) * (this.#chance.unit() < 0.5 ? 31 : 2) * day);
-    else
+    else if (lot < 0.93) {
+      this.#ownerOf.set(
+        `key_${1 + Math.floor(this.#chance.unit() * 3)}`,
+        this.#chance.unit() < 0.7 ? "usr_ada" : "usr_ben",
+      );
+    } else
       this.#groupOf.set(
         `key_${1 + Math.floor(this.#chance.unit() * 3)}`,
         `grp_${1 + Math.floor(this.#chance.unit() * 2)}`,
@@ -327,12 +337,16 @@ export class BudgetHistory {
       scope(made.group.scope, groupId),
       scope(made.key.scope, key),
     ];
+    const owner = this.#ownerOf.get(key) ?? null;
+    // Nothing limits Ben.
+    const ada = owner === "usr_ada" ? { personScope: scope({ ...made.key.scope, kind: "person" }, adaScope) } : {};
+    const owned = owner === null ? {} : { ownerId: owner, ...ada };
     return {
       workspace: { ...made.workspace, scope: workspace },
       group: { ...made.group, id: groupId, scope: group },
-      key: { ...made.key, id: key, groupId, scope: own },
-      person: null,
-      scopes: [workspace, group, own],
+      key: { ...made.key, id: key, groupId, scope: own, ...owned },
+      person: owner,
+      scopes: scopesOf({ scope: workspace }, { scope: group }, { scope: own, ...ada }),
     };
   }
 

@@ -1,11 +1,20 @@
-import type { ApiKey, Budget, LimitScope, Principal, RateLimits, ScopeKind } from "#core/index.ts";
+import {
+  type ApiKey,
+  type Budget,
+  type LimitScope,
+  type Principal,
+  personScopeId,
+  type RateLimits,
+  type ScopeKind,
+  scopesOf,
+} from "#core/index.ts";
 
 export interface ScopeLimits {
   readonly limits?: RateLimits;
   readonly budget?: Budget;
 }
 
-/** A caller `acme/ci` in the group `default`, with these limits on its three scopes. */
+/** A caller `acme/ci` in the group `default`, with these limits on its scopes; with limits on its person it is Ada's own key. */
 export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits }): Principal {
   const workspaceScope = scope("workspace", "ws_1", "workspace acme", on.workspace);
   const groupScope = scope("group", "grp_1", "group acme/default", on.group);
@@ -44,7 +53,13 @@ export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits 
     tags: {},
     capture: "none",
   };
-  return { key, group, workspace, person: null, scopes: [workspaceScope, groupScope, keyScope] };
+  if (on.person === undefined) {
+    return { key, group, workspace, person: null, scopes: [workspaceScope, groupScope, keyScope] };
+  }
+  const ada = "usr_ada";
+  const personScope = scope("person", personScopeId("ws_1", ada), "person acme/ada@example.com", on.person);
+  const own = { ...key, ownerId: ada, personScope };
+  return { key: own, group, workspace, person: ada, scopes: scopesOf(workspace, group, own) };
 }
 
 function scope(kind: ScopeKind, id: string, label: string, on: ScopeLimits | undefined): LimitScope {

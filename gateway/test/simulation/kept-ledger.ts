@@ -1,5 +1,5 @@
 import type { Intent, LedgerEntry, PriceVersion, Settlement } from "#core/index.ts";
-import { joinEntry } from "#core/index.ts";
+import { joinEntry, personScopeId } from "#core/index.ts";
 import { recover } from "#ledger/index.ts";
 import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 
@@ -142,5 +142,7 @@ export class KeptProcess implements Journal {
 }
 
 export function scopeOf(entry: RecentCost, kind: SpendingAsk["kind"]): string {
-  return kind === "workspace" ? entry.workspaceId : kind === "group" ? entry.groupId : entry.keyId;
+  const { workspaceId, groupId, keyId, personId } = entry;
+  if (kind === "person") return personId === undefined ? "" : personScopeId(workspaceId, personId);
+  return kind === "workspace" ? workspaceId : kind === "group" ? groupId : keyId;
 }

@@ -1,7 +1,7 @@
 import type { BodyInput, Notice } from "@sluice/contract";
 import { t } from "../../language/areas/limits.ts";
 
-export const watches = ["all", "workspace", "groups", "group", "keys", "key"] as const;
+export const watches = ["all", "workspace", "groups", "group", "persons", "person", "keys", "key"] as const;
 type Watch = (typeof watches)[number];
 
 /** A alert as its form holds it. Both channels are kept, so that trying the other one loses nothing. */
@@ -9,7 +9,7 @@ export interface AlertDraft {
   readonly name: string;
   readonly percent: readonly number[];
   readonly watch: Watch;
-  /** Of the one group or key. */
+  /** Of the one group, person or key. */
   readonly scopeId: string | null;
   readonly kind: "webhook" | "email";
   readonly url: string;
@@ -70,6 +70,8 @@ function scopeOf({ watch, scopeId }: AlertDraft, workspaceId: string): Pick<Body
       return { scope: "workspace", scope_id: workspaceId };
     case "groups":
       return { scope: "group", scope_id: null };
+    case "persons":
+      return { scope: "person", scope_id: null };
     case "keys":
       return { scope: "key", scope_id: null };
     default:
@@ -80,8 +82,8 @@ function scopeOf({ watch, scopeId }: AlertDraft, workspaceId: string): Pick<Body
 /** Why the form cannot be sent as it stands; null: it can. */
 export function alertBlockedBy(draft: AlertDraft): string | null {
   if (draft.name.trim() === "") return t("limits.alert.nameMissing");
-  if ((draft.watch === "group" || draft.watch === "key") && draft.scopeId === null)
-    return t("limits.alert.scopeMissing", { scope: draft.watch });
+  const one = draft.watch === "group" || draft.watch === "person" || draft.watch === "key";
+  if (one && draft.scopeId === null) return t("limits.alert.scopeMissing", { scope: draft.watch });
   if (draft.percent.length === 0) return t("limits.alert.thresholdMissing");
   if (draft.kind === "email" && draft.to.length === 0) return t("limits.alert.addressesMissing");
   if (draft.kind === "webhook" && draft.url.trim() === "") return t("limits.alert.urlWrong");

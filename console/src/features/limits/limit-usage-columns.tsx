@@ -10,6 +10,7 @@ import { OutlookText, Resets } from "./outlook.tsx";
 const scopeWords = {
   workspace: t("limits.scope.workspace"),
   group: t("limits.scope.group"),
+  person: t("limits.scope.person"),
   key: t("limits.scope.key"),
 } as const;
 
@@ -50,9 +51,10 @@ function urgencyOf(row: LimitUsageRow): number {
 export function linkOf({ scope, scope_id: id, workspace }: LimitUsageRow): LinkProps {
   const search = { workspace: workspace.slug };
   if (scope === "key") return { to: "/keys/$key", params: { key: id }, search };
-  return {
-    to: "/workspaces/$workspace",
-    params: { workspace: workspace.slug },
-    search: scope === "group" ? { ...search, tab: "groups", group: id } : search,
+  const places = {
+    workspace: search,
+    group: { ...search, tab: "groups", group: id },
+    person: { ...search, tab: "members", limits: id },
   };
+  return { to: "/workspaces/$workspace", params: { workspace: workspace.slug }, search: places[scope] };
 }

@@ -34,6 +34,7 @@ const filters: readonly Filter[] = [
     choices: [
       { value: "workspace", label: t("limits.scope.workspaces") },
       { value: "group", label: t("limits.scope.groups") },
+      { value: "person", label: t("limits.scope.people") },
       { value: "key", label: t("limits.scope.keys") },
     ],
   },

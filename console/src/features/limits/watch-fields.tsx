@@ -11,6 +11,8 @@ const watchWords = {
   workspace: t("limits.watch.workspace"),
   groups: t("limits.watch.groups"),
   group: t("limits.watch.group"),
+  persons: t("limits.watch.persons"),
+  person: t("limits.watch.person"),
   keys: t("limits.watch.keys"),
   key: t("limits.watch.key"),
 } as const;
@@ -23,6 +25,7 @@ export function WatchFields({
   problem,
 }: AlertFieldsProps & { readonly workspace: string }) {
   const groups = useCall("groups.list", { params: { workspace }, enabled: draft.watch === "group" });
+  const members = useCall("members.list", { params: { workspace }, enabled: draft.watch === "person" });
   return (
     <>
       <Select
@@ -41,6 +44,22 @@ export function WatchFields({
           data={(groups.data?.data ?? []).map((group) => ({
             value: group.id,
             label: group.budget === null ? t("limits.watch.noBudget", { name: group.name }) : group.name,
+          }))}
+          value={draft.scopeId}
+          onChange={(scopeId) => onChange({ scopeId })}
+          allowDeselect={false}
+          error={wrongField(problem, "scope_id")}
+        />
+      )}
+      {draft.watch === "person" && (
+        <Select
+          label={t("limits.scope.person")}
+          placeholder={t("limits.watch.personPlaceholder")}
+          required
+          searchable
+          data={(members.data?.data ?? []).map((member) => ({
+            value: member.id,
+            label: member.budget === null ? t("limits.watch.noBudget", { name: member.email }) : member.email,
           }))}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}

@@ -14,7 +14,7 @@ export function WorkspaceStatus({ workspace }: { readonly workspace: WorkspaceWi
 }
 
 /** Of a group or a workspace whose budget lets no call through. */
-export function ExhaustedBudget({ scope }: { readonly scope: "group" | "workspace" }) {
+export function ExhaustedBudget({ scope }: { readonly scope: "group" | "person" | "workspace" }) {
   return (
     <StatusBadge
       status="exhausted"

@@ -44,7 +44,7 @@ export const keys = {
     withoutSecretHelp: "It has no secret yet. Rotate the key to get one.",
     exhausted: "Exhausted",
     exhaustedHelp:
-      "{by, select, key {The budget of this key is exhausted} group {The budget of its group is exhausted} other {The budget of its workspace is exhausted}}: requests are refused with 402.",
+      "{by, select, key {The budget of this key is exhausted} person {The budget of its person is exhausted} group {The budget of its group is exhausted} other {The budget of its workspace is exhausted}}: requests are refused with 402.",
   },
   edit: {
     done: "Key saved. It applies to new requests at once.",

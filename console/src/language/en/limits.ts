@@ -1,7 +1,7 @@
 export const limits = {
   title: "Limits and budgets",
   description:
-    "Every request must stay within the limits of its workspace, its group and its key. Each is edited where it belongs.",
+    "Every request must stay within the limits of its workspace, its group, its person and its key. Each is edited where it belongs.",
   usage: {
     title: "Usage",
     summary: "Summary",
@@ -11,21 +11,23 @@ export const limits = {
     short: "Projected to run out",
     shortHelp: "at the pace of the last 7 days",
     search: "Search limits",
-    searchPlaceholder: "Workspace, group or key",
+    searchPlaceholder: "Workspace, group, person or key",
     notFound: "No matching limits",
     empty: "No limits yet",
     notFoundHelp: "Try another part of the name, or clear the filters.",
     emptyHelp:
-      "Set a rate limit or a budget on a workspace, a group or a key, and its usage shows here. Until then nothing is limited.",
-    truncated: "Only the first 200 keys with limits are shown. Search to find others.",
+      "Set a rate limit or a budget on a workspace, a group, a member or a key, and its usage shows here. Until then nothing is limited.",
+    truncated: "Only the first 200 people and 200 keys with limits are shown. Search to find others.",
   },
   scope: {
     title: "Scope",
     workspace: "Workspace",
     group: "Group",
+    person: "Person",
     key: "Key",
     workspaces: "Workspaces",
     groups: "Groups",
+    people: "People",
     keys: "Keys",
   },
   kind: {
@@ -56,7 +58,7 @@ export const limits = {
   unknown: "Unknown",
   usedOf: "{used} of {limit}",
   usedOfScope:
-    "{scope, select, workspace {{kind} of workspace {name}: {used}} group {{kind} of group {name}: {used}} other {{kind} of key {name}: {used}}}",
+    "{scope, select, workspace {{kind} of workspace {name}: {used}} group {{kind} of group {name}: {used}} person {{kind} of {name}: {used}} other {{kind} of key {name}: {used}}}",
   resetsAs: {
     requestsEnd: "as requests finish",
     minute: "every minute",
@@ -105,7 +107,7 @@ export const limits = {
     remove: "Remove",
     removeHelp: "It no longer sends anything.",
     nameMissing: "Enter a name.",
-    scopeMissing: "{scope, select, group {Choose a group.} other {Choose a key.}}",
+    scopeMissing: "{scope, select, group {Choose a group.} person {Choose a member.} other {Choose a key.}}",
     thresholdMissing: "Choose at least one threshold.",
     needsAttention: "Check the marked fields.",
     addressesMissing: "Enter an email address.",
@@ -129,6 +131,8 @@ export const limits = {
     workspace: "the workspace",
     groups: "all groups",
     group: "group {name}",
+    persons: "all people",
+    person: "{name}",
     keys: "all keys",
     key: "key {name}",
   },
@@ -147,6 +151,9 @@ export const limits = {
     workspace: "The workspace budget",
     groups: "The budgets of all groups",
     group: "The budget of one group",
+    persons: "The budgets of all people",
+    person: "The budget of one person",
+    personPlaceholder: "Choose a member",
     keys: "The budgets of all keys",
     key: "The budget of one key",
     groupPlaceholder: "Choose a group",

@@ -82,7 +82,7 @@ export const profile = {
     requests: "Requests",
     cost: "Cost",
     budgets: "Budgets",
-    scope: { workspace: "Workspace", group: "Group", key: "You" },
+    scope: { workspace: "Workspace", group: "Group", person: "You", key: "Your agents" },
     period: { day: "a day", week: "a week", month: "a month", total: "in total" },
   },
   sessions: {

@@ -35,7 +35,7 @@ export const workspaces = {
   done: "Done",
   exhausted: "Exhausted",
   exhaustedHelp:
-    "{scope, select, group {The budget of this group is exhausted} other {The budget of this workspace is exhausted}}: requests are refused with 402.",
+    "{scope, select, group {The budget of this group is exhausted} person {The budget of this member is exhausted} other {The budget of this workspace is exhausted}}: requests are refused with 402.",
   create: {
     done: "Workspace {name} created, with a group called default.",
     verb: "Create workspace",
@@ -151,6 +151,12 @@ export const workspaces = {
     leaveHelp: "You lose access to its keys and usage. To return, somebody has to invite you.",
     removeHelp: "They lose access to its keys and usage, and the admin tokens they created for it stop working.",
     help: "Members can sign in and see this workspace. Applications need a key, not a member.",
+    limit: "Limits",
+    limitOf: "Limits and budget of {name}",
+    limitHelp:
+      "They count all calls of this person in this workspace: those of their agents and those of their own keys. A member with limits makes keys of their own only.",
+    limitSave: "Save limits",
+    limitSaved: "Limits of {name} saved. They apply to new requests at once.",
     empty: "No members yet",
     emptyHelp:
       "Administrators can manage everything here without being members. Invite whoever looks after this workspace.",

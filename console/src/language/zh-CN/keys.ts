@@ -45,7 +45,7 @@ export const keys: Translation<typeof english> = {
     withoutSecretHelp: "尚无密钥内容，轮换后即可获得。",
     exhausted: "已用尽",
     exhaustedHelp:
-      "{by, select, key {该密钥的预算已用尽} group {所属分组的预算已用尽} other {所属工作区的预算已用尽}}：请求将被拒绝（402）。",
+      "{by, select, key {该密钥的预算已用尽} person {所属人员的预算已用尽} group {所属分组的预算已用尽} other {所属工作区的预算已用尽}}：请求将被拒绝（402）。",
   },
   edit: {
     done: "密钥已保存，对新请求立即生效。",

@@ -82,7 +82,7 @@ export const profile: Translation<typeof english> = {
     requests: "请求数",
     cost: "费用",
     budgets: "预算",
-    scope: { workspace: "工作区", group: "分组", key: "你" },
+    scope: { workspace: "工作区", group: "分组", person: "你", key: "你的智能体" },
     period: { day: "每天", week: "每周", month: "每月", total: "总计" },
   },
   sessions: {

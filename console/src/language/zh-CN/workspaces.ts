@@ -36,7 +36,8 @@ export const workspaces: Translation<typeof english> = {
   cancel: "取消",
   done: "完成",
   exhausted: "已用尽",
-  exhaustedHelp: "{scope, select, group {此分组的预算已用尽} other {此工作区的预算已用尽}}：请求将被拒绝（402）。",
+  exhaustedHelp:
+    "{scope, select, group {此分组的预算已用尽} person {此成员的预算已用尽} other {此工作区的预算已用尽}}：请求将被拒绝（402）。",
   create: {
     done: "工作区 {name} 已创建，并包含名为 default 的分组。",
     verb: "创建工作区",
@@ -149,6 +150,12 @@ export const workspaces: Translation<typeof english> = {
     leaveHelp: "你将无法再查看其密钥和用量。如需重新加入，须有人邀请你。",
     removeHelp: "对方将无法再查看其密钥和用量，其为此工作区创建的管理令牌也会失效。",
     help: "成员可以登录并查看此工作区。应用需要的是密钥，而不是成员。",
+    limit: "限额",
+    limitOf: "{name} 的限额与预算",
+    limitHelp:
+      "计入此人在此工作区的全部调用：其智能体的调用，以及其个人密钥的调用。设有限额的成员只能创建归自己所有的密钥。",
+    limitSave: "保存限额",
+    limitSaved: "{name} 的限额已保存，对新请求立即生效。",
     empty: "还没有成员",
     emptyHelp: "管理员无需成为成员即可管理此处的一切。请邀请负责此工作区的人员。",
   },

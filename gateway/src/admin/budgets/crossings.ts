@@ -1,6 +1,7 @@
 import type { LimitUsage } from "#limits/index.ts";
 import { periodStart } from "#limits/index.ts";
 import type { Crossing, StoredNotice } from "#ports/index.ts";
+import { shownScopeId } from "./limit-scopes.ts";
 
 /** Whose budgets one notice listens to, and where these stand in which workspace. */
 export interface WatchedLimit extends LimitUsage {
@@ -46,5 +47,7 @@ export function crossingsOf(
 function listens(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
   if (notice.workspaceId !== limitUsage.workspaceId) return false;
   if (notice.scope === null) return true;
-  return notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === limitUsage.scopeId);
+  return (
+    notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === shownScopeId(limitUsage))
+  );
 }

@@ -15,7 +15,7 @@ export interface BudgetStates {
   exhausted(ids: Readonly<Partial<Record<ScopeKind, string>>>): ScopeKind | null;
 }
 
-const narrowestFirst: readonly ScopeKind[] = ["key", "group", "workspace"];
+const narrowestFirst: readonly ScopeKind[] = ["key", "person", "group", "workspace"];
 
 export async function budgetStates(
   admission: Pick<Admission, "limitUsages">,

@@ -1,5 +1,6 @@
-import type { Catalog, LimitScope, Workspace } from "#core/index.ts";
-import type { ControlStore } from "#ports/index.ts";
+import { type Catalog, type LimitScope, personOfScope, type Workspace } from "#core/index.ts";
+import type { LimitUsage } from "#limits/index.ts";
+import type { ControlStore, PeopleStore } from "#ports/index.ts";
 
 export interface ScopeFilter {
   readonly workspace: Workspace | null;
@@ -7,8 +8,19 @@ export interface ScopeFilter {
   readonly key?: string | undefined;
 }
 
-/** How many keys one look at limits takes in. */
+/** How many keys, and how many people, one look at limits takes in. */
 const limitedKeysMax = 200;
+
+/** Where people and keys with limits are read from. */
+export interface ScopeStores {
+  readonly controlStore: Pick<ControlStore, "limitedKeys">;
+  readonly people: Pick<PeopleStore, "limitedPeople">;
+}
+
+/** The id that the admin API calls a scope by: of a person the user's. */
+export function shownScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "scopeId">): string {
+  return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
+}
 
 export interface LimitScopes {
   readonly scopes: readonly LimitScope[];
@@ -17,16 +29,18 @@ export interface LimitScopes {
   readonly truncated: boolean;
 }
 
-/** What has limits, widest first: the workspace, its groups, its keys. `truncated`: there are more keys than these. */
+/** What has limits, widest first: the workspace, its groups, people and keys. `truncated`: there are more than these. */
 export async function limitScopes(
   filter: ScopeFilter,
   catalog: Catalog,
-  store: Pick<ControlStore, "limitedKeys">,
+  { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const { workspace, search, key } = filter;
-  const keys = await store.limitedKeys(
+  const workspaceId = workspace?.id ?? null;
+  const persons = key === undefined ? await people.limitedPeople({ workspaceId, search }, limitedKeysMax + 1) : [];
+  const keys = await controlStore.limitedKeys(
     {
-      workspaceId: workspace?.id ?? null,
+      workspaceId,
       ...(search === undefined ? {} : { search }),
       ...(key === undefined ? {} : { keyId: key }),
     },
@@ -34,7 +48,7 @@ export async function limitScopes(
   );
   const words = search?.toLowerCase() ?? "";
   const wide: LimitScope[] = [];
-  const homes = new Map(keys.map((each) => [each.scope.id, each.workspaceId]));
+  const homes = new Map([...persons, ...keys].map((each) => [each.scope.id, each.workspaceId]));
   if (key === undefined) {
     for (const each of workspace === null ? catalog.workspaces.values() : [workspace]) {
       if (each.name.toLowerCase().includes(words) || each.slug.includes(words)) {
@@ -51,8 +65,8 @@ export async function limitScopes(
   }
   const limited = wide.filter((scope) => scope.budget !== null || Object.keys(scope.limits).length > 0);
   return {
-    scopes: [...limited, ...keys.slice(0, limitedKeysMax).map((each) => each.scope)],
+    scopes: [...limited, ...[persons, keys].flatMap((some) => some.slice(0, limitedKeysMax).map(({ scope }) => scope))],
     homes,
-    truncated: keys.length > limitedKeysMax,
+    truncated: Math.max(persons.length, keys.length) > limitedKeysMax,
   };
 }

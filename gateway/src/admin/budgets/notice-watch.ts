@@ -1,16 +1,15 @@
 import { storedSentence } from "@sluice/contract/words";
-import { bounds, type Catalog, LastingFault, type LimitScope } from "#core/index.ts";
+import { bounds, type Catalog, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, ControlStore, DueNotice, Leadership, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
+import type { Clock, DueNotice, Leadership, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
 import { crossingsOf, type WatchedLimit } from "./crossings.ts";
-import { limitScopes } from "./limit-scopes.ts";
+import { limitScopes, type ScopeStores } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
 
-export interface NoticeWatchOptions {
+export interface NoticeWatchOptions extends ScopeStores {
   readonly store: NoticeStore;
   readonly sender: NoticeSender;
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly controlStore: Pick<ControlStore, "limitedKeys">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly observer: Observer;
@@ -59,16 +58,16 @@ export class NoticeWatch {
   }
 
   async #limitUsages(notices: readonly StoredNotice[]): Promise<readonly WatchedLimit[]> {
-    const { catalog, controlStore, admission } = this.#options;
+    const { catalog, admission } = this.#options;
     const snapshot = catalog();
     const limitUsages: WatchedLimit[] = [];
     for (const workspaceId of new Set(notices.filter(({ enabled }) => enabled).map((notice) => notice.workspaceId))) {
       const workspace = snapshot.workspaces.get(workspaceId);
       if (workspace === undefined) continue;
-      const { scopes } = await limitScopes({ workspace }, snapshot, controlStore);
-      const named = notices.filter((notice) => notice.workspaceId === workspaceId && notice.scope === "key");
-      const keys = await this.#namedKeys(named, scopes);
-      for (const limitUsage of await admission.limitUsages([...scopes, ...keys]))
+      const { scopes } = await limitScopes({ workspace }, snapshot, this.#options);
+      const here = notices.filter((notice) => notice.workspaceId === workspaceId);
+      const named = [...(await this.#namedKeys(here, scopes)), ...(await this.#namedPeople(here, scopes))];
+      for (const limitUsage of await admission.limitUsages([...scopes, ...named]))
         limitUsages.push({ ...limitUsage, workspaceId });
     }
     return limitUsages;
@@ -76,13 +75,26 @@ export class NoticeWatch {
 
   /** Keys that a notice names and that the first page of keys with limits does not hold. */
   async #namedKeys(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
-    const ids = new Set(notices.map((notice) => notice.scope_id));
+    const ids = new Set(notices.filter(({ scope }) => scope === "key").map((notice) => notice.scope_id));
     for (const scope of known) ids.delete(scope.id);
     const found: LimitScope[] = [];
     for (const keyId of ids) {
       if (keyId === null) continue;
       const [key] = await this.#options.controlStore.limitedKeys({ workspaceId: null, keyId }, 1);
       if (key !== undefined) found.push(key.scope);
+    }
+    return found;
+  }
+
+  /** People, likewise. */
+  async #namedPeople(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
+    const ids = new Set(known.map(({ id }) => id));
+    const found: LimitScope[] = [];
+    for (const { workspaceId, scope, scope_id: userId } of notices) {
+      if (scope !== "person" || userId === null || ids.has(personScopeId(workspaceId, userId))) continue;
+      ids.add(personScopeId(workspaceId, userId));
+      const filter = { workspaceId, userIds: [userId] };
+      for (const person of await this.#options.people.limitedPeople(filter, 1)) found.push(person.scope);
     }
     return found;
   }

@@ -1,13 +1,15 @@
 import type { AccessCheck, ConsoleKey } from "@sluice/contract";
-import { bounds, type Catalog, Failure, type Model } from "#core/index.ts";
+import { bounds, type Catalog, Failure, type LimitScope, type Model } from "#core/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
-import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
+import type { Clock, ControlStore, PeopleStore, ReportStore } from "#ports/index.ts";
 import { modelPage } from "./access-models.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
+import { personScopeOf, personScopes } from "./person-scopes.ts";
 import { TimeSlice } from "./time-slice.ts";
 
 export interface AccessHandlerDependencies {
   readonly controlStore: ControlStore;
+  readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly reports: ReportStore;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
@@ -36,10 +38,11 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
       const visible = actor?.administrator === true ? null : (workspace?.models ?? []);
       const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible };
       const { models, next } = await modelPage(catalog, page, slice);
+      const persons = await personScopes(dependencies.people, keys.data);
       const rows = [];
       for (const key of keys.data) {
         if (slice.over) await slice.rest();
-        const standing = standingOf(key, catalog);
+        const standing = standingOf(key, catalog, persons);
         // Its group was made a moment ago and is not in force here yet.
         if (standing === null) continue;
         const cells = models.map((model) => accessReason(standing, model, catalog));
@@ -55,7 +58,8 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
     "access.check": async (call) => {
       const key = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
       const catalog = dependencies.catalog();
-      const standing = key === null ? null : standingOf(key, catalog);
+      const persons = await personScopes(dependencies.people, key === null ? [] : [key]);
+      const standing = key === null ? null : standingOf(key, catalog, persons);
       if (key === null || standing === null) {
         throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
       }
@@ -116,10 +120,11 @@ function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string)
   ];
 }
 
-function standingOf(key: ConsoleKey, catalog: Catalog): KeyUsage | null {
+function standingOf(key: ConsoleKey, catalog: Catalog, persons: ReadonlyMap<string, LimitScope>): KeyUsage | null {
   const workspace = catalog.workspaces.get(key.workspace.id);
   const group = catalog.groups.get(key.group.id);
   if (workspace === undefined || group === undefined) return null;
-  const scopes = [workspace.scope, group.scope, key];
+  const person = persons.get(personScopeOf(key) ?? "");
+  const scopes = [workspace.scope, group.scope, key, ...(person === undefined ? [] : [person])];
   return { workspace, group, models: key.models, state: key.state, scopes };
 }

@@ -25,7 +25,7 @@ export async function agentUsage(
     const [sums, limitUsages] = await Promise.all([
       reports.keyUsage(key.id, from, now + 1),
       admission.limitUsages(
-        [workspaces.get(key.workspaceId)?.scope, groups.get(key.groupId)?.scope, key.scope].filter(
+        [workspaces.get(key.workspaceId)?.scope, groups.get(key.groupId)?.scope, key.personScope, key.scope].filter(
           (scope) => scope !== undefined,
         ),
       ),

@@ -3,15 +3,17 @@ import { meets } from "@sluice/contract/words";
 import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
+import type { Clock, ControlStore, KeyFilter, PeopleStore, ReportStore } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
 import { oneWorkspace } from "./one-workspace.ts";
+import { personScopeOf, personScopes } from "./person-scopes.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface KeyHandlerDependencies {
   readonly controlStore: ControlStore;
+  readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly reports: ReportStore;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly catalog: () => Catalog;
@@ -79,21 +81,27 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
   };
 }
 
-/** Where the budgets stand that a key's calls must fit into: its own, and those of its group and workspace. */
+/** Where the budgets stand that a key's calls must fit into: its own, and those of its person, group and workspace. */
 async function withUsage(
   keys: readonly ConsoleKey[],
-  { admission, catalog }: KeyHandlerDependencies,
+  { admission, catalog, people }: KeyHandlerDependencies,
 ): Promise<KeyWithUsage[]> {
   const { groups, workspaces } = catalog();
+  const persons = await personScopes(people, keys);
   const scopes = keys.flatMap((key) => [
     budgetScope("key", key.id, key.name, key.budget),
     ...[workspaces.get(key.workspace.id)?.scope ?? [], groups.get(key.group.id)?.scope ?? []].flat(),
   ]);
-  const states = await budgetStates(admission, scopes);
+  const states = await budgetStates(admission, [...scopes, ...persons.values()]);
   return keys.map((key) => ({
     ...key,
     budget_used: states.used(key.id),
-    exhausted_by: states.exhausted({ key: key.id, group: key.group.id, workspace: key.workspace.id }),
+    exhausted_by: states.exhausted({
+      key: key.id,
+      person: personScopeOf(key) ?? "",
+      group: key.group.id,
+      workspace: key.workspace.id,
+    }),
   }));
 }
 

@@ -1,15 +1,14 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import type { Catalog } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
 import { isExhausted } from "../budgets/exhausted.ts";
 import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
-import { limitScopes } from "../budgets/limit-scopes.ts";
+import { limitScopes, type ScopeStores, shownScopeId } from "../budgets/limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
 
-export interface LimitHandlerDependencies {
+export interface LimitHandlerDependencies extends ScopeStores {
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly controlStore: Pick<ControlStore, "limitedKeys">;
   readonly reports: Pick<ReportStore, "dailySpend">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
@@ -20,11 +19,7 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
   return {
     "limits.list": async ({ query, workspace }) => {
       const catalog = dependencies.catalog();
-      const { scopes, homes, truncated } = await limitScopes(
-        { workspace, ...query },
-        catalog,
-        dependencies.controlStore,
-      );
+      const { scopes, homes, truncated } = await limitScopes({ workspace, ...query }, catalog, dependencies);
       const now = dependencies.clock.now();
       const since = now - forecastDays * 86_400_000;
       const spend = scopes.some((scope) => scope.budget !== null)
@@ -35,7 +30,7 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
       return {
         data: limitUsages.map((limitUsage) => ({
           scope: limitUsage.scope,
-          scope_id: limitUsage.scopeId,
+          scope_id: shownScopeId(limitUsage),
           label: limitUsage.label,
           workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", catalog),
           kind: limitUsage.name,

@@ -1,13 +1,17 @@
-import type { WorkspaceRole } from "@sluice/contract";
-import { Failure, type Workspace } from "#core/index.ts";
+import type { Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
+import { workspaceRoles } from "@sluice/contract/words";
+import { Failure, personScopeId, type Workspace } from "#core/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
+import type { Admission } from "#limits/index.ts";
 import type { PeopleStore } from "#ports/index.ts";
+import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
 
 export interface MemberHandlerDependencies {
   readonly people: PeopleStore;
+  readonly admission: Pick<Admission, "limitUsages">;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
 }
@@ -15,21 +19,24 @@ export interface MemberHandlerDependencies {
 /** The calls about the members of a workspace. */
 export function memberHandlers({
   people,
+  admission,
   changesSeen,
 }: MemberHandlerDependencies): Handlers<"members.list" | "members.update" | "members.remove"> {
   return {
-    "members.list": async ({ workspace }) => ({
-      data: [...(await people.listMembers(oneWorkspace({ workspace }).id))],
-      next: null,
-    }),
+    "members.list": async (call) => {
+      const workspace = oneWorkspace(call);
+      return { data: await withUsage(await people.listMembers(workspace.id), workspace, admission), next: null };
+    },
     "members.update": async ({ workspace, params, body, actor, auditSource }) => {
       const { id } = oneWorkspace({ workspace });
       const caller = requireActor(actor);
       const role = await roleOf(people, id, params.user);
       // An administrator sees every user, and so can make one a member without an invitation.
       if (role === undefined || (role === null && !caller.administrator)) throw noMember();
-      checkRoleChange(caller, id, { role }, body.role);
-      return await people.setMember(id, params.user, body.role, auditSource);
+      checkRoleChange(caller, id, { role }, body.role ?? role ?? lowestRole);
+      const member = await people.updateMember(id, params.user, body, auditSource);
+      await changesSeen();
+      return member;
     },
     "members.remove": async ({ workspace, params, body, actor, auditSource }) => {
       const { id } = oneWorkspace({ workspace });
@@ -41,6 +48,25 @@ export function memberHandlers({
       return {};
     },
   };
+}
+
+/** Whoever may manage members stands above it. */
+const lowestRole = workspaceRoles[0];
+
+/** Where the budgets stand that count for each member. */
+async function withUsage(
+  members: readonly Member[],
+  workspace: Workspace,
+  admission: Pick<Admission, "limitUsages">,
+): Promise<MemberWithUsage[]> {
+  const idOf = (member: Member) => personScopeId(workspace.id, member.id);
+  const scopes = members.map((member) => budgetScope("person", idOf(member), member.email, member.budget));
+  const states = await budgetStates(admission, [workspace.scope, ...scopes]);
+  return members.map((member) => ({
+    ...member,
+    budget_used: states.used(idOf(member)),
+    exhausted_by: states.exhausted({ person: idOf(member), workspace: workspace.id }),
+  }));
 }
 
 /** null: a user, but no member here. undefined: no user at all. */

@@ -1,6 +1,6 @@
 import { type BodyOf, storedRemark } from "@sluice/contract";
 import { bounds, type Catalog, Failure, type Workspace } from "#core/index.ts";
-import type { Clock, ControlStore, NoticeFields, NoticeStore, StoredNotice } from "#ports/index.ts";
+import type { Clock, ControlStore, NoticeFields, NoticeStore, PeopleStore, StoredNotice } from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
 import type { Handlers } from "./handler.ts";
 
@@ -8,6 +8,7 @@ export interface NoticeHandlerDependencies {
   readonly notices: NoticeStore;
   readonly noticeSender: NoticeSender;
   readonly controlStore: Pick<ControlStore, "keyById">;
+  readonly people: Pick<PeopleStore, "user">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
 }
@@ -89,18 +90,18 @@ async function find(
 
 /** What a notice listens to must belong to its workspace. */
 async function checkScope(
-  { catalog, controlStore }: NoticeHandlerDependencies,
+  { catalog, controlStore, people }: NoticeHandlerDependencies,
   workspace: Workspace,
   { scope, scope_id: id }: Pick<NoticeFields, "scope" | "scope_id">,
 ): Promise<void> {
   if (scope === null || id === null) return;
-  const owner =
-    scope === "workspace"
-      ? catalog().workspaces.get(id)?.id
-      : scope === "group"
-        ? catalog().groups.get(id)?.workspaceId
-        : (await controlStore.keyById(id))?.workspaceId;
-  if (owner !== workspace.id) {
+  const owners = {
+    workspace: () => catalog().workspaces.get(id)?.id,
+    group: () => catalog().groups.get(id)?.workspaceId,
+    person: async () => (await people.user(id))?.workspaces.find((each) => each.id === workspace.id)?.id,
+    key: async () => (await controlStore.keyById(id))?.workspaceId,
+  };
+  if ((await owners[scope]()) !== workspace.id) {
     throw new Failure("invalid_request", `There is no such ${scope} in this workspace.`, { param: "scope_id" });
   }
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { keyByOldSecret, keyOf, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
+import { type CallerKeyRow, callerKeys, keyByOldSecret, keyOf } from "../keys/key-rows.ts";
 import { isPersonDigest, personKey } from "../people/agent-persons.ts";
 import { limitedKeys } from "../reports/limited-keys.ts";
 import { readCatalog } from "./catalog-reader.ts";
@@ -20,7 +20,7 @@ export function createControlStore(options: ControlOptions): ControlStore {
     ...tenantStore(options),
     find: keyFinder(database),
     keyById: async (id) => {
-      const row = await namedKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
+      const row = await callerKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
     },
     catalog: () => readCatalog(database, vault),
@@ -33,14 +33,14 @@ export function createControlStore(options: ControlOptions): ControlStore {
 
 /** Compiled once: guessed keys reach it at the rate of the guesser. */
 function keyFinder(database: Database): (digest: string) => Promise<ApiKey | null> {
-  const byDigest = namedKeys(database.reading).where("digest", "=", "").compile();
-  const byOldDigest = namedKeys(database.reading).where("old_digest", "=", "").compile();
+  const byDigest = callerKeys(database.reading).where("digest", "=", "").compile();
+  const byOldDigest = callerKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
     if (isPersonDigest(digest)) return await personKey(database.reading, digest);
-    const { rows } = await database.reading.executeQuery<NamedKeyRow>({ ...byDigest, parameters: [digest] });
+    const { rows } = await database.reading.executeQuery<CallerKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);
-    const old = await database.reading.executeQuery<NamedKeyRow>({ ...byOldDigest, parameters: [digest] });
+    const old = await database.reading.executeQuery<CallerKeyRow>({ ...byOldDigest, parameters: [digest] });
     const [rotated] = old.rows;
     return rotated === undefined ? null : keyByOldSecret(rotated);
   };

@@ -41,6 +41,7 @@ import { migration038 } from "./migrations/migration-038.ts";
 import { migration039 } from "./migrations/migration-039.ts";
 import { migration040 } from "./migrations/migration-040.ts";
 import { migration041 } from "./migrations/migration-041.ts";
+import { migration042 } from "./migrations/migration-042.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -85,6 +86,7 @@ export const migrations: Migrations = Object.freeze({
   "039": migration039,
   "040": migration040,
   "041": migration041,
+  "042": migration042,
 });
 
 /**

@@ -6,6 +6,15 @@ export interface PeopleTables {
   invitations: InvitationTable;
   admin_tokens: AdminTokenTable;
   password_resets: PasswordResetTable;
+  person_limits: PersonLimitTable;
+}
+
+/** Only where something limits them. It outlives a membership: who comes back finds it. Migration 042. */
+interface PersonLimitTable {
+  workspace_id: string;
+  user_id: string;
+  limits: string;
+  budget: string | null;
 }
 
 interface MemberTable {

@@ -1,7 +1,15 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
-import { type Budget, type LimitScope, nanoToUsd, type RateLimits, type ScopeKind, usdToNano } from "#core/index.ts";
+import {
+  type Budget,
+  type LimitScope,
+  nanoToUsd,
+  personScopeId,
+  type RateLimits,
+  type ScopeKind,
+  usdToNano,
+} from "#core/index.ts";
 
-/** The columns that hold what limits a workspace, group or key. */
+/** The columns that hold what limits a workspace, group, person or key. */
 export interface ScopeColumns {
   readonly limits: string;
   readonly budget: string | null;
@@ -22,6 +30,11 @@ export function limitScope(kind: ScopeKind, id: string, name: string, columns: S
     limits: Object.freeze(limits),
     budget: budget === null ? null : Object.freeze(budget),
   });
+}
+
+/** `name`: the workspace's slug and the person's address. */
+export function personScope(workspaceId: string, personId: string, name: string, columns: ScopeColumns): LimitScope {
+  return limitScope("person", personScopeId(workspaceId, personId), name, columns);
 }
 
 /** What is not given stays as it is; a budget of null is none. */

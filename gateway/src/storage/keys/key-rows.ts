@@ -1,7 +1,7 @@
 import type { ApiKey, Secret } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
-import { limitScope, patternsOf } from "../database/scope-columns.ts";
+import { limitScope, patternsOf, personScope } from "../database/scope-columns.ts";
 
 export type KeyRow = Row<"api_keys">;
 
@@ -17,6 +17,25 @@ export function namedKeys(connection: Connection) {
     .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
 }
 
+/** With what limits whoever it counts for. Nothing here is a parameter: it is compiled once. */
+export function callerKeys(connection: Connection) {
+  return namedKeys(connection)
+    .leftJoin("person_limits", (join) =>
+      join
+        .onRef("person_limits.workspace_id", "=", "api_keys.workspace_id")
+        .on((eb) => eb("person_limits.user_id", "=", eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id"))),
+    )
+    .leftJoin("auth_users as limited", "limited.id", "person_limits.user_id")
+    .select(["person_limits.limits as person_limits", "person_limits.budget as person_budget"])
+    .select("limited.email as limited_email");
+}
+
+export type CallerKeyRow = NamedKeyRow & {
+  readonly person_limits: string | null;
+  readonly person_budget: string | null;
+  readonly limited_email: string | null;
+};
+
 /** The bounds of a key that only admins widen, as they are stored: names with a comma between. */
 export function boundsText(names: readonly string[]): string {
   return names.join(",");
@@ -29,12 +48,12 @@ export function boundsOf(text: string): string[] {
 /** What nobody of the console made is bounded by whoever made it, in everything. */
 export const everyBound = "enabled,group,models,allowed_ips,expires_at,limits,budget,tags,capture";
 
-export function keyOf(row: NamedKeyRow): ApiKey {
+export function keyOf(row: CallerKeyRow): ApiKey {
   return Object.freeze(keyFields(row));
 }
 
 /** The same key as the secret before its last rotation opens it. */
-export function keyByOldSecret(row: NamedKeyRow): ApiKey {
+export function keyByOldSecret(row: CallerKeyRow): ApiKey {
   return Object.freeze({ ...keyFields(row), secretUntil: row.old_until ?? 0 });
 }
 
@@ -47,7 +66,7 @@ export function recognition(secret: Secret): Pick<KeyRow, "prefix" | "last_four"
 /** `sk-sluice-` and four characters that tell keys apart. */
 const prefixMax = 14;
 
-function keyFields(row: NamedKeyRow): ApiKey {
+function keyFields(row: CallerKeyRow): ApiKey {
   const tags: ApiKey["tags"] = JSON.parse(row.tags);
   return {
     id: row.id,
@@ -67,5 +86,15 @@ function keyFields(row: NamedKeyRow): ApiKey {
     capture: row.capture as ApiKey["capture"],
     ...(row.person_id === null ? {} : { personId: row.person_id }),
     ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
+    ...personScopeOf(row),
+  };
+}
+
+function personScopeOf(row: CallerKeyRow): Pick<ApiKey, "personScope"> {
+  const personId = row.person_id ?? row.owner_id;
+  if (personId === null || row.person_limits === null) return {};
+  const columns = { limits: row.person_limits, budget: row.person_budget };
+  return {
+    personScope: personScope(row.workspace_id, personId, `${row.workspace_slug}/${row.limited_email}`, columns),
   };
 }

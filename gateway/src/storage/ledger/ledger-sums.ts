@@ -15,7 +15,7 @@ export async function recentEntries(
   const second = sql<number>`at - at % 1000`;
   const rows = await database.kysely
     .selectFrom("ledger_entries")
-    .select(["workspace_id", "group_id", "key_id", second.as("second")])
+    .select(["workspace_id", "group_id", "key_id", "person_id", second.as("second")])
     .select((eb) => [
       sql<number>`sum(case when retry_index = 0 then 1 else 0 end)`.as("requests"),
       ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
@@ -23,7 +23,7 @@ export async function recentEntries(
     .where("ended_at", ">=", sinceMs)
     .where("ended_at", "<=", untilMs)
     .where("outcome", "!=", "rejected")
-    .groupBy(["workspace_id", "group_id", "key_id", second])
+    .groupBy(["workspace_id", "group_id", "key_id", "person_id", second])
     .orderBy(second)
     .orderBy("key_id")
     .execute();
@@ -31,6 +31,7 @@ export async function recentEntries(
     workspaceId: row.workspace_id,
     groupId: row.group_id,
     keyId: row.key_id,
+    ...(row.person_id === null ? {} : { personId: row.person_id }),
     at: Number(row.second),
     requests: Number(row.requests),
     tokens: tokenColumns.reduce((sum, column) => sum + Number(row[column]), 0),

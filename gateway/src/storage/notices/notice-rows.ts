@@ -1,5 +1,5 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
-import { storedRemark } from "@sluice/contract/words";
+import { limitScopes, storedRemark } from "@sluice/contract/words";
 import type { DueNotice, NoticeFields, StoredNotice, Vault } from "#ports/index.ts";
 import type { AuditedObject } from "../changes/audited-rows.ts";
 import type { Row } from "../database/schema.ts";
@@ -89,5 +89,5 @@ function lastOf(row: ToldRow): Notice["last"] {
 }
 
 function scopeOf(text: string | null): Notice["scope"] {
-  return text === "workspace" || text === "group" || text === "key" ? text : null;
+  return limitScopes.find((scope) => scope === text) ?? null;
 }

@@ -6,7 +6,7 @@ import type { AuditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { newColumns } from "../keys/key-fields.ts";
 import { keyObject } from "../keys/key-object.ts";
-import { everyBound, type KeyRow, keyOf, type NamedKeyRow, namedKeys } from "../keys/key-rows.ts";
+import { type CallerKeyRow, callerKeys, everyBound, type KeyRow, keyOf } from "../keys/key-rows.ts";
 import { keyCalled, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
 import { mayHoldKeys } from "./people-keys.ts";
 import { slugOf, type UserRow, userRow } from "./people-rows.ts";
@@ -19,7 +19,7 @@ export async function personKey(connection: Connection, digest: string): Promise
 }
 
 export async function keysOfPerson(connection: Connection, userId: string): Promise<readonly ApiKey[]> {
-  const rows = await namedKeys(connection)
+  const rows = await callerKeys(connection)
     .where("api_keys.person_id", "=", userId)
     .where("api_keys.revoked_at", "is", null)
     .orderBy("workspaces.slug")
@@ -35,18 +35,18 @@ export function isPersonDigest(digest: string): boolean {
 const personStart = personDigest("");
 const sessionStart = sessionDigest("");
 
-async function personRow(connection: Connection, digest: string): Promise<NamedKeyRow | null> {
+async function personRow(connection: Connection, digest: string): Promise<CallerKeyRow | null> {
   const query = digest.startsWith(sessionStart)
-    ? namedKeys(connection)
+    ? callerKeys(connection)
         .innerJoin("agent_sessions", "agent_sessions.key_id", "api_keys.id")
         .where("agent_sessions.id", "=", digest.slice(sessionStart.length))
-    : namedKeys(connection).where("digest", "=", digest);
+    : callerKeys(connection).where("digest", "=", digest);
   return (await query.executeTakeFirst()) ?? null;
 }
 
 /** As whom a key's sign-ins call; null: they may not now. */
 export async function personOfKey(connection: Connection, keyId: string): Promise<AgentPerson | null> {
-  const key = await namedKeys(connection)
+  const key = await callerKeys(connection)
     .innerJoin("auth_users", "auth_users.id", "api_keys.person_id")
     .select(["auth_users.email", "auth_users.name as person_name"])
     .where("api_keys.id", "=", keyId)

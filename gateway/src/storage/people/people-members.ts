@@ -1,12 +1,13 @@
 import type { LeaverKeys, Member } from "@sluice/contract/console";
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
+import type { AuditSource, MemberChange } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { endAgents } from "./agent-ends.ts";
 import { refuseFilePeople } from "./file-people.ts";
 import { settleKeys } from "./people-keys.ts";
+import { limitPerson, shownLimits } from "./people-limits.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { personOf, slugOf, userRow } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
@@ -17,21 +18,23 @@ export async function listMembers(connection: Connection, workspaceId: string): 
   return rows.map(memberOf);
 }
 
-export async function setMember(
+export async function updateMember(
   options: PeopleContext,
-  workspaceId: string,
-  userId: string,
-  role: WorkspaceRole,
+  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+  { role, ...limits }: MemberChange,
   auditSource: AuditSource,
 ): Promise<Member> {
   return await auditedWrite(options, auditSource, async (under) => {
     await refuseFileUser(under, userId);
-    if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
-    await putMember(under, { workspaceId, userId, role, keptSession: null });
-    await endAgents(under, { userId });
-    return memberOf(
-      await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirstOrThrow(),
-    );
+    if (role !== undefined) {
+      if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
+      await putMember(under, { workspaceId, userId, role, keptSession: null });
+      await endAgents(under, { userId });
+    }
+    await limitPerson(under, workspaceId, userId, limits);
+    const row = await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
+    if (row === undefined) throw noMember();
+    return memberOf(row);
   });
 }
 
@@ -97,7 +100,7 @@ export async function dropMember(under: AuditedWrite, { workspaceId, userId, key
   const { transaction, log } = under;
   const role = await roleOf(transaction, workspaceId, userId);
   if (role === null) {
-    throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
+    throw noMember();
   }
   await refuseOwnerless(transaction, workspaceId, userId);
   const slug = await slugOf(transaction, workspaceId);
@@ -125,6 +128,10 @@ export async function dropMember(under: AuditedWrite, { workspaceId, userId, key
   await endAgents(under, { userId });
   const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
   log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
+}
+
+function noMember(): Failure {
+  return new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
 }
 
 function ranks(role: WorkspaceRole | null): number {
@@ -162,8 +169,13 @@ function memberRows(connection: Connection, workspaceId: string) {
   return connection
     .selectFrom("members")
     .innerJoin("auth_users", "auth_users.id", "members.user_id")
+    .leftJoin("person_limits", (join) =>
+      join
+        .onRef("person_limits.workspace_id", "=", "members.workspace_id")
+        .onRef("person_limits.user_id", "=", "members.user_id"),
+    )
     .select(["auth_users.id", "auth_users.email", "auth_users.name", "auth_users.disabled"])
-    .select(["members.role", "members.since"])
+    .select(["members.role", "members.since", "person_limits.limits", "person_limits.budget"])
     .where("members.workspace_id", "=", workspaceId);
 }
 
@@ -174,6 +186,9 @@ function memberOf(row: {
   disabled: number;
   role: WorkspaceRole;
   since: number;
+  limits: string | null;
+  budget: string | null;
 }): Member {
-  return { ...personOf(row), role: row.role, since: Number(row.since), disabled: row.disabled === 1 };
+  const { role, since, disabled } = row;
+  return { ...personOf(row), role, since: Number(since), disabled: disabled === 1, ...shownLimits(row) };
 }

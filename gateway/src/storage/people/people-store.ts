@@ -2,7 +2,8 @@ import type { PeopleStore } from "#ports/index.ts";
 import { administratorExists, makeFirstAdministrator } from "./people-administrators.ts";
 import { createUser, setPassword } from "./people-creation.ts";
 import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
-import { listMembers, removeMember, setMember } from "./people-members.ts";
+import { limitedPeople } from "./people-limits.ts";
+import { listMembers, removeMember, updateMember } from "./people-members.ts";
 import { note } from "./people-notes.ts";
 import { type PeopleOptions, peopleContext } from "./people-options.ts";
 import { createReset, takeReset } from "./people-resets.ts";
@@ -29,7 +30,11 @@ export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {
     makeFirstAdministrator: (userId, auditSource) => makeFirstAdministrator(options, userId, auditSource),
     administratorExists: () => administratorExists(kysely),
     listMembers: (workspaceId) => listMembers(kysely, workspaceId),
-    setMember: (workspaceId, userId, role, auditSource) => setMember(options, workspaceId, userId, role, auditSource),
+    setMember: (workspaceId, userId, role, auditSource) =>
+      updateMember(options, { workspaceId, userId }, { role }, auditSource),
+    updateMember: (workspaceId, userId, change, auditSource) =>
+      updateMember(options, { workspaceId, userId }, change, auditSource),
+    limitedPeople: (filter, limit) => limitedPeople(kysely, filter, limit),
     removeMember: (workspaceId, userId, keys, auditSource) =>
       removeMember(options, { workspaceId, userId, keys }, auditSource),
     listInvitations: (workspaceId) => listInvitations(kysely, workspaceId, clock.now()),

@@ -3,7 +3,7 @@ import type { LimitedKeyFilter } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import { scopeColumns } from "../database/scope-columns.ts";
 import { contains } from "../database/text-search.ts";
-import { keyOf, namedKeys } from "../keys/key-rows.ts";
+import { callerKeys, keyOf } from "../keys/key-rows.ts";
 
 const noLimits = scopeColumns(undefined, null).limits;
 
@@ -13,7 +13,7 @@ export async function limitedKeys(
   filter: LimitedKeyFilter,
   limit: number,
 ): Promise<readonly ApiKey[]> {
-  let query = namedKeys(connection)
+  let query = callerKeys(connection)
     .where("api_keys.revoked_at", "is", null)
     .where((eb) => eb.or([eb("api_keys.limits", "!=", noLimits), eb("api_keys.budget", "is not", null)]))
     .orderBy("workspaces.slug")

@@ -1,13 +1,17 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type NanoUsd, personOfScope } from "#core/index.ts";
 import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
 import { type Connection, inSnapshot } from "../database/database.ts";
 import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 
 type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
 
-const columnOf = { workspace: "workspace_id", group: "group_id", key: "key_id" } as const;
+/** Stands in a rollup whose key changed hands within its hour. */
+const severalPeople = "*";
+
+const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
 
 /** Sums and latest entries of one moment: an entry is in both or in neither. */
 export async function spending(
@@ -27,10 +31,15 @@ export async function spending(
   });
 }
 
-/** Of a key few rows are read anyhow. */
-async function spentBy({ connection, flavour }: ReportContext, summed: readonly TimeSpan[], ask: SpendingAsk) {
+/** Of a key or a person few rows are read anyhow. */
+async function spentBy(
+  { connection, flavour }: ReportContext,
+  summed: readonly TimeSpan[],
+  ask: SpendingAsk,
+): Promise<Spent> {
   const { kind, id, from } = ask;
-  const end = ask.to ?? Number.MAX_SAFE_INTEGER;
+  if (kind === "person") return await spentByPerson(connection, ask);
+  const end = endOf(ask);
   const column = columnOf[kind];
   const row = await rollupsWithin(connection, flavour, {
     span: { from, to: Number.MAX_SAFE_INTEGER },
@@ -45,6 +54,56 @@ async function spentBy({ connection, flavour }: ReportContext, summed: readonly 
     ])
     .executeTakeFirst();
   return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
+}
+
+interface Spent {
+  readonly amount: NanoUsd;
+  readonly later: NanoUsd;
+}
+
+/** Of the hours in which a key changed hands, the entries say what was whose. */
+async function spentByPerson(connection: Connection, ask: SpendingAsk): Promise<Spent> {
+  const [workspaceId, personId] = personOfScope(ask.id);
+  const end = endOf(ask);
+  const whole = await connection
+    .selectFrom("usage_rollups")
+    .where("person_id", "=", personId)
+    .where("workspace_id", "=", workspaceId)
+    .where("hour", ">=", ask.from)
+    .select((eb) => [
+      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", "<", end).as("amount"),
+      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", ">=", end).as("later"),
+    ])
+    .executeTakeFirst();
+  const shared = await connection
+    .selectFrom("usage_rollups as r")
+    .innerJoin("ledger_entries as e", (join) =>
+      join
+        .onRef("e.key_id", "=", "r.key_id")
+        .onRef("e.group_id", "=", "r.group_id")
+        .onRef("e.workspace_id", "=", "r.workspace_id")
+        .onRef("e.model", "=", "r.model")
+        .onRef("e.provider", "=", "r.provider")
+        .onRef("e.at", ">=", "r.hour")
+        .on((eb) => eb("e.at", "<", eb("r.hour", "+", hourMs))),
+    )
+    .where("r.person_id", "=", severalPeople)
+    .where("r.workspace_id", "=", workspaceId)
+    .where("r.hour", ">=", ask.from)
+    .where("e.person_id", "=", personId)
+    .select((eb) => [
+      eb.fn.sum<number | null>("e.cost_nano_usd").filterWhere("r.hour", "<", end).as("amount"),
+      eb.fn.sum<number | null>("e.cost_nano_usd").filterWhere("r.hour", ">=", end).as("later"),
+    ])
+    .executeTakeFirst();
+  return {
+    amount: Number(whole?.amount ?? 0) + Number(shared?.amount ?? 0),
+    later: Number(whole?.later ?? 0) + Number(shared?.later ?? 0),
+  };
+}
+
+function endOf({ to }: SpendingAsk): number {
+  return to ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The day in which a period ends belongs to both sides of it. */
@@ -63,13 +122,13 @@ async function recentCosts(
 ): Promise<readonly RecentCost[]> {
   const rows = await connection
     .selectFrom("ledger_entries")
-    .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "cost_nano_usd"])
+    .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
     .where("ended_at", ">=", endedSince)
     .where("cost_nano_usd", ">", 0)
     .where((eb) =>
       eb.or(
         [...Map.groupBy(asks, ({ kind }) => kind)].map(([kind, of]) =>
-          eb(columnOf[kind], "in", [...new Set(of.map(({ id }) => id))]),
+          eb(columnOf[kind], "in", [...new Set(of.map(({ id }) => (kind === "person" ? personOfScope(id)[1] : id)))]),
         ),
       ),
     )
@@ -81,6 +140,7 @@ async function recentCosts(
     workspaceId: row.workspace_id,
     groupId: row.group_id,
     keyId: row.key_id,
+    ...(row.person_id === null ? {} : { personId: row.person_id }),
     costNanoUsd: row.cost_nano_usd,
   }));
 }

@@ -1,8 +1,8 @@
-import { Select, Stack, Tooltip } from "@mantine/core";
+import { Button, Group, Select, Stack, Tooltip } from "@mantine/core";
 import {
   type ConsoleWorkspace,
   type LeaverKeys,
-  type Member,
+  type MemberWithUsage,
   meets,
   type Need,
   type WorkspaceRole,
@@ -13,13 +13,15 @@ import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import type { Column } from "../../../components/data-table.tsx";
-import { When } from "../../../components/figures.tsx";
+import { Nothing, When } from "../../../components/figures.tsx";
 import { noticeUndo } from "../../../components/notice.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
+import { ExhaustedBudget } from "../workspace-status.tsx";
 
 interface Looker {
   readonly workspace: ConsoleWorkspace;
@@ -27,9 +29,11 @@ interface Looker {
   readonly held: Need;
   /** Their id. */
   readonly me: string;
+  /** Opens the limits of somebody, by id. */
+  readonly limit: (userId: string) => void;
 }
 
-export function memberColumns(looker: Looker): readonly Column<Member>[] {
+export function memberColumns(looker: Looker): readonly Column<MemberWithUsage>[] {
   return [
     {
       id: "name",
@@ -39,6 +43,7 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
         <span className="key-name">
           {member.id === looker.me ? t("workspaces.member.you", { name: nameOf(member) }) : nameOf(member)}{" "}
           {member.disabled && <StatusBadge status="disabled" />}
+          {member.exhausted_by === "person" && <ExhaustedBudget scope="person" />}
           <small>{member.email}</small>
         </span>
       ),
@@ -51,6 +56,18 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
       cell: (member) => <RoleSelect member={member} looker={looker} />,
     },
     {
+      id: "limits",
+      header: t("workspaces.limits"),
+      cell: (member) => limitWords(member.limits) || <Nothing word={t("workspaces.none")} />,
+    },
+    {
+      id: "budget",
+      header: t("workspaces.budget"),
+      sortBy: (member) => member.budget?.usd ?? null,
+      cell: (member) => (member.budget === null ? <Nothing word={t("workspaces.none")} /> : budgetWords(member.budget)),
+      align: "right",
+    },
+    {
       id: "since",
       header: t("workspaces.member.since"),
       sortBy: (member) => member.since,
@@ -61,13 +78,27 @@ export function memberColumns(looker: Looker): readonly Column<Member>[] {
       id: "do",
       header: t("workspaces.actions"),
       quiet: true,
-      cell: (member) => <RemoveMember member={member} looker={looker} />,
+      cell: (member) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          {meets(looker.held, "admin") && meets(looker.held, member.role) && (
+            <Button
+              variant="default"
+              size="compact-xs"
+              aria-label={t("workspaces.member.limitOf", { name: nameOf(member) })}
+              onClick={() => looker.limit(member.id)}
+            >
+              {t("workspaces.member.limit")}
+            </Button>
+          )}
+          <RemoveMember member={member} looker={looker} />
+        </Group>
+      ),
     },
   ];
 }
 
 interface MemberProps {
-  readonly member: Member;
+  readonly member: MemberWithUsage;
   readonly looker: Looker;
 }
 
@@ -143,6 +174,6 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
   );
 }
 
-function nameOf({ name, email }: Member): string {
+export function nameOf({ name, email }: Pick<MemberWithUsage, "name" | "email">): string {
   return name || email;
 }

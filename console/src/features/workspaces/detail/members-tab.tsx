@@ -13,6 +13,7 @@ import { heldIn, useSession } from "../../../session/session-context.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";
 import { memberColumns } from "./member-columns.tsx";
+import { MemberDrawer } from "./member-drawer.tsx";
 import { RolesSection } from "./roles-section.tsx";
 
 /** Who belongs to a workspace and what they may do there. */
@@ -23,7 +24,12 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
   const mayManage = may("admin", slug);
   const [invite, setInvite] = useUrlText("invite");
   const query = useCall("members.list", { params: { workspace: slug } });
-  const columns = useMemo(() => memberColumns({ workspace, held, me: user.id }), [workspace, held, user.id]);
+  const [limited, limit] = useUrlText("limits");
+  const columns = useMemo(
+    () => memberColumns({ workspace, held, me: user.id, limit }),
+    [workspace, held, user.id, limit],
+  );
+  const opened = mayManage ? query.data?.data.find((member) => member.id === limited) : undefined;
   const inviteButton = mayManage ? (
     <Button leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvite("1")}>
       {t("workspaces.member.invite")}
@@ -54,6 +60,9 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
       </Section>
       {mayManage && <InvitationsSection workspace={slug} held={held} />}
       <RolesSection />
+      {opened !== undefined && (
+        <MemberDrawer key={opened.id} workspace={workspace} member={opened} onClose={() => limit("")} />
+      )}
       {invite !== "" && mayManage && <InviteDialog workspace={workspace} held={held} onClose={() => setInvite("")} />}
     </Stack>
   );

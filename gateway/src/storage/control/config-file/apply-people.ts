@@ -7,6 +7,7 @@ import { endAgents } from "../../people/agent-ends.ts";
 import { type FilePeople, readFilePeople, writeFilePeople } from "../../people/file-people.ts";
 import { hashPassword } from "../../people/password.ts";
 import { insertUser } from "../../people/people-creation.ts";
+import { limitPerson } from "../../people/people-limits.ts";
 import { dropMember, putMember } from "../../people/people-members.ts";
 import { insertToken, removeToken } from "../../people/people-tokens.ts";
 import { changeUser } from "../../people/people-users.ts";
@@ -76,9 +77,10 @@ async function applyUsers(
       ids.push(id);
       if (user.administrator === true) await changeUser(context, id, { administrator: true });
       if (user.enabled !== false) await changeUser(context, id, { disabled: false });
-      for (const [place, { workspace, role }] of (user.workspaces ?? []).entries()) {
+      for (const [place, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
         const workspaceId = await workspaceIdOf(context, workspace, [...at, "workspaces", place, "workspace"]);
         await putMember(context, { workspaceId, userId: id, role, keptSession: null });
+        await limitPerson(context, workspaceId, id, { limits, budget });
       }
     });
   }

@@ -17,6 +17,7 @@ import {
   refuseTakenSecret,
   refuseTooManyKeys,
 } from "../../keys/key-rules.ts";
+import { ownerOfNew, refuseOwner } from "../../people/key-owners.ts";
 import { mayHoldKeys } from "../../people/people-keys.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { refuseFileOwned } from "../refusals.ts";
@@ -138,7 +139,7 @@ async function newRow(
     old_digest: null,
     old_until: null,
     person_id: null,
-    owner_id: wanted.owner ?? null,
+    owner_id: await ownerOfNew(transaction, workspaceId, wanted),
   };
 }
 
@@ -230,27 +231,6 @@ async function groupIdOf(connection: Connection, workspaceId: string, idOrName: 
       ? "This workspace has no group called default. Name the key's group."
       : "There is no such group in this workspace.";
   throw new Failure("not_found", message, { param: "group" });
-}
-
-async function refuseOwner(
-  connection: Connection,
-  workspaceId: string,
-  owner: string | null | undefined,
-  row: Pick<KeyRow, "service"> & Partial<KeyRow>,
-): Promise<void> {
-  if (owner === undefined || owner === null) return;
-  if (row.service === 1) {
-    throw new Failure("invalid_request", "A service token belongs to nobody.", { param: "owner" });
-  }
-  if (row.person_id != null) {
-    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins, and theirs already.`);
-  }
-  if (await mayHoldKeys(connection, workspaceId, owner)) return;
-  throw new Failure(
-    "invalid_request",
-    "`owner` must be somebody who makes keys in this workspace, or an administrator, and who is not disabled.",
-    { param: "owner" },
-  );
 }
 
 function refuseRevoked(row: KeyRow): void {

@@ -1,0 +1,53 @@
+import { Text } from "@mantine/core";
+import type { BudgetConfig, ConsoleWorkspace, LimitsConfig, Member } from "@sluice/contract";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { BudgetForm } from "../../../components/budget-form.tsx";
+import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { LimitsForm } from "../../../components/limits-form.tsx";
+import { t } from "../../../language/areas/workspaces.ts";
+import { afterWorkspaceChange } from "../workspace-routes.ts";
+import { nameOf } from "./member-columns.tsx";
+
+interface MemberDrawerProps {
+  readonly workspace: ConsoleWorkspace;
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
+/** What limits a person in a workspace, over their agents and their own keys together. */
+export function MemberDrawer({ workspace, member, onClose }: MemberDrawerProps) {
+  const [before] = useState(member);
+  const [limits, setLimits] = useState<LimitsConfig>(before.limits);
+  const [budget, setBudget] = useState<BudgetConfig | null>(before.budget);
+  const name = nameOf(before);
+  const update = useAct("members.update", {
+    inline: true,
+    invalidates: afterWorkspaceChange,
+    onDone: onClose,
+    done: t("workspaces.member.limitSaved", { name }),
+  });
+  const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
+  const changes = {
+    ...(differs(before.limits, limits) ? { limits } : {}),
+    ...(differs(before.budget, budget) ? { budget } : {}),
+  };
+  return (
+    <FormDrawer
+      opened
+      title={t("workspaces.member.limitOf", { name })}
+      verb={t("workspaces.member.limitSave")}
+      onClose={onClose}
+      onSubmit={() => update.mutate({ params: { workspace: workspace.slug, user: before.id }, body: changes })}
+      saving={update.isPending}
+      problem={update.error}
+      blocked={Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null}
+    >
+      <Text size="sm" c="dimmed">
+        {t("workspaces.member.limitHelp")}
+      </Text>
+      <LimitsForm value={limits} onChange={setLimits} wider={workspace.limits} />
+      <BudgetForm value={budget} onChange={setBudget} />
+    </FormDrawer>
+  );
+}
