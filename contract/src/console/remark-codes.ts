@@ -194,6 +194,7 @@ const auditTargetWords = {
   deployment: "deployment",
   group: "group",
   invitation: "invitation",
+  master_key: "master key",
   member: "member",
   model: "model",
   notice: "notice",

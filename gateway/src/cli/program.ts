@@ -13,6 +13,7 @@ import { addKeyRotate } from "./commands/key-rotate.ts";
 import { addLedgerExport } from "./commands/ledger-export.ts";
 import { addLedgerVerify } from "./commands/ledger-verify.ts";
 import { addLogin, addLogout, printToken } from "./commands/login.ts";
+import { addMasterKeys } from "./commands/master-key.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addProviderTest } from "./commands/provider-test.ts";
 import { addRestore } from "./commands/restore.ts";
@@ -84,6 +85,7 @@ export function createProgram(terminal: Terminal): Command {
   addServiceTokens(token, terminal);
   addLogin(program, terminal);
   addLogout(program, terminal);
+  addMasterKeys(program, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
   const catalogue = program.command("catalogue").description("keep prices current");

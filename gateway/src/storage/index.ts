@@ -61,4 +61,13 @@ export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
-export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken } from "./vault/vault.ts";
+export { givenMasterKey, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
+export {
+  addMasterKey,
+  confirmVault,
+  hasVault,
+  openVault,
+  openVaultOf,
+  retireMasterKeys,
+  SealBroken,
+} from "./vault/vault.ts";

@@ -40,6 +40,7 @@ export const audit = {
     deployment: "Deployment",
     group: "Group",
     invitation: "Invitation",
+    master_key: "Master key",
     member: "Member",
     model: "Model",
     notice: "Alert",

@@ -42,6 +42,7 @@ export const audit: Translation<typeof english> = {
     deployment: "部署",
     group: "分组",
     invitation: "邀请",
+    master_key: "主密钥",
     member: "成员",
     model: "模型",
     notice: "告警",

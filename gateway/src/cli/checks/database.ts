@@ -8,10 +8,9 @@ import {
   dataPaths,
   integrityFaults,
   openDatabase,
-  openVault,
+  openVaultOf,
   refuseLostDatabase,
   refuseMoved,
-  refuseOtherVault,
   schemaState,
 } from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
@@ -76,7 +75,7 @@ async function keyFits(database: Database, masterKey: string | null, dataDir: st
     return fail(name, "the database is there, its key file is not", advice);
   }
   try {
-    await refuseOtherVault(database, openVault({ masterKey, dataDir, mayMakeKey: false }));
+    await openVaultOf(database, { masterKey, dataDir, mayMakeKey: false });
     return ok(name, "the database was made with it");
   } catch (thrown) {
     return fail(name, failureLine(thrown), "start with the key that belongs to this database");

@@ -1,15 +1,7 @@
 import type { Environment } from "#config/index.ts";
 import { placeOf } from "#main.ts";
 import type { Clock } from "#ports/index.ts";
-import {
-  closeDatabase,
-  hasVault,
-  openPlace,
-  openVault,
-  postgresFacts,
-  refuseOtherVault,
-  schemaState,
-} from "#storage/index.ts";
+import { closeDatabase, hasVault, openPlace, openVaultOf, postgresFacts, schemaState } from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { processFindings } from "./process-lines.ts";
@@ -95,7 +87,7 @@ async function keyFinding(
   const name = "master key fits";
   try {
     if (!(await hasVault(database))) return ok(name, "the first start decides on it");
-    await refuseOtherVault(database, openVault({ masterKey: masterKey?.reveal() ?? null, dataDir, mayMakeKey: false }));
+    await openVaultOf(database, { masterKey: masterKey?.reveal() ?? null, dataDir, mayMakeKey: false });
     return ok(name, "the database was made with it");
   } catch (thrown) {
     return fail(name, failureLine(thrown), "bring back the key, or set SLUICE_MASTER_KEY to it");

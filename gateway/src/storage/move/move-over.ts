@@ -10,7 +10,7 @@ import { lockDirectory } from "../disk/journal-lock.ts";
 import { beginMove, endMove } from "../upkeep/half-moved.ts";
 import { markMoved } from "../upkeep/moved-mark.ts";
 import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
-import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { hasVault, openVaultOf } from "../vault/vault.ts";
 import { difference, sumsOf } from "./moved-sums.ts";
 import { copyTable, movedTables, setSequence } from "./moved-tables.ts";
 
@@ -72,7 +72,7 @@ async function refuseUnfitSource(source: Database, { from, masterKey }: MoveOpti
   if (!(await hasVault(source))) {
     throw new DataUnusable(`There is no installation to move in ${from.dataDir}: no gateway ever started on it.`);
   }
-  await refuseOtherVault(source, openVault({ masterKey, dataDir: from.dataDir, mayMakeKey: false }));
+  await openVaultOf(source, { masterKey, dataDir: from.dataDir, mayMakeKey: false });
 }
 
 async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> {

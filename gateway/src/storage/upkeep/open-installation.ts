@@ -9,7 +9,7 @@ import {
   refuseEmptyServerBeside,
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
-import { confirmVault, hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { confirmVault, hasVault, openVaultOf } from "../vault/vault.ts";
 import { refuseHalfMoved } from "./half-moved.ts";
 import { refuseMoved } from "./moved-mark.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
@@ -48,10 +48,10 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     // The key before the schema: what cannot be opened is not changed. A new key only when all else is there, so that
     // a first start that fails in the middle leaves nothing that looks like an earlier installation.
     const hadVault = await hasVault(database);
-    const openKey = () => openVault({ masterKey, dataDir: paths.dataDir, mayMakeKey: !hadVault });
-    if (hadVault) await refuseOtherVault(database, openKey());
+    const openKey = () => openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: !hadVault });
+    if (hadVault) await openKey();
     const upgrade = await upgraded(database, options);
-    const vault = openKey();
+    const vault = await openKey();
     await confirmVault(database, vault);
     return { database, vault, upgrade };
   } catch (thrown) {

@@ -6,7 +6,7 @@ import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
-import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { hasVault, openVaultOf } from "../vault/vault.ts";
 import { integrityFaults } from "./integrity.ts";
 
 export interface RestoreOptions {
@@ -65,7 +65,7 @@ async function checkedCopy(
     if (state === "newer") throw new SchemaTooNew(unknown);
     if (state === "empty") throw new DataUnusable(`${file} is not a database of Sluice. Nothing was changed.`);
     if (await hasVault(database)) {
-      await refuseOtherVault(database, openVault({ masterKey, dataDir: paths.dataDir, mayMakeKey: false }));
+      await openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: false });
     }
     return {
       schema: applied.at(-1) ?? "",

@@ -1,5 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { syncPath } from "../database/database-copy.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
@@ -14,13 +24,8 @@ const fileBytes = 32;
  * `mayMake` is false where a database was made with a key: a new one could open nothing in it.
  */
 export function masterKey(given: string | null, dataDir: string, mayMake = true): Uint8Array {
-  if (given !== null) {
-    if (given.length < givenCharactersMin) {
-      throw new Error(`The master key is too short: give at least ${givenCharactersMin} random characters.`);
-    }
-    return Buffer.from(given, "utf8");
-  }
-  const path = join(dataDir, "master.key");
+  if (given !== null) return givenMasterKey(given);
+  const path = keyFileIn(dataDir);
   const found = readKeyFile(path);
   if (found !== null) return found;
   if (mayMake) return makeKeyFile(path, dataDir);
@@ -29,6 +34,32 @@ export function masterKey(given: string | null, dataDir: string, mayMake = true)
       "be opened. Bring it back from a backup, or set SLUICE_MASTER_KEY.",
   );
 }
+
+/** A given master key as bytes. Throws when it is too short. */
+export function givenMasterKey(given: string): Uint8Array {
+  if (given.length < givenCharactersMin) {
+    throw new Error(`The master key is too short: give at least ${givenCharactersMin} random characters.`);
+  }
+  return Buffer.from(given, "utf8");
+}
+
+/** 32 random bytes, for a key file. */
+export function newMasterKey(): Uint8Array {
+  return randomBytes(fileBytes);
+}
+
+/** From the moment in which it appears, whole, the key file holds this one. */
+export function replaceKeyFile(dataDir: string, key: Uint8Array): void {
+  const draft = writeDraft(keyFileIn(dataDir), key);
+  try {
+    renameSync(draft, keyFileIn(dataDir));
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncPath(dataDir);
+}
+
+const keyFileIn = (dataDir: string) => join(dataDir, "master.key");
 
 function readKeyFile(path: string): Uint8Array | null {
   let text: string;
@@ -45,15 +76,8 @@ function readKeyFile(path: string): Uint8Array | null {
 
 function makeKeyFile(path: string, dataDir: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  const draft = writeDraft(path, newMasterKey());
   try {
-    const file = openSync(draft, "wx", 0o600);
-    try {
-      writeSync(file, `${randomBytes(fileBytes).toString("base64")}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
     linkUnlessThere(draft, path);
   } finally {
     rmSync(draft, { force: true });
@@ -62,6 +86,19 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
   const bytes = readKeyFile(path);
   if (bytes === null) throw new Error(`The key file ${path} went away while it was made.`);
   return bytes;
+}
+
+/** The file that is to become `path`, on the disk and readable by its owner only. */
+function writeDraft(path: string, key: Uint8Array): string {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return draft;
 }
 
 /** A link appears whole or not at all, and never replaces the key another process was first to make. */

@@ -4,7 +4,17 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "#core/index.ts";
-import { closeDatabase, confirmVault, migrate, openDatabase, openVault, SealBroken } from "../index.ts";
+import {
+  addMasterKey,
+  closeDatabase,
+  confirmVault,
+  migrate,
+  openDatabase,
+  openVault,
+  openVaultOf,
+  retireMasterKeys,
+  SealBroken,
+} from "../index.ts";
 
 const given = "a master key of at least thirty-two characters";
 
@@ -99,6 +109,65 @@ test("a database refuses a master key that is not the one it was made with", asy
   await confirmVault(database, vault);
   const other = openVault({ masterKey: `${given}!`, dataDir: directory.path });
   await expect(confirmVault(database, other)).rejects.toThrow("another master key");
+  await closeDatabase(database);
+});
+
+test("another master key opens the same vault, beside the first one until that is retired", async () => {
+  using directory = new Directory();
+  const dataDir = directory.path;
+  const database = openDatabase({ path: join(dataDir, "sluice.db") });
+  await migrate(database);
+  const vault = openVault({ masterKey: given, dataDir });
+  await confirmVault(database, vault);
+  const sealed = vault.seal(new Secret("upstream key"), "provider:a:secret");
+  const next = `${given} next`;
+  const opened = async (masterKey: string) => {
+    const found = await openVaultOf(database, { masterKey, dataDir });
+    return [found.open(sealed, "provider:a:secret").reveal(), found.digest("sk-1") === vault.digest("sk-1")];
+  };
+  const add = (by: string, added: string) => addMasterKey(database, { masterKey: by, dataDir }, Buffer.from(added));
+  await expect(opened(next)).rejects.toThrow("another master key");
+  await expect(add(next, `${given} third`)).rejects.toThrow("another master key");
+  await add(given, next);
+  await expect(add(given, next)).rejects.toThrow("already");
+  await expect(add(next, given)).rejects.toThrow("already");
+  for (const key of [given, next]) expect(await opened(key)).toEqual(["upstream key", true]);
+  await confirmVault(database, await openVaultOf(database, { masterKey: next, dataDir }));
+  expect(await retireMasterKeys(database, { masterKey: next, dataDir })).toBe(1);
+  expect(await retireMasterKeys(database, { masterKey: next, dataDir })).toBe(0);
+  expect(await opened(next)).toEqual(["upstream key", true]);
+  await expect(opened(given)).rejects.toThrow("another master key");
+  // And so on, from a key that was not the first; no more at a time than anybody needs.
+  for (let more = 0; more < 7; more++) await add(next, `${given} of ${more}`);
+  await expect(add(next, `${given} one too many`)).rejects.toThrow("retire the others first");
+  expect(await retireMasterKeys(database, { masterKey: `${given} of 3`, dataDir })).toBe(7);
+  expect(await opened(`${given} of 3`)).toEqual(["upstream key", true]);
+  const { value } = await database.kysely
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", "vault.roots")
+    .executeTakeFirstOrThrow();
+  expect(value).not.toContain(Buffer.from(given).toString("base64"));
+  await closeDatabase(database);
+});
+
+test("of two that add a master key at once one is refused, and neither key is lost unsaid", async () => {
+  using directory = new Directory();
+  const dataDir = directory.path;
+  const database = openDatabase({ path: join(dataDir, "sluice.db") });
+  await migrate(database);
+  await confirmVault(database, openVault({ masterKey: given, dataDir }));
+  const added = [`${given} a`, `${given} b`];
+  const ends = await Promise.allSettled(
+    added.map((key) => addMasterKey(database, { masterKey: given, dataDir }, Buffer.from(key))),
+  );
+  for (const [index, end] of ends.entries()) {
+    const opening = openVaultOf(database, { masterKey: added[index] ?? "", dataDir });
+    if (end.status === "fulfilled") await opening;
+    else await expect(opening).rejects.toThrow("another master key");
+  }
+  expect(ends.map(({ status }) => status)).toContain("fulfilled");
+  await openVaultOf(database, { masterKey: given, dataDir });
   await closeDatabase(database);
 });
 
