@@ -160,6 +160,27 @@ test("a list that cannot be read after the deadline gives nothing up: what it sh
   await videos.stop();
 });
 
+test("what a process sends that stood still for seven minutes after it had noted so is found in the vendor's list", async () => {
+  let stood = false;
+  await using town = await openTaskTown(1, {
+    create: () => {
+      if (!stood) town.clock.jump(420_000);
+      stood = true;
+      return "cut";
+    },
+    listsPrompts: true,
+    queuedMs: 1_200_000,
+  });
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, catOnRoof));
+  expect(made.state).toBe("unknown");
+  videos.start();
+  await passTime(town.clock, 1_500_000, 10_000);
+  const task = await videos.get("ws_1", made.id);
+  expect([task.upstreamId, task.state]).toEqual(["cgt-000001", "succeeded"]);
+  await videos.stop();
+});
+
 test("a process that stops in the middle of a look after the deadline decides nothing", async () => {
   let latencyMs = 0;
   await using town = await openTaskTown(1, { latencyMs: () => latencyMs, queuedMs: 0, runningMs: 60_000 });
