@@ -2,7 +2,7 @@ import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
 import type { AgentSignIn, Authenticator } from "#identity/index.ts";
-import type { Clock, Explainer, Ids, Observer, Spool, Tracing, UsageSum } from "#ports/index.ts";
+import type { AgentTelemetry, Clock, Explainer, Ids, Observer, Spool, Tracing, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
@@ -28,6 +28,8 @@ export interface ApiDependencies {
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
   /** What the agents of a group are to be set to; null: nothing is said. */
   readonly agentSettings: (groupId: string) => Promise<{ readonly text: string; readonly checksum: string } | null>;
+  /** Takes the telemetry of agents; null: it is dropped. */
+  readonly agentTelemetry: AgentTelemetry | null;
   /** Where the console is opened, without a slash at its end; null: at the address that callers use. */
   readonly consoleUrl: () => string | null;
   readonly relay: Relay;

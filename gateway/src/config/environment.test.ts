@@ -30,6 +30,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     accessLog: "all",
     http: "own",
     httpServer: "runtime",
+    agentTelemetry: "drop",
     authorities: [],
     webhookPlaces: [],
     egress: null,

@@ -44,6 +44,8 @@ export interface Environment {
   readonly httpServer: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
   readonly otlp: OtlpSettings | null;
+  /** What becomes of the telemetry that coding agents send: nothing, or it goes to the same place. */
+  readonly agentTelemetry: "drop" | "relay";
   /** Certificate authorities (PEM) that are believed beside the usual ones. */
   readonly authorities: readonly string[];
   /** Private places that webhooks may go to. */
@@ -129,6 +131,7 @@ export function readEnvironment(
     httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
+    agentTelemetry: reader.oneOf("SLUICE_AGENT_TELEMETRY", ["drop", "relay"]) ?? "drop",
     authorities: readAuthorities(reader),
     webhookPlaces: readWebhookPlaces(reader),
     egress: readEgress(reader),
@@ -196,6 +199,7 @@ const knownNames = [
   "SLUICE_HTTP",
   "SLUICE_HTTP_SERVER",
   "SLUICE_OTLP_ENDPOINT",
+  "SLUICE_AGENT_TELEMETRY",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",
   "SLUICE_BODY_MEMORY_MB",

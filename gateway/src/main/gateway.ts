@@ -38,7 +38,7 @@ import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
-import { openTelemetry } from "./open-telemetry.ts";
+import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { openProcesses } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
@@ -77,6 +77,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
   telemetry?.tellTo(observer);
+  const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics, observer });
 
   const providerClient = new ProviderClient(transport, clock);
   const signIn = openSignIn({ environment, control, transport, observer });
@@ -218,7 +219,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const apiDependencies: ApiDependencies = {
     authenticator,
     agentSignIn,
-    agentSettings: control.agents.settingsOf,
+    ...{ agentSettings: control.agents.settingsOf, agentTelemetry },
     consoleUrl: () => consoleOrigin(environment, opened?.console.port),
     relay,
     videos: media.videos,
@@ -309,7 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("database", () => control.close());
     ending.tell();
     told.flush();
-    await ending.step("telemetry", () => telemetry?.close());
+    await ending.step("telemetry", () => Promise.all([telemetry?.close(), agentTelemetry?.close()]));
     told.flush();
     ending.check();
   };

@@ -1,7 +1,7 @@
 import type { Environment } from "#config/index.ts";
 import type { Catalog, Provider } from "#core/index.ts";
-import type { Transport } from "#ports/index.ts";
-import { type Metrics, type OtlpExport, openOtlp } from "#telemetry/index.ts";
+import type { Observer, Transport } from "#ports/index.ts";
+import { type Metrics, type OtlpExport, openOtlp, openRelay, type TelemetryRelay } from "#telemetry/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Control } from "./control.ts";
 
@@ -36,6 +36,24 @@ export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExpo
     sluice_otlp_metric_exports_failed_total: () => counts.metricExportsFailed,
   });
   return otlp;
+}
+
+interface RelayOptions extends Pick<TelemetryOptions, "environment" | "control" | "transport" | "metrics"> {
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** null: the telemetry of agents is not passed on. */
+export async function openAgentTelemetry(options: RelayOptions): Promise<TelemetryRelay | null> {
+  const { environment, control, transport, metrics, observer } = options;
+  if (environment.otlp === null || environment.agentTelemetry !== "relay") return null;
+  const { clock, people } = control;
+  const emailOf = async (userId: string) => (await people.user(userId))?.email ?? null;
+  const relay = await openRelay({ settings: environment.otlp, clock, transport, observer, emailOf });
+  metrics.counts({
+    sluice_agent_telemetry_relayed_total: () => relay.counts.relayed,
+    sluice_agent_telemetry_lost_total: () => relay.counts.lost,
+  });
+  return relay;
 }
 
 type UpstreamFacts = ReturnType<Parameters<typeof openOtlp>[0]["upstreamOf"]>;

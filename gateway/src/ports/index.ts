@@ -2,6 +2,7 @@
  * ports: what the gateway needs from the world, as interfaces. Implemented by the edge modules, wired by main.
  */
 export * from "./agent-store.ts";
+export type { AgentTelemetry, RelayedTelemetry } from "./agent-telemetry.ts";
 export * from "./asset-resolver.ts";
 export * from "./asset-store.ts";
 export * from "./blob-store.ts";

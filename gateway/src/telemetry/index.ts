@@ -8,6 +8,7 @@
  *                 metric has a bound on its series, beyond which it counts under `other`.
  * mergeReports    the numbers of several workers made one.
  * openOtlp        sends traces, metrics and logs to a collector, as OpenTelemetry says. Loaded where an endpoint is set.
+ * openRelay       passes the telemetry of coding agents on to that collector, in the name of whoever they call for.
  * redacted        takes credentials out of whatever is about to be logged, by name and by looks.
  *
  * When the world is down: calls never throw and never wait. A reader of the log that stalls loses lines, told of later.
@@ -18,6 +19,6 @@ export { createLogWriter } from "./log-writer.ts";
 export { type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./metric-reports.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
-export { type OtlpExport, openOtlp, probeCollector } from "./open-otlp.ts";
+export { type OtlpExport, openOtlp, openRelay, probeCollector, type TelemetryRelay } from "./open-otlp.ts";
 export { isSecretHeader, redacted } from "./redacted.ts";
 export { isShownHeader } from "./shown-headers.ts";

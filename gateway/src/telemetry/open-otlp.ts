@@ -1,8 +1,10 @@
 import type { OtlpSignal } from "#ports/index.ts";
 import type { CollectorNetwork } from "./otlp/collector-client.ts";
 import type { OtlpExport as Opened, OtlpExportOptions } from "./otlp/otlp-export.ts";
+import type { TelemetryRelay as Relay, TelemetryRelayOptions } from "./otlp/telemetry-relay.ts";
 
 export type OtlpExport = Opened;
+export type TelemetryRelay = Relay;
 
 /** Loads OpenTelemetry's exporters, which nobody needs who exports nothing. Throws when a certificate cannot be read. */
 export async function openOtlp(options: OtlpExportOptions): Promise<OtlpExport> {
@@ -18,4 +20,10 @@ export async function probeCollector(
 ): Promise<string | null> {
   const late = await import("./otlp/probe-collector.ts");
   return await late.probeCollector(signal, kind, network);
+}
+
+/** Passes the telemetry of agents on to the same collector. Throws when a certificate cannot be read. */
+export async function openRelay(options: TelemetryRelayOptions): Promise<TelemetryRelay> {
+  const late = await import("./otlp/telemetry-relay.ts");
+  return await late.TelemetryRelay.open(options);
 }

@@ -166,6 +166,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
       randomBytes: (size) => new Uint8Array(size),
     }),
     agentSettings: async () => null,
+    agentTelemetry: null,
     consoleUrl: () => null,
     relay,
     publicUrl: () => null,

@@ -225,6 +225,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     authenticator: { authenticate: () => unasked("a secret") },
     agentSignIn: unreached("sign-ins of agents"),
     agentSettings: async () => null,
+    agentTelemetry: null,
     consoleUrl: () => null,
     relay,
     videos: unreached("videos"),

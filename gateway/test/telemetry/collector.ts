@@ -55,6 +55,8 @@ export class Collector {
   readonly metricExports: CollectedPoint[][] = [];
   readonly logs: CollectedLog[] = [];
   readonly arrived: Arrived[] = [];
+  /** Of each list of log records. */
+  readonly resources: Attributes[] = [];
   /** What it answers instead of taking anything; null: it takes all. */
   refusal: (() => Response | Promise<Response>) | null = null;
   readonly #server: Bun.Server<undefined>;
@@ -137,7 +139,8 @@ export class Collector {
     this.metricExports.push(points);
   }
 
-  #takeLogs({ scopeLogs }: WireResource): void {
+  #takeLogs({ resource, scopeLogs }: WireResource): void {
+    this.resources.push(attributesOf(resource?.attributes));
     for (const record of (scopeLogs ?? []).flatMap((scope) => scope.logRecords ?? [])) {
       this.logs.push({
         body: record.body?.stringValue ?? "",

@@ -30,6 +30,21 @@ export const telemetryBounds = {
   traceTextMax: 1_024,
   /** Of an answer of a collector, in a log line. */
   collectorWordsMax: 200,
+  /** The telemetry of agents that waits to be passed on: messages of a signal, bytes of all, and how long for more of the same caller. */
+  relayedMessagesMax: 500,
+  relayedBytesMax: 8 * 1024 * 1024,
+  relayedBatchMax: 50,
+  relayedDelayMs: 1_000,
+  /** What is looked at in one message; more is no telemetry. JSON is read at once. */
+  relayedFieldsMax: 40_000,
+  relayedResourcesMax: 1_000,
+  relayedDepthMax: 32,
+  relayedJsonBytesMax: 256 * 1024,
+  /** Behind a message of so many bytes others have their turn. */
+  relayedTurnBytes: 64 * 1024,
+  /** Addresses of people, and how long each is gone by. */
+  relayedEmailsMax: 10_000,
+  relayedEmailMs: 300_000,
   /** An answer of a collector. */
   collectorAnswerBytesMax: 64 * 1024,
 } as const;

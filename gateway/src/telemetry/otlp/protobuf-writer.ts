@@ -3,8 +3,13 @@
  * each text by the character; at thousands of spans a second that is most of what telemetry costs.
  */
 export class ProtobufWriter {
-  #bytes = Buffer.allocUnsafe(64 * 1024);
+  #bytes: Buffer;
   #length = 0;
+
+  /** `size`: bytes to begin with. */
+  constructor(size = 64 * 1024) {
+    this.#bytes = Buffer.allocUnsafe(size);
+  }
 
   get length(): number {
     return this.#length;

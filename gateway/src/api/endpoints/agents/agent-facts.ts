@@ -1,21 +1,27 @@
+import { wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import { authenticated } from "../../authenticated.ts";
-import { readBytes } from "../../body.ts";
+import { readBytes, readPieces } from "../../body.ts";
 import type { BodyRules } from "../../body-rules.ts";
 import type { Endpoint, Exchange } from "../../dependencies.ts";
+import { originOf } from "../../origin.ts";
 import { guardHeaders } from "./oauth-answer.ts";
 import { protocolText } from "./protocol-text.ts";
+import { withTelemetry } from "./telemetry-settings.ts";
 
 export const settingsPath = "/managed/settings";
 export const bootstrapPath = "/user/bootstrap";
 export const protocolPath = "/protocol";
 export const helloPath = "/api/hello";
-export const telemetryPaths = ["/v1/metrics", "/v1/logs", "/v1/traces"] as const;
+const telemetrySignals = ["metrics", "logs", "traces"] as const;
+export const telemetryPaths = telemetrySignals.map((signal) => `/v1/${signal}`);
 
 /** GET: what the caller's group says that agents are to be set to. 404: it says nothing, and an agent starts all the same. */
 export const managedSettings: Endpoint = async (dependencies, exchange) => {
   const { group } = await authenticated(dependencies, exchange);
-  const settings = await dependencies.agentSettings(group.id);
+  const own = await dependencies.agentSettings(group.id);
+  const { agentTelemetry } = dependencies;
+  const settings = agentTelemetry === null ? own : withTelemetry(own, agentTelemetry, originOf(dependencies, exchange));
   if (settings === null) throw new Failure("not_found", "No settings are managed for this group.");
   const { checksum, text } = settings;
   // An agent sends the hash of nothing before it has anything: only the very same value is a match, and `*` is none.
@@ -49,19 +55,35 @@ export const protocol: Endpoint = (_dependencies, exchange) =>
 export const hello: Endpoint = (_dependencies, exchange) =>
   new Response(null, { status: 200, headers: headersOf(exchange) });
 
-/** POST: telemetry of agents (OTLP over HTTP). It is taken, whatever it is, and not kept. */
+/**
+ * POST: telemetry of agents (OTLP over HTTP). Whatever it is, the answer is 200, before anything is done with it: an agent that is refused
+ * tries again for the rest of its run.
+ */
 export const takeTelemetry: Endpoint = async (dependencies, exchange) => {
-  await authenticated(dependencies, exchange);
+  const principal = await authenticated(dependencies, exchange);
+  const { agentTelemetry } = dependencies;
+  const signal = telemetrySignals.find((each) => exchange.request.url.split("?", 1)[0]?.endsWith(`/v1/${each}`));
   const place = dependencies.bodyRoom.open();
   try {
-    await readBytes(exchange, place, telemetryBody);
+    if (agentTelemetry === null || signal === undefined || !agentTelemetry.takes(signal)) {
+      await readBytes(exchange, place, droppedTelemetry);
+    } else {
+      const body = await readPieces(dependencies, exchange, place, relayedTelemetry);
+      const isJson = exchange.request.headers.get("content-type")?.includes("json") === true;
+      agentTelemetry.take({ signal, isJson, body: wholeOf(body).slice(), principal });
+    }
+  } catch (thrown) {
+    // Packed in a way that nobody can unpack.
+    if (!(thrown instanceof Failure) || !junk.has(thrown.code)) throw thrown;
   } finally {
     place.release();
   }
   return new Response(null, { status: 200, headers: headersOf(exchange) });
 };
 
-const telemetryBody: BodyRules = { bytesMax: bounds.agentTelemetryBytesMax, packed: false };
+const junk: ReadonlySet<string> = new Set(["invalid_request", "invalid_json", "unsupported_media_type"]);
+const droppedTelemetry: BodyRules = { bytesMax: bounds.agentTelemetryBytesMax, packed: false };
+const relayedTelemetry: BodyRules = { bytesMax: bounds.agentTelemetryBytesMax, packed: true };
 
 function headersOf({ requestId }: Pick<Exchange, "requestId">): Record<string, string> {
   return { "x-request-id": requestId, ...guardHeaders };

@@ -1,0 +1,188 @@
+import { bounds } from "#core/index.ts";
+import type { RelayedTelemetry } from "#ports/index.ts";
+import { ProtobufWriter } from "./protobuf-writer.ts";
+import { type Attribution, saysWho, Unreadable } from "./relayed-names.ts";
+
+/** Where attributes stand in a message of opentelemetry/proto, and in which of its fields there are more. */
+interface Shape {
+  readonly attributes?: number;
+  readonly inside?: Readonly<Record<number, Shape>>;
+  /** The field of its resource, which there is one of. */
+  readonly resourceField?: number;
+  /** A resource: the gateway's attributes are put into it. */
+  readonly resource?: true;
+}
+
+const resource: Shape = { attributes: 1, resource: true };
+const scope: Shape = { attributes: 3 };
+const scoped = (record: Shape): Shape => ({
+  inside: { 1: { resourceField: 1, inside: { 1: resource, 2: { inside: { 1: scope, 2: record } } } } },
+});
+const numbers: Shape = { inside: { 1: { attributes: 7, inside: { 5: { attributes: 7 } } } } };
+
+const shapes: Readonly<Record<RelayedTelemetry["signal"], Shape>> = {
+  traces: scoped({ attributes: 9, inside: { 11: { attributes: 3 }, 13: { attributes: 4 } } }),
+  logs: scoped({ attributes: 6 }),
+  metrics: scoped({
+    attributes: 12,
+    inside: {
+      5: numbers,
+      7: numbers,
+      9: { inside: { 1: { attributes: 9, inside: { 8: { attributes: 7 } } } } },
+      10: { inside: { 1: { attributes: 1, inside: { 11: { attributes: 7 } } } } },
+      11: { inside: { 1: { attributes: 7 } } },
+    },
+  }),
+};
+
+/**
+ * An export request as protobuf, with its resources attributed by the gateway. What says in its records who somebody is becomes what the
+ * gateway says, or goes. Everything else is passed byte for byte. Throws Unreadable; how many fields are looked at has a bound.
+ */
+export function attributedProtobuf(
+  bytes: Uint8Array,
+  signal: RelayedTelemetry["signal"],
+  said: Attribution,
+): Uint8Array {
+  return new Rewriting(bytes, said).whole(shapes[signal]);
+}
+
+/** Letters and digits that no name of ours begins with are left out: every other byte may stand before one. */
+const mayBegin: ReadonlySet<number> = new Set(
+  Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => {
+    const letter = String.fromCharCode(byte).toLowerCase();
+    return !/[a-z0-9]/.test(letter) || "uesi".includes(letter);
+  }),
+);
+
+class Rewriting {
+  readonly #bytes: Uint8Array;
+  readonly #view: Buffer;
+  readonly #own: ReadonlyMap<string, Uint8Array>;
+  #at = 0;
+  #fields = 0;
+  #resources = 0;
+
+  constructor(bytes: Uint8Array, said: Attribution) {
+    this.#bytes = bytes;
+    this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#own = new Map(Object.entries(said).map(([key, value]) => [key, keyValue(key, value)]));
+  }
+
+  whole(shape: Shape): Uint8Array {
+    const parts = this.#message(this.#bytes.length, shape);
+    return parts === null ? this.#bytes : Buffer.concat(parts);
+  }
+
+  /** From where the reading stands to `end`. null: it stays as it is. */
+  #message(end: number, shape: Shape): Uint8Array[] | null {
+    const parts: Uint8Array[] = [];
+    let keptFrom = this.#at;
+    let hasResource = false;
+    while (this.#at < end) {
+      const start = this.#at;
+      const { field, length } = this.#field(end);
+      if (length === null) continue;
+      const inside = shape.inside?.[field];
+      let instead: Uint8Array[] | null = null;
+      if (field === shape.attributes) instead = this.#attribute(this.#at + length, shape.resource === true);
+      else if (inside !== undefined) {
+        // Of two some read the last, and some both.
+        if (inside.resource === true && hasResource) throw new Unreadable("it has a resource twice");
+        hasResource ||= inside.resource === true;
+        instead = this.#message(this.#at + length, inside);
+      } else this.#at += length;
+      if (instead === null) continue;
+      parts.push(this.#bytes.subarray(keptFrom, start), ...framed(field, instead));
+      keptFrom = this.#at;
+    }
+    if (this.#at !== end) throw new Unreadable("a field ends behind its message");
+    const more = shape.resource === true ? this.#ownResource() : [];
+    const { resourceField } = shape;
+    if (resourceField !== undefined) {
+      if (++this.#resources > bounds.relayedResourcesMax)
+        throw new Unreadable("it has more resources than telemetry has");
+      if (!hasResource) more.push(...framed(resourceField, this.#ownResource()));
+    }
+    if (parts.length === 0 && more.length === 0) return null;
+    return [...parts, this.#bytes.subarray(keptFrom, end), ...more];
+  }
+
+  #ownResource(): Uint8Array[] {
+    return [...this.#own.values()].flatMap((own) => framed(1, [own]));
+  }
+
+  /** A KeyValue. null: it stays; empty: it goes. */
+  #attribute(end: number, inResource: boolean): Uint8Array[] | null {
+    let [keyAt, keyLength] = [0, 0];
+    while (this.#at < end) {
+      const { field, length } = this.#field(end);
+      if (length === null) continue;
+      // Of two the last counts.
+      if (field === 1) [keyAt, keyLength] = [this.#at, length];
+      this.#at += length;
+    }
+    if (this.#at !== end) throw new Unreadable("an attribute ends behind its message");
+    // Most names are seen not to matter by their first letter.
+    if (keyLength === 0 || !mayBegin.has(this.#bytes[keyAt] ?? 0)) return null;
+    const key = this.#view.toString("utf8", keyAt, keyAt + Math.min(keyLength, bounds.traceTextMax));
+    if (!saysWho(key)) return null;
+    const own = inResource ? undefined : this.#own.get(key);
+    return own === undefined ? [] : [own];
+  }
+
+  /** Reads a tag, and a length, or passes what has none. */
+  #field(end: number): { readonly field: number; readonly length: number | null } {
+    if (++this.#fields > bounds.relayedFieldsMax) throw new Unreadable("it has more fields than telemetry has");
+    const tag = this.#varint(end);
+    const field = Math.floor(tag / 8);
+    let length: number | null = null;
+    switch (tag % 8) {
+      case 0:
+        this.#varint(end);
+        break;
+      case 1:
+        this.#at += 8;
+        break;
+      case 2:
+        length = this.#varint(end);
+        break;
+      case 5:
+        this.#at += 4;
+        break;
+      default:
+        throw new Unreadable("it is no protobuf");
+    }
+    if (field === 0 || this.#at + (length ?? 0) > end) throw new Unreadable("a field ends behind its message");
+    return { field, length };
+  }
+
+  #varint(end: number): number {
+    let value = 0;
+    for (let scale = 1, count = 0; count < 10; count++, scale *= 128) {
+      if (this.#at >= end) break;
+      const byte = this.#bytes[this.#at++] ?? 0;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+    throw new Unreadable("it is no protobuf");
+  }
+}
+
+/** Nothing, for what is empty: an attribute that goes. */
+function framed(field: number, parts: readonly Uint8Array[]): Uint8Array[] {
+  if (parts.length === 0) return [];
+  const writer = new ProtobufWriter(32);
+  writer.tag(field, 2);
+  writer.varint(parts.reduce((sum, part) => sum + part.length, 0));
+  return [writer.taken(), ...parts];
+}
+
+function keyValue(key: string, value: string): Uint8Array {
+  const inner = new ProtobufWriter(64);
+  inner.text(1, value);
+  const writer = new ProtobufWriter(64);
+  writer.text(1, key);
+  writer.message(2, inner);
+  return writer.taken();
+}

@@ -1,0 +1,174 @@
+import { BoundedMap, bounds, LastingFault, type Principal } from "#core/index.ts";
+import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
+import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
+import { ExportQueue } from "./export-queue.ts";
+import { attributedJson } from "./relayed-json.ts";
+import { type Attribution, Unreadable } from "./relayed-names.ts";
+import { attributedProtobuf } from "./relayed-protobuf.ts";
+
+type RelayedSignal = RelayedTelemetry["signal"];
+
+export interface TelemetryRelayOptions extends CollectorNetwork {
+  readonly settings: OtlpSettings;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  /** The address of a user; null: there is none any more. */
+  readonly emailOf: (userId: string) => Promise<string | null>;
+}
+
+/** Messages of agents that the collector took, and those that never came there. */
+interface RelayCounts {
+  relayed: number;
+  lost: number;
+}
+
+const signals = ["traces", "metrics", "logs"] as const;
+
+/**
+ * The telemetry of coding agents on its way to the collector of the gateway's own. Taking a message is a push onto a bounded queue and
+ * never fails; whose it is, is looked up when it is sent. The agent's own word on that is replaced.
+ */
+export class TelemetryRelay implements AgentTelemetry {
+  readonly counts: RelayCounts = { relayed: 0, lost: 0 };
+  readonly #options: TelemetryRelayOptions;
+  readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry>>;
+  readonly #emails: BoundedMap<string, string>;
+  #bytes = 0;
+  #closed = false;
+
+  private constructor(options: TelemetryRelayOptions, clients: ReadonlyMap<RelayedSignal, CollectorClient>) {
+    this.#options = options;
+    const life = { clock: options.clock, ms: bounds.relayedEmailMs };
+    this.#emails = new BoundedMap(bounds.relayedEmailsMax, { life });
+    this.#queues = new Map([...clients].map(([signal, client]) => [signal, this.#queueOf(signal, client)]));
+  }
+
+  /** Throws when a certificate cannot be read. */
+  static async open(options: TelemetryRelayOptions): Promise<TelemetryRelay> {
+    const clients = new Map<RelayedSignal, CollectorClient>();
+    for (const signal of signals) {
+      const own = options.settings[signal];
+      if (own !== null) clients.set(signal, await CollectorClient.open(own, options));
+    }
+    return new TelemetryRelay(options, clients);
+  }
+
+  takes(signal: RelayedSignal): boolean {
+    return this.#queues.has(signal);
+  }
+
+  take(message: RelayedTelemetry): void {
+    const queue = this.#queues.get(message.signal);
+    if (queue === undefined || this.#closed || message.body.length === 0) return;
+    if (queue.waiting >= bounds.relayedMessagesMax || this.#bytes + message.body.length > bounds.relayedBytesMax) {
+      this.counts.lost++;
+      return;
+    }
+    this.#bytes += message.body.length;
+    queue.add(message);
+  }
+
+  /** Sends what waits, within a bound. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const late = Promise.withResolvers<void>();
+    const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
+    await Promise.race([Promise.all([...this.#queues.values()].map((queue) => queue.flush())), late.promise]);
+    stop();
+  }
+
+  #queueOf(signal: RelayedSignal, client: CollectorClient): ExportQueue<RelayedTelemetry> {
+    const { clock, observer } = this.#options;
+    const fault = new LastingFault({
+      clock,
+      observer,
+      level: "warn",
+      fault: `The telemetry collector does not take ${signal} of agents; what it misses is not kept. Calls are not affected.`,
+      over: `The telemetry collector takes ${signal} of agents again.`,
+    });
+    const batchMax = bounds.relayedBatchMax;
+    return new ExportQueue({
+      clock,
+      batch: { delayMs: bounds.relayedDelayMs, timeoutMs: 0, queueMax: bounds.relayedMessagesMax, batchMax },
+      send: async (messages) => {
+        try {
+          for (const { bodies, isJson } of await this.#readied(messages)) {
+            const { problem } = await client.send(Buffer.concat(bodies), isJson ? "http/json" : "http/protobuf");
+            this.counts[problem === null ? "relayed" : "lost"] += bodies.length;
+            if (problem === null) fault.passed();
+            else fault.failed({ problem });
+          }
+          return true;
+        } finally {
+          for (const { body } of messages) this.#bytes -= body.length;
+        }
+      },
+      onLost: (count, why) => {
+        this.counts.lost += count;
+        if (why === "full") fault.failed({ dropped: count });
+      },
+    });
+  }
+
+  /**
+   * Export requests of protobuf are one when they stand one behind the other. Those of one caller are: what the collector refuses of
+   * somebody is nobody else's loss.
+   */
+  async #readied(messages: readonly RelayedTelemetry[]): Promise<readonly Export[]> {
+    const joined = new Map<string, Export>();
+    const alone: Export[] = [];
+    for (const message of messages) {
+      const body = await this.#attributed(message);
+      const { isJson, principal } = message;
+      const before = joined.get(principal.key.id);
+      if (body === null) this.counts.lost++;
+      else if (isJson) alone.push({ bodies: [body], isJson });
+      else if (before === undefined) joined.set(principal.key.id, { bodies: [body], isJson });
+      else before.bodies.push(body);
+      // Each is bounded work; many of them are not one turn.
+      if (message.body.length > bounds.relayedTurnBytes) await this.#pause();
+    }
+    return [...joined.values(), ...alone];
+  }
+
+  /** null: nobody can read it. */
+  async #attributed({ body, signal, isJson, principal }: RelayedTelemetry): Promise<Uint8Array | null> {
+    const said = await this.#said(principal);
+    try {
+      return isJson ? attributedJson(body, signal, said) : attributedProtobuf(body, signal, said);
+    } catch (thrown) {
+      if (thrown instanceof Unreadable) return null;
+      throw thrown;
+    }
+  }
+
+  async #said({ person, workspace, group, key }: Principal): Promise<Attribution> {
+    const place = {
+      "sluice.workspace": workspace.slug,
+      "sluice.workspace.id": workspace.id,
+      "sluice.group": group.name,
+      "sluice.key.id": key.id,
+    };
+    if (person === null) return place;
+    const email = await this.#emailOf(person);
+    return { "user.id": person, ...(email === null ? {} : { "user.email": email }), ...place };
+  }
+
+  async #emailOf(userId: string): Promise<string | null> {
+    const known = this.#emails.get(userId);
+    if (known !== undefined) return known;
+    const found = await this.#options.emailOf(userId).catch(() => null);
+    if (found !== null) this.#emails.set(userId, found);
+    return found;
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#options.clock.after(0, resolve));
+  }
+}
+
+interface Export {
+  readonly bodies: Uint8Array[];
+  readonly isJson: boolean;
+}

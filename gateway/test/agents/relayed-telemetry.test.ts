@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { readEnvironment } from "#config/index.ts";
+import { until } from "../../../test/until.ts";
+import { aliceKey } from "../started-gateway.ts";
+import { Collector } from "../telemetry/collector.ts";
+import { type AgentGround, type Person, startAgentGround } from "./agent-ground.ts";
+import { ScriptedAgent } from "./scripted-agent.ts";
+
+let collector: Collector;
+let ground: AgentGround;
+let bob: Person;
+let token: string;
+beforeAll(async () => {
+  collector = new Collector();
+  // The gateway's own is left out here: what comes is of agents.
+  const { otlp, agentTelemetry } = readEnvironment({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_TIMEOUT: "20",
+    OTEL_TRACES_EXPORTER: "none",
+    OTEL_BLRP_SCHEDULE_DELAY: "3600000",
+    OTEL_METRIC_EXPORT_INTERVAL: "3600000",
+    SLUICE_AGENT_TELEMETRY: "relay",
+  });
+  ground = await startAgentGround({ environment: { otlp, agentTelemetry } });
+  bob = await ground.invited("bob", "member");
+  const agent = new ScriptedAgent(ground.gateway.url);
+  const { body } = await agent.device();
+  await ground.approve(bob, body.user_code);
+  token = (await agent.poll(body.device_code)).body.access_token;
+});
+afterAll(async () => {
+  await ground.stop();
+  await collector.stop();
+});
+
+const eve = { key: "user.email", value: { stringValue: "eve@example.com" } };
+const oneLog = (text: string) => ({
+  resourceLogs: [
+    {
+      resource: { attributes: [{ key: "service.name", value: { stringValue: "claude-code" } }, eve] },
+      scopeLogs: [{ logRecords: [{ severityNumber: 9, body: { stringValue: text }, attributes: [eve] }] }],
+    },
+  ],
+});
+
+const send = async (path: string, body: Uint8Array | string, headers: Record<string, string> = {}, secret = token) => {
+  const sent = { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers };
+  const answer = await fetch(ground.gateway.url + path, { method: "POST", headers: sent, body });
+  return [answer.status, await answer.text()];
+};
+
+const counted = async (name: string) => {
+  const text = await (await ground.gateway.get("/metrics")).text();
+  return Number(new RegExp(`^sluice_agent_telemetry_${name}_total (\\S+)$`, "m").exec(text)?.[1]);
+};
+
+const logged = (text: string) => collector.logs.find(({ body }) => body === text);
+
+test("an agent's telemetry comes to the collector, packed or not, in the name of its person", async () => {
+  expect(await send("/v1/logs", JSON.stringify(oneLog("plain")))).toEqual([200, ""]);
+  const packed = gzipSync(JSON.stringify(oneLog("packed")));
+  expect(await send("/v1/logs", packed, { "content-encoding": "gzip" })).toEqual([200, ""]);
+  expect(await send("/v1/logs", JSON.stringify(oneLog("a key's")), {}, aliceKey)).toEqual([200, ""]);
+  await until(() => logged("plain") !== undefined && logged("packed") !== undefined && logged("a key's") !== undefined);
+  expect(logged("packed")?.attributes).toEqual({ "user.email": "bob@example.com" });
+  // A key of nobody's: nobody is named.
+  expect(logged("a key's")?.attributes).toEqual({});
+  expect(collector.resources).toContainEqual({
+    "service.name": "claude-code",
+    "user.id": bob.userId,
+    "user.email": "bob@example.com",
+    "sluice.workspace": "acme",
+    "sluice.workspace.id": ground.workspace,
+    "sluice.group": "default",
+    "sluice.key.id": expect.any(String),
+  });
+  expect(JSON.stringify(collector.resources)).not.toContain("eve");
+});
+
+test("protobuf goes on as protobuf, and what nobody can read is counted; the agent is told 200 whatever it sends", async () => {
+  const lost = await counted("lost");
+  const binary = { "content-type": "application/x-protobuf" };
+  // An empty list of resources, then a resource with nothing in it.
+  expect(await send("/v1/metrics", Uint8Array.from([10, 0]), binary)).toEqual([200, ""]);
+  expect(await send("/v1/metrics", "junk", binary)).toEqual([200, ""]);
+  expect(await send("/v1/metrics", "junk", { ...binary, "content-encoding": "gzip" })).toEqual([200, ""]);
+  expect(await send("/v1/metrics", "junk", { "content-encoding": "made-up" })).toEqual([200, ""]);
+  // Nobody collects them here.
+  expect(await send("/v1/traces", Uint8Array.from([10, 0]), binary)).toEqual([200, ""]);
+  await until(async () => (await counted("lost")) === lost + 1);
+  await until(() => collector.arrived.some(({ path }) => path === "/v1/metrics"));
+  expect(collector.arrived.some(({ path }) => path === "/v1/traces")).toBe(false);
+});
+
+test("a collector that refuses costs the agent nothing, and what it did not take is counted", async () => {
+  const lost = await counted("lost");
+  collector.refusal = () => new Response(null, { status: 503 });
+  expect(await send("/v1/logs", JSON.stringify(oneLog("never")))).toEqual([200, ""]);
+  await until(async () => (await counted("lost")) === lost + 1);
+  collector.refusal = null;
+  expect(await send("/v1/logs", JSON.stringify(oneLog("again")))).toEqual([200, ""]);
+  await until(() => logged("again") !== undefined);
+  expect(logged("never")).toBeUndefined();
+});
+
+test("agents are set to send it here, but for what an administrator says otherwise", async () => {
+  const agent = new ScriptedAgent(ground.gateway.url);
+  const asked = () => agent.bearer("/managed/settings", token);
+  const env = {
+    CLAUDE_CODE_ENABLE_TELEMETRY: "1",
+    OTEL_EXPORTER_OTLP_ENDPOINT: ground.gateway.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+    OTEL_LOGS_EXPORTER: "otlp",
+    OTEL_METRICS_EXPORTER: "otlp",
+    OTEL_TRACES_EXPORTER: "none",
+  };
+  const alone = (await asked()).body;
+  expect(alone.settings).toEqual({ env });
+  expect(alone.checksum).toBe(`sha256:${createHash("sha256").update(JSON.stringify({ env })).digest("hex")}`);
+  const settings = { model: "claude-test", env: { OTEL_LOGS_EXPORTER: "none", A: "1" } };
+  const place = `/api/workspaces/${ground.workspace}/groups/default/agent-settings`;
+  expect((await ground.ada.call("PUT", place, { settings })).status).toBe(200);
+  const both = await asked();
+  expect(both.body.settings).toEqual({ model: "claude-test", env: { ...env, OTEL_LOGS_EXPORTER: "none", A: "1" } });
+  const same = { "if-none-match": both.headers.get("etag") ?? "" };
+  expect((await agent.bearer("/managed/settings", token, same)).status).toBe(304);
+});

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { attributedJson } from "../../src/telemetry/otlp/relayed-json.ts";
+import { saysWho, Unreadable } from "../../src/telemetry/otlp/relayed-names.ts";
+import { attributedProtobuf } from "../../src/telemetry/otlp/relayed-protobuf.ts";
+import { logs, metrics, traces } from "./otlp-shapes.ts";
+import { readMessage } from "./protobuf.ts";
+
+const said = { "user.id": "usr_1", "user.email": "bob@example.com", "sluice.workspace": "acme" };
+const shapes = { logs, metrics, traces };
+
+/** A field that has a length. */
+const field = (number: number, ...inside: readonly (Uint8Array | string)[]): Uint8Array => {
+  const body = Buffer.concat(inside.map((one) => Buffer.from(one)));
+  const length = body.length < 128 ? [body.length] : [(body.length & 127) | 128, body.length >> 7];
+  return Buffer.concat([Uint8Array.from([number * 8 + 2, ...length]), body]);
+};
+const pair = (number: number, key: string, value: string) => field(number, field(1, key), field(2, field(1, value)));
+
+/** A log record of somebody who says that they are somebody else, at each place where they can. */
+const forged = {
+  logs: field(
+    1,
+    field(
+      1,
+      pair(1, "service.name", "claude-code"),
+      pair(1, "user.email", "eve@example.com"),
+      pair(1, "user_name", "eve@"),
+    ),
+    field(
+      2,
+      field(2, pair(6, "user.email", "eve@example.com"), pair(6, "event.name", "x"), pair(6, "User-Account", "y")),
+    ),
+  ),
+  traces: field(1, field(2, field(2, pair(9, "user.id", "usr_eve"), pair(9, "tool", "Bash")))),
+  metrics: field(
+    1,
+    field(1, pair(1, "sluice.workspace", "other")),
+    field(2, field(2, field(1, "cost"), field(7, field(1, pair(7, "user.id", "usr_eve"), pair(7, "model", "m"))))),
+  ),
+} as const;
+
+const told = (signal: keyof typeof forged) =>
+  JSON.stringify(readMessage(attributedProtobuf(forged[signal], signal, said), shapes[signal]));
+
+test.each(["logs", "traces", "metrics"] as const)(
+  "%s of an agent say who it calls for, whatever it says itself",
+  (signal) => {
+    const text = told(signal);
+    for (const word of ["usr_eve", "eve@", "other", "user_name", "User-Account"]) expect(text).not.toContain(word);
+    for (const word of Object.values(said)) expect(text).toContain(word);
+    expect(text.split('"sluice.workspace"')).toHaveLength(2);
+  },
+);
+
+test("what says nothing of a person passes as it is, and a record's own word becomes the gateway's", () => {
+  expect(told("logs")).toContain('{"key":"user.email","value":{"stringValue":"bob@example.com"}},{"key":"event.name"');
+  expect(told("traces")).toContain('"key":"tool"');
+  expect(told("metrics")).toContain('"key":"model"');
+});
+
+test("two requests of protobuf, one behind the other, are one request", () => {
+  const both = Buffer.concat([
+    attributedProtobuf(forged.logs, "logs", said),
+    attributedProtobuf(forged.logs, "logs", { "user.id": "usr_2" }),
+  ]);
+  expect((readMessage(both, logs) as { resourceLogs: unknown[] }).resourceLogs).toHaveLength(2);
+});
+
+test.each([
+  ["a field that ends behind its message", Uint8Array.from([10, 5, 10])],
+  ["an attribute that ends behind its resource", Uint8Array.from([10, 4, 10, 2, 10, 9, 1, 1])],
+  ["a group, which OTLP does not have", Uint8Array.from([11, 12])],
+  ["a number without an end", new Uint8Array(20).fill(255)],
+  ["two resources, of which some read the last", field(1, field(1), field(1, pair(1, "user.id", "eve")))],
+  ["more resources than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
+  ["more fields than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
+])("%s is not passed on", (_what, bytes) => {
+  expect(() => attributedProtobuf(bytes, "traces", said)).toThrow(Unreadable);
+});
+
+test("the same of JSON; what OTLP does not have at the top is left out", () => {
+  const sent = {
+    resource_logs: [{ resource: { attributes: [{ key: "user.id", value: { stringValue: "usr_eve" } }] } }],
+    resourceLogs: [
+      {
+        resource: { attributes: [{ key: "user.email", value: { stringValue: "eve@example.com" } }] },
+        Resource: { attributes: [] },
+        scopeLogs: [
+          {
+            logRecords: [
+              {
+                attributes: [
+                  { key: "user.id", value: { stringValue: "eve" } },
+                  { key: "a", value: {} },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const bytes = attributedJson(new TextEncoder().encode(JSON.stringify(sent)), "logs", said);
+  const attributes = Object.entries(said).map(([key, value]) => ({ key, value: { stringValue: value } }));
+  expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({
+    resourceLogs: [
+      {
+        resource: { attributes },
+        scopeLogs: [{ logRecords: [{ attributes: [attributes[0], { key: "a", value: {} }] }] }],
+      },
+    ],
+  });
+  const deep = `{"resourceLogs":[{"scopeLogs":${"[".repeat(100)}${"]".repeat(100)}}]}`;
+  for (const junk of ["junk", "[1", deep]) {
+    expect(() => attributedJson(new TextEncoder().encode(junk), "logs", said)).toThrow(Unreadable);
+  }
+});
+
+test("a name is known however it is spelled", () => {
+  expect(
+    ["user.id", "User.Email", "user_id", "enduser.id", "USER", "sluice.x", "identity-source", "_user_id"].every(
+      saysWho,
+    ),
+  ).toBe(true);
+  expect(["service.name", "username", "session.id", "model", "", "users"].some(saysWho)).toBe(false);
+});
