@@ -1,25 +1,35 @@
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import { BoundedMap, bounds, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
 
 /**
  * Refusals on their way to the journal. The first few of a kind (key, model, endpoint, answer) in a second are written as they
  * are; the others are counted and written as one entry at its end. So whoever calls at a limit as fast as it can makes a few
  * rows a second. The count of a running second is lost when the process is killed.
+ *
+ * A model that a person may not call is one refusal a second, however often their agent asks: it asks by itself.
  */
 export class Refusals {
   readonly #journal: Pick<Journal, "refuse">;
   readonly #clock: Clock;
   /** By what makes them alike. */
   #alike = new Map<string, Alike>();
+  readonly #asked: BoundedMap<string, true>;
   #stop: (() => void) | null = null;
 
   constructor(journal: Pick<Journal, "refuse">, clock: Clock) {
     this.#journal = journal;
     this.#clock = clock;
+    this.#asked = new BoundedMap(bounds.refusalKindsMax, { life: { clock, ms: bounds.refusalTogetherMs } });
   }
 
   take(entry: LedgerEntry): void {
     const name = nameOf(entry);
+    if (isOwnRepeat(entry)) {
+      // What an agent repeats by itself, with fewer and fewer features, is one prompt of its person.
+      const asked = `${name}\n${entry.requestedModel}`;
+      if (this.#asked.get(asked) !== undefined) return;
+      this.#asked.set(asked, true);
+    }
     const alike = this.#alike.get(name);
     if (alike !== undefined && alike.written >= bounds.refusalsAloneMax) {
       alike.first ??= entry;
@@ -44,6 +54,11 @@ export class Refusals {
       if (first !== null) this.#journal.refuse({ ...first, calls: counted });
     }
   }
+}
+
+/** A refused model of a person's call: Claude Code asks up to eight times in 0.2 s. */
+function isOwnRepeat({ personId, errorCode }: LedgerEntry): boolean {
+  return personId !== undefined && errorCode === "model_not_found";
 }
 
 interface Alike {

@@ -15,7 +15,7 @@ beforeAll(async () => {
     ...claudeGateway,
     models: [
       ...(claudeGateway.models ?? []),
-      { name: "denied", deployments: [{ provider: "claude", upstream_model: "x" }] },
+      ...["denied", "repeated"].map((name) => ({ name, deployments: [{ provider: "claude", upstream_model: "x" }] })),
     ],
     workspace: { groups: [{ name: "default", models: ["claude-*"] }] },
     providers: (simulator) => [upstream("claude", simulator, { kind: "anthropic" })],
@@ -165,16 +165,23 @@ test("a prompt goes as the person: workspace, group and person in the ledger, an
   expect(models.status).toBe(200);
 });
 
-test("a denied model that is asked for eight times at once is few lines of the ledger, which say how many", async () => {
+test("a denied model that is asked for eight times at once counts once, and takes nothing of its person's rate", async () => {
   const { accessToken } = await loggedIn(member);
-  const isDenied = (entry: { readonly requestedModel: string }) => entry.requestedModel === "denied";
-  const before = (await ground.gateway.entries()).filter(isDenied).length;
-  await Promise.all(Array.from({ length: 8 }, () => agent.message(accessToken, "denied")));
-  await until(async () => {
-    const entries = (await ground.gateway.entries()).filter(isDenied);
-    const added = entries.slice(0, entries.length - before);
-    return added.length < 8 && added.reduce((calls, entry) => calls + (entry.calls ?? 1), 0) === 8;
-  });
+  const [{ key }] = (await member.call("GET", "/api/agents")).body.data;
+  const place = `/api/workspaces/${ground.workspace}/keys/${key}`;
+  expect((await ground.ada.call("PATCH", place, { limits: { rpm: 1 } })).status).toBe(200);
+  await until(async () => (await agent.bearer("/v1/models/claude-test", accessToken)).status === 200);
+  const asked = Array.from({ length: 8 }, () => agent.message(accessToken, "repeated"));
+  for (const { status, body } of await Promise.all(asked)) {
+    expect([status, body.error.type]).toEqual([404, "not_found_error"]);
+  }
+  expect((await agent.message(accessToken, "claude-test")).status).toBe(200);
+  expect((await agent.message(accessToken, "claude-test")).status).toBe(429);
+  const refused = (await ground.gateway.entries()).filter((entry) => entry.requestedModel === "repeated");
+  // Its second may end between two of them on a machine that stands still.
+  expect(refused.length).toBeWithin(1, 4);
+  expect(refused.every((entry) => (entry.calls ?? 1) === 1 && entry.personId === member.userId)).toBe(true);
+  expect((await ground.ada.call("PATCH", place, { limits: {} })).status).toBe(200);
 });
 
 test("a refresh token is replaced at each use, and opens once more for whoever asks at the same moment", async () => {

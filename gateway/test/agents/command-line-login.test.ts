@@ -56,6 +56,51 @@ test("a login is kept for its user's eyes only, and `sluice token` prints a toke
   expect(answer.status).toBe(200);
 });
 
+test("Codex calls with what `sluice token` prints, and the ledger has person, group and workspace", async () => {
+  const path = newPath();
+  await loggedIn(path);
+  const printed = (await run(["token"], path)).stdout.trim();
+  const session = "0b6c6f1e-6f0f-4a8c-9d0a-3c1c5ac0a001";
+  const answer = await fetch(`${ground.gateway.url}/v1/responses`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${printed}`,
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      originator: "codex_cli_rs",
+      "user-agent": "codex_cli_rs/0.128.0 (Linux 6.8; x86_64)",
+      session_id: session,
+      conversation_id: session,
+      "x-codex-made-up": "1",
+    },
+    body: JSON.stringify({
+      model: hello.model,
+      instructions: "You are a coding agent.",
+      input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
+      tools: [{ type: "function", name: "shell", parameters: { type: "object", properties: {} }, strict: false }],
+      tool_choice: "auto",
+      parallel_tool_calls: true,
+      store: false,
+      stream: true,
+      include: ["reasoning.encrypted_content"],
+      prompt_cache_key: session,
+    }),
+  });
+  expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([200, "text/event-stream"]);
+  expect(await answer.text()).toContain("event: response.completed");
+  const [entry] = await ground.gateway.entries();
+  const catalog = await ground.gateway.control.controlStore.catalog();
+  const group = [...catalog.groups.values()].find(({ workspaceId }) => workspaceId === ground.workspace);
+  expect(entry).toMatchObject({
+    endpoint: "responses",
+    outcome: "succeeded",
+    workspaceId: ground.workspace,
+    groupId: group?.id,
+    personId: ground.ada.userId,
+    stream: true,
+  });
+});
+
 test("a token with little time left is refreshed once, however many processes ask at the same moment", async () => {
   const path = newPath();
   const login = await loggedIn(path);

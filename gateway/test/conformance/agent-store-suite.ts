@@ -52,6 +52,20 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(await ground.agents.poll("one")).toBe("pending");
   });
 
+  test("of several who confirm or deny a code at the same moment one does, and the device is that one's", async () => {
+    await using ground = await make();
+    const people = [await member(ground, "one"), await member(ground, "two")];
+    for (const round of ["a", "b", "c"]) {
+      await addDevice(ground, round);
+      const approve = (userId = "") => ground.agents.approve(`user ${round}`, { userId, workspaceId: ground.acme }, by);
+      const done = await Promise.all([approve(people[0]), ground.agents.deny(`user ${round}`, by), approve(people[1])]);
+      expect(done.filter((each) => each)).toHaveLength(1);
+      const outcome = await ground.agents.poll(round);
+      if (done[1]) expect(outcome).toBe("denied");
+      else expect((outcome as AgentGrant).person.userId).toBe(people[done[0] ? 0 : 1] ?? "");
+    }
+  });
+
   test("of several polls at once one is answered, and of several for a device that was let in one gets it", async () => {
     await using ground = await make();
     await addDevice(ground, "one");

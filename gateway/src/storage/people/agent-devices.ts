@@ -63,10 +63,11 @@ export async function approveDevice(
     const { transaction, log, at } = under;
     const device = await waiting(transaction, userDigest, at);
     if (device === undefined) return false;
+    if (!(await decided(transaction, device.device_digest, { state: "approved", user_id: userId }))) return false;
     const key = await personKeyIn(under, workspaceId, userId);
     await transaction
       .updateTable("agent_devices")
-      .set({ state: "approved", user_id: userId, key_id: key.id })
+      .set({ key_id: key.id })
       .where("device_digest", "=", device.device_digest)
       .execute();
     const slug = await slugOf(transaction, workspaceId);
@@ -85,11 +86,7 @@ export async function denyDevice(
   return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
     const device = await waiting(transaction, userDigest, at);
     if (device === undefined) return false;
-    await transaction
-      .updateTable("agent_devices")
-      .set({ state: "denied" })
-      .where("device_digest", "=", device.device_digest)
-      .execute();
+    if (!(await decided(transaction, device.device_digest, { state: "denied" }))) return false;
     log.record("remove", "agent", { client: device.client, ip: device.ip, state: "denied" }, null);
     return true;
   });
@@ -116,6 +113,21 @@ export async function pollDevice(options: PeopleContext, deviceDigest: string): 
   if (row.state !== "denied") return "pending";
   await kysely.deleteFrom("agent_devices").where("device_digest", "=", deviceDigest).execute();
   return "denied";
+}
+
+/** Of two who decide at the same moment one does: who comes second finds that nothing waits. */
+async function decided(
+  connection: Connection,
+  deviceDigest: string,
+  columns: { readonly state: "approved" | "denied"; readonly user_id?: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await connection
+    .updateTable("agent_devices")
+    .set(columns)
+    .where("device_digest", "=", deviceDigest)
+    .where("state", "=", "pending")
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 function waiting(connection: Connection, userDigest: string, now: number) {
