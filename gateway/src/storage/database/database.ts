@@ -4,8 +4,6 @@ import type { Tables } from "./schema.ts";
 /** What differs between the databases, so that everything else is written once. */
 export interface Flavour {
   readonly name: "sqlite" | "postgres";
-  /** Placeholders one statement may have. */
-  readonly parametersMax: number;
   /** The type and definition of a column that numbers its rows, never using a number twice. */
   readonly sequenceType: "integer" | "bigserial";
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;

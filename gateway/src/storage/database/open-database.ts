@@ -62,7 +62,6 @@ const readCacheKb = 16_384;
 
 const sqliteFlavour: Flavour = {
   name: "sqlite",
-  parametersMax: 32_766,
   sequenceType: "integer",
   sequence: (column) => column.primaryKey().autoIncrement(),
 };

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
 import { createLedgerStore } from "../ledger/ledger-store.ts";
 import { closeDatabase, inSnapshot } from "./database.ts";
+import { runEach } from "./each-row.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 
@@ -99,5 +100,26 @@ test("more different statements than are kept prepared still run", async () => {
       const { rows } = await sql.raw<{ n: number }>(`select ${n} as n`).execute(first.kysely);
       expect(rows).toEqual([{ n }]);
     }
+  });
+});
+
+test("a statement is run for each row in order, and says which rows were new and what each gave back", async () => {
+  await withTwo(async ({ kysely }) => {
+    const insert = kysely.insertInto("settings").values(setting(""));
+    const onceEach = insert.onConflict((conflict) => conflict.doNothing()).compile();
+    const bind = (name: string, into: unknown[]) => into.push(...Object.values(setting(name)));
+    const written = await kysely
+      .transaction()
+      .execute((transaction) => runEach(transaction, onceEach, ["b", "a", "b", "c"], bind));
+    expect(written).toEqual({ rows: [], changed: [true, true, false, true] });
+    const returning = insert.returning("name").compile();
+    const { rows } = await kysely
+      .transaction()
+      .execute((transaction) => runEach(transaction, returning, ["z", "d"], bind));
+    expect(rows).toEqual([{ name: "z" }, { name: "d" }]);
+    const twice = kysely.transaction().execute((transaction) => runEach(transaction, returning, ["e", "a", "f"], bind));
+    await expect(twice).rejects.toThrow();
+    const all = await kysely.selectFrom("settings").select("name").orderBy("name").execute();
+    expect(all.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "z"]);
   });
 });

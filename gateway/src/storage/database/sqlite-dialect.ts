@@ -13,6 +13,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import { BoundedMap } from "#core/index.ts";
+import { EachRow } from "./each-row.ts";
 import { PatientConnection } from "./patient-connection.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
@@ -122,11 +123,21 @@ class BoundStatement implements SqliteStatement {
   }
 
   all(parameters: readonly unknown[]): unknown[] {
+    const each = EachRow.in(parameters);
+    if (each !== null) return each.rows.flatMap((row) => this.all(row));
     return this.#statement.all(...(parameters as readonly SQLQueryBindings[]));
   }
 
   run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
-    return this.#statement.run(...(parameters as readonly SQLQueryBindings[]));
+    const each = EachRow.in(parameters);
+    if (each === null) return this.#statement.run(...(parameters as readonly SQLQueryBindings[]));
+    let changes = 0;
+    for (const row of each.rows) {
+      const run = this.#statement.run(...(row as readonly SQLQueryBindings[]));
+      each.changed.push(run.changes > 0);
+      changes += run.changes;
+    }
+    return { changes, lastInsertRowid: 0 };
   }
 
   iterate(parameters: readonly unknown[]): IterableIterator<unknown> {

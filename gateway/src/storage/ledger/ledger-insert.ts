@@ -1,7 +1,7 @@
-import { sql } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
-import { BulkStatement } from "../database/bulk-statement.ts";
 import type { Connection, Database } from "../database/database.ts";
+import { runEach } from "../database/each-row.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
@@ -31,61 +31,49 @@ export function ledgerWriter(database: Database): LedgerWriter {
   const intoLedger = entryStatement(database);
   const intoRollups = rollupStatement(database);
   return async (transaction, entries) => {
-    const inserted = new Set<string>();
-    await intoLedger.run(entries, bindEntry, async (query) => {
-      const { rows } = await transaction.executeQuery(query);
-      for (const row of rows) inserted.add(row.attempt_id);
-    });
-    const count = inserted.size;
-    if (count === 0) return 0;
-    // delete: of an entry that is in the batch twice, only the first was inserted.
-    const fresh = entries.filter((entry) => inserted.delete(entry.attemptId));
-    const long: LongRollup[] = [];
-    await intoRollups.run(rollupsOf(fresh), bindRollup, async (query) => {
-      const { rows } = await transaction.executeQuery(query);
-      for (const row of rows) if (rollupSketches.some((sketch) => row[sketch] !== null)) long.push(row);
-    });
-    for (const rollup of long) await shortenRollup(database, transaction, rollup);
-    return count;
+    const { changed } = await runEach(transaction, intoLedger, entries, bindEntry);
+    const fresh = entries.filter((_, index) => changed[index] === true);
+    if (fresh.length === 0) return 0;
+    const { rows } = await runEach(transaction, intoRollups, rollupsOf(fresh), bindRollup);
+    for (const row of rows) {
+      if (rollupSketches.some((sketch) => row[sketch] !== null)) await shortenRollup(database, transaction, row);
+    }
+    return fresh.length;
   };
 }
 
-function entryStatement(database: Database): BulkStatement<{ attempt_id: string }> {
+/** It returns nothing: whether a row was new is in how many it changed. */
+function entryStatement(database: Database): CompiledQuery {
   const row = placeholders(ledgerColumns) as NewRow<"ledger_entries">;
-  return new BulkStatement(ledgerColumns.length, database.flavour.parametersMax, (rows) =>
-    database.kysely
-      .insertInto("ledger_entries")
-      .values(Array.from({ length: rows }, () => row))
-      .onConflict((conflict) => conflict.doNothing())
-      .returning("attempt_id")
-      .compile(),
-  );
+  return database.kysely
+    .insertInto("ledger_entries")
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .compile();
 }
 
 /**
  * Sums are added up, sketches put behind each other: a merge that reads nothing. Gives back the sketches that have become long,
  * which are then written anew.
  */
-function rollupStatement(database: Database): BulkStatement<LongRollup> {
+function rollupStatement(database: Database): CompiledQuery<LongRollup> {
   const row = { ...placeholders(rollupColumns), ...noHistograms } as NewRow<"usage_rollups">;
-  return new BulkStatement(rollupColumns.length, database.flavour.parametersMax, (rows) =>
-    database.kysely
-      .insertInto("usage_rollups")
-      .values(Array.from({ length: rows }, () => row))
-      .onConflict((conflict) =>
-        conflict.columns([...rollupScope]).doUpdateSet((eb) => {
-          const moved = rollupSums.map((sum) => [sum, eb(`usage_rollups.${sum}`, "+", eb.ref(`excluded.${sum}`))]);
-          const joined = rollupSketches.map((sketch) => [
-            sketch,
-            eb(`usage_rollups.${sketch}`, "||", eb.ref(`excluded.${sketch}`)),
-          ]);
-          return Object.fromEntries([...moved, ...joined]);
-        }),
-      )
-      .returning([...rollupScope])
-      .returning(rollupSketches.map((sketch) => whereLong(sketch)))
-      .compile(),
-  );
+  return database.kysely
+    .insertInto("usage_rollups")
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns([...rollupScope]).doUpdateSet((eb) => {
+        const moved = rollupSums.map((sum) => [sum, eb(`usage_rollups.${sum}`, "+", eb.ref(`excluded.${sum}`))]);
+        const joined = rollupSketches.map((sketch) => [
+          sketch,
+          eb(`usage_rollups.${sketch}`, "||", eb.ref(`excluded.${sketch}`)),
+        ]);
+        return Object.fromEntries([...moved, ...joined]);
+      }),
+    )
+    .returning([...rollupScope])
+    .returning(rollupSketches.map((sketch) => whereLong(sketch)))
+    .compile();
 }
 
 function whereLong(sketch: LatencyColumn) {

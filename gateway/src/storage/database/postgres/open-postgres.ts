@@ -56,7 +56,6 @@ async function lookAt(settings: PostgresSettings): Promise<PostgresFacts> {
 
 const postgresFlavour: Flavour = {
   name: "postgres",
-  parametersMax: 65_535,
   sequenceType: "bigserial",
   sequence: (column) => column.primaryKey(),
 };
