@@ -38,6 +38,8 @@ export interface UsageRows {
 interface RowGroups {
   readonly column: ScopeColumn | null;
   readonly stepMs: number | null;
+  /** What is summed; all when left out. What nobody sums is not carried through the statement. */
+  readonly summed?: readonly (typeof rollupSums)[number][];
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -62,13 +64,13 @@ function rollupRows(context: ReportContext, filter: UsageFilter, { times, days, 
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, 24 * hourMs),
     byHour: true,
-    within: (span, { column, stepMs }) =>
+    within: (span, { column, stepMs, summed }) =>
       rollupsWithin(context.connection, context.flavour, {
         span,
         // Days have no counts of versions before the sketches, and no steps within them.
         days: hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days,
         needed: [...filterColumns(filter), ...(column === null ? [] : [column])],
-        columns: ["hour", ...(column === null ? [] : [column]), ...rollupSums, ...rollupSketches],
+        columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
         choose: (rows) => chosen(rows, filter),
       }),
     hasHistograms,

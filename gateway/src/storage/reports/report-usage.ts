@@ -116,7 +116,7 @@ async function dearest(context: ReportContext, source: UsageRows, column: Column
   const sums = new Map<string, { nano: number; attempts: number }>();
   await timeSlices(await source.covered(source.span), source.firstSliceMs, context.deadline, async (slice) => {
     const query = source
-      .within(slice, { column, stepMs: null })
+      .within(slice, { column, stepMs: null, summed: ["cost_nano_usd", "attempts"] })
       .select(`${column} as id`)
       .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
       .groupBy(column);
