@@ -3,3 +3,4 @@ export * from "./config.ts";
 export * from "./config-fields.ts";
 export * from "./config-limits.ts";
 export * from "./config-people.ts";
+export * from "./rights-rules.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { workspaceRoles } from "./console/roles.ts";
 import { nameLettersMax, slugPattern, slugRule } from "./names.ts";
+import { rightsRulesSchema } from "./rights-rules.ts";
 
 /** Who governs the installation, as the config file declares it. */
 const name = z.string().min(1).max(nameLettersMax);
@@ -61,6 +62,11 @@ export const tokenSchema = z.strictObject({
   expires_at: z.iso.datetime({ offset: true }).optional(),
 });
 
+/** RFC 6749 §3.3. */
+export const oidcScopesSchema = z.array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/, "no scope")).max(20);
+export const recheckMinutesSchema = z.int().min(5).max(1_440);
+export const graceHoursSchema = z.int().min(0).max(720);
+
 export const oidcSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
   name: name.optional().describe("What stands on the button; default: the id."),
@@ -73,6 +79,20 @@ export const oidcSchema = z.strictObject({
     .optional()
     .describe("Only addresses of these mail domains, and new ones become users. Default: only who connected it."),
   second_factor_trusted: z.boolean().optional().describe("It asks for a second factor itself; default false."),
+  scopes: oidcScopesSchema
+    .optional()
+    .describe("Asked for beside openid, email and profile: `groups` with many issuers."),
+  offline_access: z
+    .boolean()
+    .optional()
+    .describe("Ask for a refresh token, so that the issuer is asked again when agents refresh; default false."),
+  recheck_minutes: recheckMinutesSchema
+    .optional()
+    .describe("How often at most it is asked again of one person; default 15."),
+  grace_hours: graceHoursSchema
+    .optional()
+    .describe("How long after its last word agents go on while it does not answer; default 24."),
+  rules: rightsRulesSchema.optional(),
 });
 
 export type UserConfig = z.infer<typeof userSchema>;

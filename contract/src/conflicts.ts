@@ -1,5 +1,5 @@
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
-import { tokenConflicts, userConflicts } from "./people-conflicts.ts";
+import { ruleConflicts, tokenConflicts, userConflicts } from "./people-conflicts.ts";
 
 /** Where in the configuration, and what is wrong there, in words that never hold a secret. */
 export interface Conflict {
@@ -44,6 +44,7 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
   );
   found.push(...repeated(tokens, ({ name }) => name, ["tokens"], "name", "token"), ...tokenConflicts(tokens));
   found.push(...repeated(config.oidc ?? [], ({ id }) => id, ["oidc"], "id", "account of single sign-on"));
+  found.push(...ruleConflicts(config.oidc ?? []));
   return found;
 }
 

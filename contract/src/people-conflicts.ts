@@ -1,4 +1,5 @@
-import type { TokenConfig, UserConfig } from "./config-people.ts";
+import type { OidcConfig, TokenConfig, UserConfig } from "./config-people.ts";
+import { ruleFault } from "./rule-fault.ts";
 
 interface PeopleConflict {
   readonly path: readonly (string | number)[];
@@ -36,4 +37,13 @@ export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[]
     }
     return found;
   });
+}
+
+export function ruleConflicts(accounts: readonly OidcConfig[]): PeopleConflict[] {
+  return accounts.flatMap(({ rules = [] }, index) =>
+    rules.flatMap((rule, at): PeopleConflict[] => {
+      const message = ruleFault(rule);
+      return message === null ? [] : [{ path: ["oidc", index, "rules", at], message }];
+    }),
+  );
 }

@@ -17,5 +17,6 @@ export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";
 export * from "./names.ts";
 export * from "./request-fields.ts";
+export * from "./rule-fault.ts";
 export * from "./usage-classes.ts";
 export * from "./video-fields.ts";

@@ -22,6 +22,7 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: typeof z
   simulation: ({ models: words }) => words.simulation.remark,
   taskEvent: ({ tasks }) => tasks.history.note,
   callback: ({ tasks }) => tasks.callbacks.problem,
+  rightsRule: ({ rules }) => rules.why,
   alert: ({ limits }) => limits.alert.problem,
 };
 

@@ -129,6 +129,19 @@ export const remarkCodes = {
     unreachable: [],
     timeout: [],
   },
+  /** What came of a rule for rights. `rule`: the earlier one, by number; `found`: of the claim, cut. */
+  rightsRule: {
+    matches: ["found"],
+    decided_before: ["rule"],
+    no_claim: ["claim"],
+    left_out: ["claim"],
+    not_plain: ["claim"],
+    is_list: ["claim"],
+    other_value: ["claim", "found"],
+    not_in_list: ["claim", "found"],
+    no_workspace: ["workspace"],
+    no_group: ["group", "workspace"],
+  },
   /** Why an alert was not sent. */
   alert: {
     answered: ["status"],
@@ -201,6 +214,7 @@ const auditTargetWords = {
   oidc_account: "single sign-on",
   password_reset: "password reset",
   provider: "provider",
+  rights_rules: "rights rules",
   second_factor: "second factor",
   setting: "setting",
   user: "user",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { settingsSchema } from "../config.ts";
+import { graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
 import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
@@ -21,6 +22,12 @@ export const oidcAccountSchema = z.object({
   second_factor_trusted: z
     .boolean()
     .describe("It asks for a second factor itself: people who have one here are not asked again."),
+  scopes: oidcScopesSchema.describe("Asked for beside `openid`, `email` and `profile`: `groups` with many issuers."),
+  offline_access: z
+    .boolean()
+    .describe("It is asked for a refresh token, and asked again when agents of its people refresh."),
+  recheck_minutes: recheckMinutesSchema.describe("How often at most it is asked again of one person."),
+  grace_hours: graceHoursSchema.describe("How long after its last word agents go on while it does not answer."),
 });
 export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 
@@ -140,6 +147,10 @@ export const settingsRoutes = {
     body: oidcAccountSchema.omit({ id: true }).extend({
       client_secret: z.string().min(1).max(2_048).optional(),
       second_factor_trusted: z.boolean().optional().describe("Default false."),
+      scopes: oidcScopesSchema.optional().describe("Default: as before, or none."),
+      offline_access: z.boolean().optional().describe("Default: as before, or false."),
+      recheck_minutes: recheckMinutesSchema.optional().describe("Default: as before, or 15."),
+      grace_hours: graceHoursSchema.optional().describe("Default: as before, or 24."),
     }),
     answer: consoleSettingsSchema,
   }),

@@ -10,6 +10,7 @@ import type {
   LedgerStore,
   OpenTries,
   PeopleStore,
+  RightsStore,
   SharedFacts,
   Vault,
 } from "#ports/index.ts";
@@ -22,6 +23,7 @@ import {
   createLeases,
   createLedgerStore,
   createPeopleStore,
+  createRightsStore,
   createSharedFacts,
   type Database,
   type DatabasePlace,
@@ -46,6 +48,7 @@ export interface Control {
   readonly ledgerStore: LedgerStore;
   readonly people: PeopleStore;
   readonly agents: AgentStore;
+  readonly rights: RightsStore;
   readonly leases: Leases;
   readonly instances: Instances;
   readonly facts: SharedFacts;
@@ -93,6 +96,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     ledgerStore: createLedgerStore(database),
     people: createPeopleStore({ database, clock, ids }),
     agents: createAgentStore({ database, clock, ids }),
+    rights: createRightsStore({ database, clock, ids, vault }),
     leases: createLeases(database),
     instances: createInstances(database),
     facts: createSharedFacts(database),

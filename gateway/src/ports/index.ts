@@ -25,6 +25,7 @@ export * from "./open-attempts.ts";
 export * from "./otlp-settings.ts";
 export * from "./people-store.ts";
 export * from "./report-store.ts";
+export * from "./rights-store.ts";
 export * from "./shared-facts.ts";
 export * from "./sign-in.ts";
 export * from "./spool.ts";

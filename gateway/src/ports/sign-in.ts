@@ -39,6 +39,14 @@ export interface OidcAccount {
   readonly allowedDomains: readonly string[];
   /** It asks for a second factor itself; the console does not ask again. */
   readonly secondFactorTrusted: boolean;
+  /** Asked for beside `openid`, `email` and `profile`. */
+  readonly scopes: readonly string[];
+  /** Ask for a refresh token, so that the issuer is asked again while agents are signed in. */
+  readonly offlineAccess: boolean;
+  /** How often at most it is asked again of one person. */
+  readonly recheckMinutes: number;
+  /** How long after its last word agents go on while it does not answer. */
+  readonly graceHours: number;
 }
 
 /** What happened at sign-in, for the audit log. */

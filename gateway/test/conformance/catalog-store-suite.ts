@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Secret } from "#core/index.ts";
+import { oidcDefaults, Secret } from "#core/index.ts";
 import type { Change, ProviderDraft } from "#ports/index.ts";
 import { acmeConfig, type StoreGround, type StoreGroundFactory, wholeText } from "./store-ground.ts";
 
@@ -117,8 +117,8 @@ export function catalogStoreSuite(name: string, make: StoreGroundFactory): void 
         issuer: "https://id.example.com",
         clientId: "sluice",
         clientSecret: new Secret(canary),
+        ...oidcDefaults,
         allowedDomains: ["example.com"],
-        secondFactorTrusted: false,
       };
       await ground.controlStore.putOidcAccount("company", () => account, auditSource);
       expect(await told()).toEqual(["catalog"]);

@@ -1,9 +1,17 @@
-import { createAgentStore, createControlStore, createPeopleStore, type Database, openVault } from "#storage/index.ts";
+import {
+  createAgentStore,
+  createControlStore,
+  createPeopleStore,
+  createRightsStore,
+  type Database,
+  openVault,
+} from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import type { AgentGround } from "./agent-store-suite.ts";
 import type { PeopleGround } from "./people-store-suite.ts";
+import type { RightsGround } from "./rights-store-suite.ts";
 import { by, kindDefaults, newYear } from "./store-ground.ts";
 
 /** Two workspaces and nobody, on a database that is migrated. `close`: what is to be taken away at the end. */
@@ -11,7 +19,7 @@ export async function peopleGround(
   database: Database,
   dataDir: string,
   close: () => Promise<void>,
-): Promise<PeopleGround & AgentGround> {
+): Promise<PeopleGround & AgentGround & RightsGround> {
   const clock = new FakeClock(newYear);
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir });
@@ -26,6 +34,7 @@ export async function peopleGround(
     clock,
     people: createPeopleStore({ database, clock, ids }),
     agents: createAgentStore({ database, clock, ids }),
+    rights: createRightsStore({ database, clock, ids, vault }),
     controlStore,
     acme: acme.id,
     other: other.id,

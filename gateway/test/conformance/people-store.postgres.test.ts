@@ -6,6 +6,7 @@ import { onPostgres } from "../postgres-server.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
+import { rightsStoreSuite } from "./rights-store-suite.ts";
 
 await onPostgres("people", () => {
   const make = async () => {
@@ -18,4 +19,5 @@ await onPostgres("people", () => {
   };
   peopleStoreSuite("postgres", make);
   agentStoreSuite("postgres", make);
+  rightsStoreSuite("postgres", make);
 });

@@ -6,6 +6,7 @@ import { migrated } from "../migrated.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
+import { rightsStoreSuite } from "./rights-store-suite.ts";
 
 const make = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
@@ -19,3 +20,4 @@ const make = async () => {
 
 peopleStoreSuite("sqlite", make);
 agentStoreSuite("sqlite", make);
+rightsStoreSuite("sqlite", make);

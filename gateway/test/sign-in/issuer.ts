@@ -1,5 +1,5 @@
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-import { Secret } from "#core/index.ts";
+import { oidcDefaults, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 
 /** Who signs in at the issuer, and what is wrong with its answers. */
@@ -57,7 +57,7 @@ export class Issuer {
       clientId: "sluice console",
       clientSecret: new Secret(secret),
       allowedDomains: [],
-      secondFactorTrusted: false,
+      ...oidcDefaults,
       ...more,
     };
   }

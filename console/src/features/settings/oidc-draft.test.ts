@@ -9,6 +9,10 @@ const account = {
   client_id: "sluice",
   allowed_domains: ["example.com"],
   second_factor_trusted: false,
+  scopes: [],
+  offline_access: false,
+  recheck_minutes: 15,
+  grace_hours: 24,
   has_secret: true,
   callback_url: "https://gateway.example/api/auth/callback/corp",
 };

@@ -47,6 +47,7 @@ export const audit = {
     oidc_account: "Single sign-on",
     password_reset: "Password reset",
     provider: "Provider",
+    rights_rules: "Rules for rights",
     second_factor: "Second factor",
     setting: "Setting",
     user: "User",

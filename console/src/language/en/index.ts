@@ -20,6 +20,7 @@ import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
 import { requests } from "./requests.ts";
+import { rules } from "./rules.ts";
 import { session } from "./session.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
@@ -52,6 +53,7 @@ export const en = {
   profile,
   providers,
   requests,
+  rules,
   session,
   settings,
   shell,

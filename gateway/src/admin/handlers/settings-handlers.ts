@@ -1,6 +1,6 @@
 import type { BodyOf, ConsoleSettings } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
-import { Failure, Secret } from "#core/index.ts";
+import { Failure, oidcDefaults, Secret } from "#core/index.ts";
 import type { ControlStore, OidcAccount, SignIn } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { ownOrigin } from "./one-time-link.ts";
@@ -49,15 +49,19 @@ async function settingsView(dependencies: SettingsHandlerDependencies, request: 
   return {
     settings,
     managed_by_file: [...managedByFile],
-    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains, secondFactorTrusted }) => ({
-      id,
-      name,
-      issuer,
-      client_id: clientId,
-      allowed_domains: [...allowedDomains],
-      second_factor_trusted: secondFactorTrusted,
+    oidc: accounts.map((account) => ({
+      id: account.id,
+      name: account.name,
+      issuer: account.issuer,
+      client_id: account.clientId,
+      allowed_domains: [...account.allowedDomains],
+      second_factor_trusted: account.secondFactorTrusted,
+      scopes: [...account.scopes],
+      offline_access: account.offlineAccess,
+      recheck_minutes: account.recheckMinutes,
+      grace_hours: account.graceHours,
       has_secret: true,
-      callback_url: `${origin}/api/auth/callback/${id}`,
+      callback_url: `${origin}/api/auth/callback/${account.id}`,
     })),
     mail: { configured: dependencies.mailFrom !== null, from: dependencies.mailFrom },
   };
@@ -93,6 +97,10 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
     clientSecret,
     allowedDomains: domainsOf(body),
     secondFactorTrusted: body.second_factor_trusted ?? false,
+    scopes: body.scopes ?? before?.scopes ?? oidcDefaults.scopes,
+    offlineAccess: body.offline_access ?? before?.offlineAccess ?? oidcDefaults.offlineAccess,
+    recheckMinutes: body.recheck_minutes ?? before?.recheckMinutes ?? oidcDefaults.recheckMinutes,
+    graceHours: body.grace_hours ?? before?.graceHours ?? oidcDefaults.graceHours,
   };
 }
 

@@ -41,6 +41,15 @@ export const signInBounds = {
   issuerAnswerBytesMax: 256 * 1024,
   issuerDocumentMs: 3_600_000,
   issuerKeysRetryMs: 30_000,
+  /** Claims: how deep a path goes, and what one holds. Longer values match no rule. */
+  claimDepthMax: 8,
+  claimValuesMax: 2_000,
+  claimCharactersMax: 1_024,
+  /** Claims that are tried in a form. */
+  claimsTriedBytesMax: 128 * 1024,
+  /** An agent's refresh waits this long for the word of its person's issuer; and how many people are put under new rules in one write. */
+  issuerRecheckMs: 5_000,
+  rightsAtOnceMax: 50,
   /** How long an invitation and a link to a new password hold, and how many invitations one place has open. */
   invitationMs: 7 * 86_400_000,
   passwordResetMs: 86_400_000,

@@ -42,6 +42,7 @@ import { migration039 } from "./migrations/migration-039.ts";
 import { migration040 } from "./migrations/migration-040.ts";
 import { migration041 } from "./migrations/migration-041.ts";
 import { migration042 } from "./migrations/migration-042.ts";
+import { migration043 } from "./migrations/migration-043.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -87,6 +88,7 @@ export const migrations: Migrations = Object.freeze({
   "040": migration040,
   "041": migration041,
   "042": migration042,
+  "043": migration043,
 });
 
 /**

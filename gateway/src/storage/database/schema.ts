@@ -7,6 +7,7 @@ import type { LeaseTables } from "./lease-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
 import type { RollupLatencies } from "./report-tables.ts";
+import type { RightsTables } from "./rights-tables.ts";
 import type { SignInTables } from "./sign-in-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -21,7 +22,8 @@ export interface Tables
     PeopleTables,
     NoticeTables,
     LeaseTables,
-    AgentTables {
+    AgentTables,
+    RightsTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;

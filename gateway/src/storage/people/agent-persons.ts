@@ -1,4 +1,3 @@
-import { defaultGroupName } from "@sluice/contract/words";
 import { type ApiKey, Failure, personDigest, sessionDigest } from "#core/index.ts";
 import type { AgentPerson, Ids } from "#ports/index.ts";
 import { insertRows, updateRow } from "../changes/audited-rows.ts";
@@ -8,6 +7,7 @@ import { newColumns } from "../keys/key-fields.ts";
 import { keyObject } from "../keys/key-object.ts";
 import { type CallerKeyRow, callerKeys, everyBound, type KeyRow, keyOf } from "../keys/key-rows.ts";
 import { keyCalled, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
+import { groupOfNewKey } from "./agent-groups.ts";
 import { mayHoldKeys } from "./people-keys.ts";
 import { slugOf, type UserRow, userRow } from "./people-rows.ts";
 
@@ -91,7 +91,7 @@ async function makePersonKey(
   const row: KeyRow = {
     id,
     workspace_id: workspaceId,
-    group_id: await firstGroup(transaction, workspaceId),
+    group_id: await groupOfNewKey(transaction, workspaceId, user.id),
     name: await freeName(under, workspaceId, user.email, id),
     digest: personDigest(id),
     // Logs tell it by its id, as they tell other keys by the beginning of their secret.
@@ -124,17 +124,4 @@ async function freeName(under: AuditedWrite, workspaceId: string, email: string,
     after: { ...taken, name: await nameOfRevoked(under.transaction, taken) },
   });
   return email;
-}
-
-/** The group `default`, or else the first by name. */
-export async function firstGroup(connection: Connection, workspaceId: string): Promise<string> {
-  const groups = await connection
-    .selectFrom("groups")
-    .select(["id", "name"])
-    .where("workspace_id", "=", workspaceId)
-    .orderBy("name")
-    .execute();
-  const group = groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
-  if (group === undefined) throw new Failure("not_found", "This workspace has no group.", { param: "workspace" });
-  return group.id;
 }

@@ -1,6 +1,6 @@
 import type { AgentSettingsPreview } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
-import { firstGroup } from "./agent-persons.ts";
+import { groupOfNewKey } from "./agent-groups.ts";
 import { groupRow, settingsOf } from "./agent-settings.ts";
 import { mayHoldKeys } from "./people-keys.ts";
 
@@ -31,7 +31,7 @@ export async function previewSettings(
     .where((eb) => eb.or([eb("auth_users.id", "=", person), eb("auth_users.email", "=", person.toLowerCase())]))
     .executeTakeFirst();
   if (user === undefined || (user.role === null && user.group_id === null)) return null;
-  const groupId = user.group_id ?? (await firstGroup(connection, workspaceId));
+  const groupId = user.group_id ?? (await groupOfNewKey(connection, workspaceId, user.id));
   return {
     person: { id: user.id, email: user.email, name: user.name },
     group: await groupRow(connection, workspaceId, groupId),

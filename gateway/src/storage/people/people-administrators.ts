@@ -2,6 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import { addByHand, installation } from "./given-rows.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { type UserRow, userRow, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
@@ -26,6 +27,7 @@ export async function makeFirstAdministrator(
 /** Writes the right, and its audit row when it is new; sessions from before do not have it. */
 export async function makeAdministrator({ transaction, log }: AuditedWrite, userId: string): Promise<void> {
   const before = await userRow(transaction, userId);
+  await addByHand(transaction, { userId, workspaceId: installation, role: "administrator" });
   if (before.administrator === 1) return;
   await transaction.updateTable("auth_users").set({ administrator: 1 }).where("id", "=", userId).execute();
   await endSessions(transaction, userId);

@@ -4,6 +4,7 @@ import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import { addByHand } from "./given-rows.ts";
 import { makeAdministrator } from "./people-administrators.ts";
 import { putMember, roleOf } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
@@ -98,6 +99,7 @@ export async function acceptInvitation(
       const held = await roleOf(transaction, grant.workspaceId, userId);
       const higher =
         held !== null && workspaceRoles.indexOf(held) > workspaceRoles.indexOf(grant.role) ? held : grant.role;
+      await addByHand(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
       await putMember(under, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
     }
     return true;

@@ -6,6 +6,7 @@ import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { endAgents } from "./agent-ends.ts";
 import { refuseFilePeople } from "./file-people.ts";
+import { setByHand } from "./given-rows.ts";
 import { settleKeys } from "./people-keys.ts";
 import { limitPerson, shownLimits } from "./people-limits.ts";
 import type { PeopleContext } from "./people-options.ts";
@@ -25,8 +26,9 @@ export async function updateMember(
   auditSource: AuditSource,
 ): Promise<Member> {
   return await auditedWrite(options, auditSource, async (under) => {
-    await refuseFileUser(under, userId);
+    const email = await refuseFileUser(under, userId);
     if (role !== undefined) {
+      await setByHand(under.transaction, { userId, workspaceId, role, email });
       if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
       await putMember(under, { workspaceId, userId, role, keptSession: null });
       await endAgents(under, { userId });
@@ -84,15 +86,17 @@ export async function removeMember(
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
-    await refuseFileUser(under, userId);
+    const email = await refuseFileUser(under, userId);
+    await setByHand(under.transaction, { userId, workspaceId, role: null, email });
     await dropMember(under, { workspaceId, userId, keys });
   });
 }
 
-/** The config file says of its users what they hold anywhere. */
-async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Promise<void> {
+/** The config file says of its users what they hold anywhere. Gives the address of others. */
+async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Promise<string> {
   const { email } = await userRow(transaction, userId);
   await refuseFilePeople(transaction, "users", userId, `user ${email}`);
+  return email;
 }
 
 /** The removal itself, whoever makes it. */

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from "#ports/index.ts";
+import type { Clock, Ids, Vault } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { peopleLock } from "../database/people-tables.ts";
 
@@ -14,6 +14,11 @@ export interface PeopleOptions {
  */
 export interface PeopleContext extends PeopleOptions {
   readonly lock: typeof peopleLock;
+}
+
+/** The same for those who open what is sealed. */
+export interface RightsContext extends PeopleContext {
+  readonly vault: Vault;
 }
 
 export function peopleContext(options: PeopleOptions): PeopleContext {

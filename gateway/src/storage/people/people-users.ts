@@ -8,6 +8,7 @@ import { cutPage } from "../database/pages.ts";
 import { contains } from "../database/text-search.ts";
 import { endAgents } from "./agent-ends.ts";
 import { refuseFilePeople } from "./file-people.ts";
+import { installation, setByHand } from "./given-rows.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
@@ -44,6 +45,8 @@ interface UserChange {
   readonly administrator?: boolean;
   readonly disabled?: boolean;
   readonly keys?: LeaverKeys | undefined;
+  /** The session that goes on. */
+  readonly keptSession?: string | null;
 }
 
 export async function updateUser(
@@ -55,6 +58,10 @@ export async function updateUser(
   return await auditedWrite(options, auditSource, async (under) => {
     const { email } = await userRow(under.transaction, userId);
     await refuseFilePeople(under.transaction, "users", userId, `user ${email}`);
+    if (change.administrator !== undefined) {
+      const role = change.administrator ? ("administrator" as const) : null;
+      await setByHand(under.transaction, { userId, workspaceId: installation, role, email });
+    }
     return await changeUser(under, userId, change);
   });
 }
@@ -73,7 +80,7 @@ export async function changeUser(under: AuditedWrite, userId: string, change: Us
     const columns = { administrator: after.administrator, disabled: after.disabled };
     await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
     // Another standing begins with another sign-in; a session from before must not carry over.
-    await endSessions(transaction, userId);
+    await endSessions(transaction, userId, change.keptSession ?? null);
     log.record("update", `user ${before.email}`, userView(before), userView(after));
   }
   const loses = after.administrator < before.administrator || after.disabled > before.disabled;

@@ -5,6 +5,7 @@ import type { Connection } from "../../database/database.ts";
 import { peopleLock } from "../../database/people-tables.ts";
 import { endAgents } from "../../people/agent-ends.ts";
 import { type FilePeople, readFilePeople, writeFilePeople } from "../../people/file-people.ts";
+import { forgetGiven } from "../../people/given-rows.ts";
 import { hashPassword } from "../../people/password.ts";
 import { insertUser } from "../../people/people-creation.ts";
 import { limitPerson } from "../../people/people-limits.ts";
@@ -75,6 +76,7 @@ async function applyUsers(
         (await userIdOf(transaction, email)) ??
         (await insertUser(context, context, { email, name, passwordHash, grants: [] }));
       ids.push(id);
+      await forgetGiven(transaction, id);
       if (user.administrator === true) await changeUser(context, id, { administrator: true });
       if (user.enabled !== false) await changeUser(context, id, { disabled: false });
       for (const [place, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {

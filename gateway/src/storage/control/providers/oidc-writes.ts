@@ -1,11 +1,13 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
-import { Failure, Secret } from "#core/index.ts";
+import { Failure, oidcDefaults, Secret } from "#core/index.ts";
 import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
 import { refuseFilePeople } from "../../people/file-people.ts";
+import { missingPlace, writeRules } from "../../people/rights-rules.ts";
+import { refuseConflicts } from "../config-file/config-conflict.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 
 type OidcWrites = Pick<CatalogStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
@@ -54,8 +56,8 @@ async function writeAccount(
   const row = await rowOf(transaction, id);
   const before = row === undefined ? null : accountOf(row, vault);
   const after: OidcAccount = { id, ...change(before) };
-  const plain = JSON.stringify({ ...after, clientSecret: after.clientSecret.reveal() });
-  if (row !== undefined && vault.open(row.value, rowId(id)).reveal() === plain) return after;
+  const plain = plainOf(after);
+  if (before !== null && plainOf(before) === plain) return after;
   const value = vault.seal(new Secret(plain), rowId(id));
   if (row === undefined) {
     await transaction
@@ -65,6 +67,8 @@ async function writeAccount(
   } else {
     await transaction.updateTable("settings").set({ value }).where("name", "=", row.name).execute();
   }
+  // A refresh token goes to nobody but the one who gave it, and for the client that it was given to.
+  if (before?.issuer !== after.issuer || before.clientId !== after.clientId) await forgetTokens(transaction, id);
   const action = before === null ? "create" : "update";
   log.record(action, label(id), before === null ? null : accountView(before, null), accountView(after, before));
   log.catalogChanged();
@@ -77,7 +81,14 @@ export async function applyOidc(
   accounts: readonly OidcConfig[],
   before: readonly string[],
 ): Promise<readonly string[]> {
-  for (const { id, ...account } of accounts) {
+  for (const [index, { id, ...account }] of accounts.entries()) {
+    const rules = account.rules ?? [];
+    const missing = await missingPlace(context.transaction, rules);
+    if (missing !== null) {
+      const path = ["oidc", index, "rules", missing.index, missing.field];
+      refuseConflicts([{ path, message: missing.message }]);
+    }
+    await writeRules(context, context.vault, `oidc:${id}`, rules);
     await writeAccount(context, context.vault, id, () => ({
       name: account.name ?? id,
       issuer: account.issuer,
@@ -85,6 +96,10 @@ export async function applyOidc(
       clientSecret: new Secret(account.client_secret),
       allowedDomains: (account.allowed_domains ?? []).map((domain) => domain.toLowerCase()),
       secondFactorTrusted: account.second_factor_trusted ?? false,
+      scopes: account.scopes ?? [],
+      offlineAccess: account.offline_access ?? false,
+      recheckMinutes: account.recheck_minutes ?? oidcDefaults.recheckMinutes,
+      graceHours: account.grace_hours ?? oidcDefaults.graceHours,
     }));
   }
   const ids = accounts.map(({ id }) => id).toSorted();
@@ -100,12 +115,15 @@ async function removeAccount(options: ControlOptions, id: string, auditSource: A
   });
 }
 
-async function dropAccount({ transaction, log }: AuditedWrite, vault: Vault, id: string): Promise<void> {
+async function dropAccount(under: AuditedWrite, vault: Vault, id: string): Promise<void> {
+  const { transaction, log } = under;
   const row = await rowOf(transaction, id);
   if (row === undefined) {
     throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });
   }
   await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
+  await forgetTokens(transaction, id);
+  await writeRules(under, vault, `oidc:${id}`, []);
   log.record("remove", label(id), accountView(accountOf(row, vault), null), null);
   log.catalogChanged();
 }
@@ -117,7 +135,32 @@ async function rowOf(connection: Connection, id: string): Promise<Row<"settings"
 function accountOf(row: Row<"settings">, vault: Vault): OidcAccount {
   const id = row.name.slice(prefix.length);
   const { clientSecret, ...rest } = JSON.parse(vault.open(row.value, rowId(id)).reveal());
-  return Object.freeze({ secondFactorTrusted: false, ...rest, id, clientSecret: new Secret(clientSecret) });
+  return Object.freeze({ ...oidcDefaults, ...rest, id, clientSecret: new Secret(clientSecret) });
+}
+
+/** In one order, whatever was stored before some of it was known. */
+function plainOf(account: OidcAccount): string {
+  return JSON.stringify({
+    id: account.id,
+    name: account.name,
+    issuer: account.issuer,
+    clientId: account.clientId,
+    clientSecret: account.clientSecret.reveal(),
+    allowedDomains: account.allowedDomains,
+    secondFactorTrusted: account.secondFactorTrusted,
+    scopes: account.scopes,
+    offlineAccess: account.offlineAccess,
+    recheckMinutes: account.recheckMinutes,
+    graceHours: account.graceHours,
+  } satisfies Record<keyof OidcAccount, unknown>);
+}
+
+async function forgetTokens(connection: Connection, id: string): Promise<void> {
+  await connection
+    .updateTable("person_claims")
+    .set({ refresh_token: null })
+    .where("source", "=", `oidc:${id}`)
+    .execute();
 }
 
 function rowId(id: string): string {
