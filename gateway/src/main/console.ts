@@ -3,13 +3,14 @@ import { hostname } from "node:os";
 import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
 import { type createAsKey, endpointsOf } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
-import { AgentSignIn, type Authenticator } from "#identity/index.ts";
+import { AgentSignIn, type Authenticator, IssuerRecheck } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { createMailer } from "#mail/index.ts";
 import type { ExplainStore, Leadership, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
 import { type ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createNoticeStore } from "#storage/index.ts";
+import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import type { Control } from "./control.ts";
@@ -42,6 +43,7 @@ export interface ConsoleDependencies {
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
   readonly leadership: Leadership;
+  readonly metrics: Pick<Metrics, "counts">;
 }
 
 /** What the console's calls stand on, and who tells of budgets. */
@@ -64,7 +66,12 @@ export function openConsole(dependencies: ConsoleDependencies): {
   });
   const current = () => catalog.current;
   const { admission, observer } = dependencies;
-  const agentSignIn = new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size) });
+  const recheck = new IssuerRecheck({ rights: control.rights, signIn: dependencies.signIn, clock, observer });
+  dependencies.metrics.counts({
+    sluice_issuer_rechecks_total: () => recheck.counted.asked,
+    sluice_issuer_rechecks_silent_total: () => recheck.counted.silent,
+  });
+  const agentSignIn = new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
   return {
     agentSignIn,
     console: {

@@ -133,7 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     authenticator.changed(change);
     if (change.kind === "catalog") {
       void catalog.refresh().then(prepareDemo);
-      void useOidc({ signIn, controlStore, observer });
+      void useOidc({ signIn, controlStore, rights: control.rights, observer });
     }
   });
   const prepareDemo = (): void => {
@@ -146,7 +146,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   // What changed between the first reading and the subscription is in this second one.
   await catalog.refresh();
-  await useOidc({ signIn, controlStore, observer });
+  await useOidc({ signIn, controlStore, rights: control.rights, observer });
   const setup = await createSetup({
     ...{ signIn, people, ...sharedSetup(control, processes) },
     randomToken: options.randomToken,
@@ -197,7 +197,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return await asKey(call);
     },
     changesSeen,
-    leadership,
+    ...{ leadership, metrics },
   });
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots()),

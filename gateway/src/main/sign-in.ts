@@ -1,5 +1,14 @@
 import type { Environment } from "#config/index.ts";
-import type { ControlStore, Observer, PeopleStore, SignIn, SignInEvent, Transport } from "#ports/index.ts";
+import type {
+  ClaimsListener,
+  ControlStore,
+  Observer,
+  PeopleStore,
+  RightsStore,
+  SignIn,
+  SignInEvent,
+  Transport,
+} from "#ports/index.ts";
 import { createSignIn } from "#sign-in/index.ts";
 import { hashPassword, passwordMatches } from "#storage/index.ts";
 import type { Control } from "./control.ts";
@@ -27,6 +36,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     observer,
     transport,
     oidc: [],
+    rights: listener(control.rights, observer),
     onEvent: (event) => void remember(event, people, observer),
   });
 }
@@ -35,8 +45,11 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
 export async function useOidc(dependencies: {
   readonly signIn: Pick<SignIn, "useOidc">;
   readonly controlStore: Pick<ControlStore, "oidcAccounts">;
+  readonly rights: Pick<RightsStore, "settle">;
   readonly observer: Observer;
 }): Promise<void> {
+  // Nobody waits for it: whoever signs in meanwhile is put under the rules of today all the same.
+  void settleRights(dependencies.rights, dependencies.observer);
   try {
     dependencies.signIn.useOidc(await dependencies.controlStore.oidcAccounts());
   } catch (thrown) {
@@ -48,6 +61,38 @@ export async function useOidc(dependencies: {
       },
     );
   }
+}
+
+/** What an issuer says of somebody becomes their rights. */
+function listener(rights: RightsStore, observer: Observer): ClaimsListener {
+  return {
+    async pathsOf(account) {
+      return [...new Set((await rights.rules(`oidc:${account}`)).map(({ claim }) => claim))];
+    },
+    async take({ account, ...said }) {
+      const source = { actor: `single sign-on ${account}`, ip: null };
+      tellKept(await rights.take({ ...said, source: `oidc:${account}` }, source), observer);
+    },
+  };
+}
+
+async function settleRights(rights: Pick<RightsStore, "settle">, observer: Observer): Promise<void> {
+  try {
+    tellKept(await rights.settle(), observer);
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    observer.log(
+      "error",
+      "Not everybody is put under the rules of today yet; it is tried again with the next change.",
+      {
+        error,
+      },
+    );
+  }
+}
+
+function tellKept(kept: readonly string[], observer: Observer): void {
+  for (const problem of kept) observer.log("warn", "A right could not be taken away.", { problem });
 }
 
 /** Guesses at accounts that are not there are logged only: whoever makes them must not be able to fill the audit log. */

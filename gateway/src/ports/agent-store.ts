@@ -117,6 +117,8 @@ export interface AgentStore {
    * one ends the sign-in: somebody has a copy.
    */
   refresh(sessionId: string, generation: number): Promise<AgentGrant | null>;
+  /** Whose sign-in it is; null: there is none. */
+  ownerOf(sessionId: string): Promise<string | null>;
   /** The keys that somebody's sign-ins call with, one for each workspace where they ever signed in; by workspace. */
   keysOf(userId: string): Promise<readonly ApiKey[]>;
   sessions(filter: { readonly userId: string }): Promise<readonly AgentSession[]>;

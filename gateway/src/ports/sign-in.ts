@@ -1,4 +1,4 @@
-import type { Secret } from "#core/index.ts";
+import type { Claims, Secret } from "#core/index.ts";
 
 /** A user of the console. Their rights are stored elsewhere, by their id. */
 export interface User {
@@ -77,6 +77,30 @@ export interface SignInEvent {
   readonly ip: string;
 }
 
+/** What an issuer says of somebody who came back from it. */
+export interface IssuerSaid {
+  readonly userId: string;
+  /** The id of the account. */
+  readonly account: string;
+  readonly claims: Claims;
+  readonly refreshToken: Secret | null;
+  /** The session that this sign-in opened; null: none yet. */
+  readonly keptSession: string | null;
+}
+
+/** Who hears what issuers say of people. */
+export interface ClaimsListener {
+  /** Which claims are read of an account. */
+  pathsOf(account: string): Promise<readonly string[]>;
+  /** What it throws keeps the person out. */
+  take(said: IssuerSaid): Promise<void>;
+}
+
+/** What an issuer answers that is asked again. `unknown`: the account or the connection is no more. */
+export type IssuerAnswer =
+  | { readonly kind: "refused" | "unknown" }
+  | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
+
 /**
  * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. A library implements it. The rest
  * of the gateway uses only this interface.
@@ -97,4 +121,12 @@ export interface SignIn {
   removeUser(userId: string): Promise<void>;
   /** Sets the accounts of single sign-on, from the next request on. */
   useOidc(accounts: readonly OidcAccount[]): void;
+  /** Asks an issuer about somebody again, by its refresh token. Throws where it does not answer as it should. */
+  askIssuer(asked: {
+    readonly account: string;
+    readonly userId: string;
+    readonly refreshToken: Secret;
+  }): Promise<IssuerAnswer>;
+  /** How often an issuer is asked of one person, and how long its last word holds. null: there is no such account. */
+  issuerPatience(account: string): { readonly recheckMs: number; readonly graceMs: number } | null;
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { addressKey, bounds, Failure } from "#core/index.ts";
-import type { Clock, SignInEvent } from "#ports/index.ts";
+import type { ClaimsListener, Clock, SignInEvent } from "#ports/index.ts";
 import { answerJson } from "./answers.ts";
 import type { AuthDatabase } from "./auth-database.ts";
 import type { KnownDevices } from "./known-devices.ts";
@@ -18,6 +18,7 @@ export interface SignInDependencies {
   readonly sessions: Sessions;
   readonly users: Users;
   readonly issuers: Issuers;
+  readonly rights: ClaimsListener;
   readonly clock: Clock;
   readonly tries: TryCounts;
   readonly devices: KnownDevices;

@@ -4,6 +4,7 @@ import { answerJson, answerRedirect } from "./answers.ts";
 import { type Call, type CallSpec, get, type LibraryAnswer, post } from "./call.ts";
 import { signInPage } from "./library.ts";
 import { type RefusalWord, refusalWords } from "./oidc-domains.ts";
+import { type OidcTrip, onTrip } from "./oidc-trip.ts";
 import { cookieOf, type Site } from "./site.ts";
 
 const home = "/console/";
@@ -65,16 +66,41 @@ async function comeBack(call: Call): Promise<Response> {
   const metadata = issuer === null ? null : await call.dependencies.issuers.documents(call.pathId)?.metadata();
   if (issuer !== null && metadata?.issuer !== issuer) return refuse(call, "failed");
   const startedAt = call.dependencies.clock.now();
-  const answer = await call.ask(`/callback/${encodeURIComponent(call.pathId)}`, { query });
+  const { result: answer, trip } = await onTrip(() =>
+    call.ask(`/callback/${encodeURIComponent(call.pathId)}`, { query }),
+  );
   const target = new URL(answer.location ?? home, call.site.origin);
   const problem = target.searchParams.get("error");
   if (problem !== null) return refuse(call, problems[problem] ?? "failed", answer.cookies);
   const path = ownPath(target, call.site);
-  if (sets(answer, call.site, "two_factor")) return await askForCode(call, path, answer.cookies);
-  if (connecting(call) && !sets(answer, call.site, "session_token")) return connected(call, answer.cookies);
+  if (sets(answer, call.site, "two_factor")) {
+    await takeClaims(call, trip, { userId: trip.userId, keptSession: null });
+    return await askForCode(call, path, answer.cookies);
+  }
+  if (connecting(call) && !sets(answer, call.site, "session_token")) {
+    await takeClaims(call, trip, { userId: call.signedIn.user.id, keptSession: call.signedIn.id });
+    return connected(call, answer.cookies);
+  }
   const session = await call.welcome(answer, "oidc");
+  try {
+    await takeClaims(call, trip, { userId: session.user.id, keptSession: session.id });
+  } catch (thrown) {
+    // Whoever comes in holds what their issuer says now, and not what it said before.
+    await call.dependencies.sessions.end(session.user.id, session.id);
+    throw thrown;
+  }
   if (session.user.createdAt >= startedAt) call.tell("user-created", "oidc", session.user);
   return answerRedirect(path, answer.cookies);
+}
+
+/** What the issuer says of somebody becomes their rights before they see anything. */
+async function takeClaims(
+  { dependencies, pathId }: Call,
+  { claims, refreshToken }: OidcTrip,
+  { userId, keptSession }: { readonly userId: string | null; readonly keptSession: string | null },
+): Promise<void> {
+  if (claims === null || userId === null) return;
+  await dependencies.rights.take({ userId, account: pathId, claims, refreshToken, keptSession });
 }
 
 /** The issuer vouches for somebody who has a second factor here: the sign-in page asks for it. */

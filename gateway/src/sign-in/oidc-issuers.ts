@@ -7,6 +7,8 @@ export interface IssuersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly observer: Observer;
+  /** Which claims the rules of an account read. */
+  readonly pathsOf: (account: string) => Promise<readonly string[]>;
 }
 
 interface Issuer {
@@ -37,6 +39,10 @@ export class Issuers {
     this.#issuers = issuers;
   }
 
+  issuer(id: string): Issuer | null {
+    return this.#issuers.get(id) ?? null;
+  }
+
   account(id: string): OidcAccount | null {
     return this.#issuers.get(id)?.account ?? null;
   }
@@ -51,9 +57,7 @@ export class Issuers {
 
   /** As the library takes them. `make` is given, not imported: it comes with the library, when somebody signs in. */
   providers(make: typeof oidcProvider): readonly OAuthProvider[] {
-    return [...this.#issuers.values()].map(({ account, documents }) =>
-      make(account, documents, this.#options.observer),
-    );
+    return [...this.#issuers.values()].map(({ account, documents }) => make(account, documents, this.#options));
   }
 }
 

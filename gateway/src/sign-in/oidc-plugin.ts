@@ -2,6 +2,7 @@ import type { BetterAuthPlugin } from "better-auth/types";
 import { bounds } from "#core/index.ts";
 import type { Issuers } from "./oidc-issuers.ts";
 import { oidcProvider } from "./oidc-provider.ts";
+import { learn } from "./oidc-trip.ts";
 
 /**
  * Makes the issuers known to the library, and asks for the second factor after them. The library does so after a password
@@ -16,6 +17,7 @@ export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
   const askForCode = createAuthMiddleware(async (context) => {
     const opened = context.context.newSession;
     if (!opened) return;
+    learn({ userId: opened.user.id });
     const account = issuers.account(String(context.params?.["id"] ?? ""));
     const { twoFactorEnabled } = opened.user as { readonly twoFactorEnabled?: unknown };
     if (!twoFactorEnabled || account?.secondFactorTrusted === true) return;

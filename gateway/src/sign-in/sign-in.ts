@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
-import { BoundedMap, bounds } from "#core/index.ts";
+import { BoundedMap, bounds, type Claims } from "#core/index.ts";
 import type {
+  ClaimsListener,
   Clock,
   Ids,
   Observer,
@@ -15,6 +16,7 @@ import { type AuthTables, authDatabase } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
 import { KnownDevices } from "./known-devices.ts";
 import type { Library } from "./library.ts";
+import { isAllowed } from "./oidc-domains.ts";
 import { Issuers } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
 import { Sessions } from "./sessions.ts";
@@ -36,6 +38,8 @@ export interface SignInOptions extends PasswordFunctions {
   /** To the issuers of single sign-on. */
   readonly transport: Transport;
   readonly oidc: readonly OidcAccount[];
+  /** Who hears what issuers say of people. */
+  readonly rights?: ClaimsListener;
   /** What happened at sign-in. Must not throw. */
   readonly onEvent?: (event: SignInEvent) => void;
 }
@@ -45,7 +49,8 @@ export function createSignIn(options: SignInOptions): SignIn {
   const database = authDatabase(options.kysely as Kysely<AuthTables>);
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
-  const issuers = new Issuers({ transport, clock, observer });
+  const rights = options.rights ?? nobodyListens;
+  const issuers = new Issuers({ transport, clock, observer, pathsOf: (account) => rights.pathsOf(account) });
   const mayUse = (provider: string) => issuers.account(provider) !== null;
   const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
   issuers.use(options.oidc);
@@ -58,6 +63,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     sessions,
     users,
     issuers,
+    rights,
     clock,
     tries: openTryCounts(options.openTries),
     devices: new KnownDevices(secret, clock),
@@ -92,6 +98,21 @@ export function createSignIn(options: SignInOptions): SignIn {
       oidc: issuers.list().map(({ id, name }) => ({ id, name })),
     }),
     createUser: (user) => users.create(user),
+    async askIssuer({ account, userId, refreshToken }) {
+      const issuer = issuers.issuer(account);
+      const subject = issuer === null ? null : await users.subjectAt(userId, account);
+      if (issuer === null || subject === null) return { kind: "unknown" };
+      const { askAgain } = await import("./oidc-tokens.ts");
+      const word = await askAgain(issuer, { refreshToken, subject, paths: await rights.pathsOf(account) });
+      if (word.kind === "claims" && !speaksFor(issuer.account, word.claims)) return { kind: "refused" };
+      return word;
+    },
+    issuerPatience(account) {
+      const known = issuers.account(account);
+      return known === null
+        ? null
+        : { recheckMs: known.recheckMinutes * minuteMs, graceMs: known.graceHours * 60 * minuteMs };
+    },
     endSessions: async (userId) => void (await sessions.endAll(userId)),
     setPassword: (userId, password) => users.setPassword(userId, password),
     removeUser: (userId) => users.remove(userId),
@@ -100,6 +121,15 @@ export function createSignIn(options: SignInOptions): SignIn {
       libraries.forget();
     },
   };
+}
+
+const minuteMs = 60_000;
+
+const nobodyListens: ClaimsListener = { pathsOf: async () => [], take: async () => {} };
+
+/** Whether an issuer may speak for the address that it tells at a refresh; many tell none there. */
+function speaksFor(account: OidcAccount, { email }: Claims): boolean {
+  return typeof email !== "string" || account.allowedDomains.length === 0 || isAllowed(account, email);
 }
 
 /** A library knows one site and the issuers of its time, so there is one for each site, made when it is needed. */

@@ -128,6 +128,18 @@ export class Users {
     }));
   }
 
+  /** As whom the issuer of an account knows somebody; null: it does not. */
+  async subjectAt(userId: string, account: string): Promise<string | null> {
+    const row = await this.#options.database.kysely
+      .selectFrom("auth_accounts")
+      .select("account_id")
+      .where("user_id", "=", userId)
+      .where("provider_id", "=", account)
+      .orderBy("created_at", "desc")
+      .executeTakeFirst();
+    return row?.account_id ?? null;
+  }
+
   async refuseTooManyConnections(userId: string): Promise<void> {
     if ((await this.connectionsOf(userId)).length < bounds.connectionsPerUserMax) return;
     throw new Failure("conflict", `A user connects at most ${bounds.connectionsPerUserMax} accounts. Disconnect one.`);

@@ -52,6 +52,8 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_redis_round_trip_seconds: "Time until the shared counter of limits answered.",
   sluice_models_blocked: "Models that have no price and are refused for it, to all or where a budget applies.",
   sluice_models_served_unpriced: "Models that have no price and are served at zero; the demo is not counted.",
+  sluice_issuer_rechecks_total: "Times an issuer was asked again about somebody whose agents are signed in.",
+  sluice_issuer_rechecks_silent_total: "Of these, how often it said nothing of the person.",
   sluice_catalog_version: "Version of the configuration in force.",
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",

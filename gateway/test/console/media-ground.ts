@@ -164,6 +164,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
       clock,
       openTries: createMemoryTries(clock),
       randomBytes: (size) => new Uint8Array(size),
+      recheck: { check: async () => {} },
     }),
     agentSettings: async () => null,
     agentTelemetry: null,

@@ -11,6 +11,8 @@ export interface Answers {
   /** The e-mail address stands in the user info only, about this subject. */
   readonly userInfo?: Readonly<Record<string, unknown>>;
   readonly tokenStatus?: number;
+  /** What is answered to a refresh token instead of tokens. */
+  readonly refresh?: { readonly status: number; readonly json: object };
   readonly iss?: string | null;
 }
 
@@ -18,6 +20,7 @@ interface Asked {
   readonly challenge: string;
   readonly redirectUri: string;
   readonly nonce: string;
+  readonly scope: string;
 }
 
 const secret = "the client's secret: with a colon & more";
@@ -35,6 +38,8 @@ export class Issuer {
   /** What arrived at the token endpoint. */
   readonly exchanges: { readonly form: URLSearchParams; readonly authorization: string | null }[] = [];
   requests = 0;
+  /** The one that is good. */
+  refreshToken = "";
 
   constructor() {
     this.#server = Bun.serve({
@@ -70,6 +75,7 @@ export class Issuer {
       challenge: asked.get("code_challenge") ?? "",
       redirectUri: asked.get("redirect_uri") ?? "",
       nonce: asked.get("nonce") ?? "",
+      scope: asked.get("scope") ?? "",
     });
     const back = new URL(asked.get("redirect_uri") ?? "");
     back.searchParams.set("code", code);
@@ -116,6 +122,7 @@ export class Issuer {
   async #token(request: Request): Promise<Response> {
     const form = new URLSearchParams(await request.text());
     this.exchanges.push({ form, authorization: request.headers.get("authorization") });
+    if (form.get("grant_type") === "refresh_token") return this.#refreshed(form.get("refresh_token") ?? "");
     const asked = this.#codes.get(form.get("code") ?? "");
     this.#codes.delete(form.get("code") ?? "");
     const verifier = form.get("code_verifier") ?? "";
@@ -124,10 +131,30 @@ export class Issuer {
     if (!good || this.answers.tokenStatus !== undefined) {
       return Response.json({ error: "invalid_grant" }, { status: this.answers.tokenStatus ?? 400 });
     }
-    return Response.json({ id_token: this.#idToken(asked.nonce), access_token: "opaque", token_type: "Bearer" });
+    const offline = asked.scope.includes("offline_access") ? { refresh_token: this.#nextRefreshToken() } : {};
+    return Response.json({
+      id_token: this.#idToken(asked.nonce),
+      access_token: "opaque",
+      token_type: "Bearer",
+      ...offline,
+    });
   }
 
-  #idToken(nonce: string): string {
+  /** Each refresh token opens once, and brings the next. */
+  #refreshed(token: string): Response {
+    const { refresh } = this.answers;
+    if (refresh !== undefined) return Response.json(refresh.json, { status: refresh.status });
+    if (token !== this.refreshToken) return Response.json({ error: "invalid_grant" }, { status: 400 });
+    const tokens = { id_token: this.#idToken(undefined), access_token: "opaque", token_type: "Bearer" };
+    return Response.json({ ...tokens, refresh_token: this.#nextRefreshToken() });
+  }
+
+  #nextRefreshToken(): string {
+    this.refreshToken = `refresh-${randomBytes(8).toString("hex")}`;
+    return this.refreshToken;
+  }
+
+  #idToken(nonce: string | undefined): string {
     const seconds = Math.floor(Date.now() / 1_000);
     const claims = {
       iss: this.url,

@@ -49,6 +49,7 @@ export const signInBounds = {
   claimsTriedBytesMax: 128 * 1024,
   /** An agent's refresh waits this long for the word of its person's issuer; and how many people are put under new rules in one write. */
   issuerRecheckMs: 5_000,
+  issuerRechecksMax: 1_000,
   rightsAtOnceMax: 50,
   /** How long an invitation and a link to a new password hold, and how many invitations one place has open. */
   invitationMs: 7 * 86_400_000,

@@ -11,6 +11,7 @@ import type {
   WaitingDevice,
 } from "#ports/index.ts";
 import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
+import type { IssuerRecheck } from "./issuer-recheck.ts";
 import { makeUserCode, readUserCode } from "./user-code.ts";
 
 export interface AgentSignInOptions {
@@ -19,6 +20,8 @@ export interface AgentSignInOptions {
   readonly clock: Clock;
   readonly openTries: OpenTries;
   readonly randomBytes: (size: number) => Uint8Array;
+  /** Asks the issuers of somebody before their agents go on. */
+  readonly recheck: Pick<IssuerRecheck, "check">;
 }
 
 /** What a device shows its person, and asks with. Durations are seconds. */
@@ -52,15 +55,17 @@ export class AgentSignIn {
   readonly #vault: Vault;
   readonly #clock: Clock;
   readonly #randomBytes: AgentSignInOptions["randomBytes"];
+  readonly #recheck: AgentSignInOptions["recheck"];
   readonly #tokens: AccessTokens;
   readonly #starts: Tries;
   readonly #guesses: Tries;
 
-  constructor({ agents, vault, clock, openTries, randomBytes }: AgentSignInOptions) {
+  constructor({ agents, vault, clock, openTries, randomBytes, recheck }: AgentSignInOptions) {
     this.#agents = agents;
     this.#vault = vault;
     this.#clock = clock;
     this.#randomBytes = randomBytes;
+    this.#recheck = recheck;
     this.#tokens = new AccessTokens(vault, clock);
     this.#starts = openTries({
       name: "agent",
@@ -106,10 +111,17 @@ export class AgentSignIn {
     return typeof outcome === "string" ? outcome : this.#issued(outcome, issuer);
   }
 
-  /** null: the sign-in has ended, or there never was one. */
+  /**
+   * null: the sign-in has ended, or there never was one. Throws `upstream_error` where an issuer has been silent for longer than its
+   * grace: nothing has ended, and the same token is good later.
+   */
   async refresh(refreshToken: string, issuer: string): Promise<IssuedTokens | null> {
     const read = this.#tokens.readRefreshToken(refreshToken);
-    const grant = read === null ? null : await this.#agents.refresh(read.sessionId, read.generation);
+    if (read === null) return null;
+    const owner = await this.#agents.ownerOf(read.sessionId);
+    if (owner === null) return null;
+    await this.#recheck.check(owner);
+    const grant = await this.#agents.refresh(read.sessionId, read.generation);
     return grant === null ? null : this.#issued(grant, issuer);
   }
 

@@ -147,6 +147,10 @@ export async function listSessions({ database, clock }: PeopleContext, userId: s
   }));
 }
 
+export async function ownerOf(options: PeopleContext, id: string): Promise<string | null> {
+  return (await sessionRow(options, id))?.user_id ?? null;
+}
+
 async function sessionRow({ database }: PeopleContext, id: string): Promise<SessionRow | null> {
   const row = await database.kysely.selectFrom("agent_sessions").selectAll().where("id", "=", id).executeTakeFirst();
   return row ?? null;

@@ -1,7 +1,7 @@
 import type { AgentStore, GroupPlace } from "#ports/index.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
 import { keysOfPerson } from "./agent-persons.ts";
-import { endSession, listSessions, refreshSession } from "./agent-sessions.ts";
+import { endSession, listSessions, ownerOf, refreshSession } from "./agent-sessions.ts";
 import { groupRow, setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
 import { previewSettings } from "./agent-settings-preview.ts";
 import { listVersions, oneVersion } from "./agent-settings-versions.ts";
@@ -19,6 +19,7 @@ export function createAgentStore(dependencies: PeopleOptions): AgentStore {
     deny: (userDigest, auditSource) => denyDevice(options, userDigest, auditSource),
     poll: (deviceDigest) => pollDevice(options, deviceDigest),
     refresh: (sessionId, generation) => refreshSession(options, sessionId, generation),
+    ownerOf: (sessionId) => ownerOf(options, sessionId),
     keysOf: (userId) => keysOfPerson(options.database.reading, userId),
     sessions: ({ userId }) => listSessions(options, userId),
     endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),

@@ -1,0 +1,247 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RightsRule } from "@sluice/contract/config-file";
+import { createMemoryTries } from "#coordination/index.ts";
+import { AgentSignIn, IssuerRecheck } from "#identity/index.ts";
+import type { OidcAccount, RightsStore } from "#ports/index.ts";
+import {
+  closeDatabase,
+  createAgentStore,
+  createControlStore,
+  createPeopleStore,
+  createRightsStore,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { kindDefaults } from "../conformance/store-ground.ts";
+import { migrated } from "../migrated.ts";
+import type { Answered, Browser } from "./browser.ts";
+import { openGround } from "./ground.ts";
+import { Issuer } from "./issuer.ts";
+import { comeBack } from "./oidc-trips.ts";
+
+const by = { actor: "test", ip: null };
+const minute = 60_000;
+const ends: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const rules: readonly RightsRule[] = [
+  { claim: "groups", contains: "eng", workspace: "acme", role: "member", name: "engineers" },
+  { claim: "groups", contains: "root", administrator: true },
+];
+
+/** Sign-in and agents as the gateway wires them, with a clock that is moved by hand. */
+async function open(more: Partial<OidcAccount> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-rights-"));
+  const database = openDatabase({ path: ":memory:" });
+  await migrated(database);
+  const issuer = new Issuer();
+  ends.push(
+    () => rmSync(directory, { recursive: true, force: true }),
+    () => closeDatabase(database),
+    () => issuer.stop(),
+  );
+  const moved = { ms: 0 };
+  // Sign-in goes by the time of day, since its library does; what is looked at here is when issuers are asked.
+  const clock = { ...systemClock, now: () => systemClock.now() + moved.ms };
+  const vault = openVault({ masterKey: null, dataDir: directory });
+  const stored = { database, clock, ids: createIds(clock), vault };
+  const rights = createRightsStore(stored);
+  const people = createPeopleStore(stored);
+  const agents = createAgentStore(stored);
+  const controlStore = createControlStore({ ...stored, kindDefaults });
+  const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by);
+  await rights.putRules("oidc:corp", rules, by);
+  const account = issuer.account({ allowedDomains: ["example.org"], offlineAccess: true, scopes: ["groups"], ...more });
+  const ground = await openGround({ oidc: [account], rights: listener(rights) }, database);
+  const recheck = new IssuerRecheck({ rights, signIn: ground.signIn, clock, observer: silent });
+  const agentSignIn = new AgentSignIn({
+    ...{ agents, vault, clock, recheck },
+    openTries: createMemoryTries(clock),
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  });
+  return { ...ground, issuer, rights, people, agents, agentSignIn, recheck, acme: acme.id, moved };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+const silent = {
+  log: () => undefined,
+  attemptEnd: () => undefined,
+  requestEnd: () => undefined,
+  breakerChange: () => undefined,
+  configReload: () => undefined,
+};
+
+function listener(rights: RightsStore) {
+  return {
+    pathsOf: async (account: string) => (await rights.rules(`oidc:${account}`)).map(({ claim }) => claim),
+    take: async ({ account, ...said }: Parameters<RightsStore["take"]>[0] & { account: string }) =>
+      void (await rights.take({ ...said, source: `oidc:${account}` }, by)),
+  } as never;
+}
+
+async function travel(browser: Browser, issuer: Issuer): Promise<Answered> {
+  const started = await browser.post("/api/auth/sign-in/social", { provider: "corp" });
+  return await comeBack(browser, issuer.consent(started.json.url));
+}
+
+async function held({ people }: Opened) {
+  const user = await people.userByEmail("alice@example.org");
+  return { administrator: user?.administrator, places: user?.workspaces.map(({ slug, role }) => `${slug} ${role}`) };
+}
+
+/** Alice has come from her issuer and let an agent in. */
+async function withAgent(opened: Opened) {
+  const { issuer, agentSignIn, acme } = opened;
+  issuer.answers = { claims: { groups: ["eng"] } };
+  const browser = opened.browser();
+  await travel(browser, issuer);
+  const userId = (await browser.session())?.user.id ?? "";
+  const start = await agentSignIn.begin({ client: "agent/1", ip: "192.0.2.7" });
+  await agentSignIn.approve(start.userCode, { userId, ip: "192.0.2.7", workspaceId: acme }, by);
+  const tokens = await agentSignIn.poll(start.deviceCode, "https://gateway.example");
+  if (typeof tokens === "string") throw new Error(`no tokens: ${tokens}`);
+  let { refreshToken } = tokens;
+  const refresh = async () => {
+    const next = await agentSignIn.refresh(refreshToken, "https://gateway.example");
+    if (next !== null) refreshToken = next.refreshToken;
+    return next !== null;
+  };
+  issuer.exchanges.splice(0);
+  return { browser, userId, refresh };
+}
+
+test("who comes from an issuer holds what its rules give, in the session that this opened", async () => {
+  const opened = await open();
+  const { issuer } = opened;
+  issuer.answers = { claims: { groups: ["eng", "root", "other"] } };
+  const browser = opened.browser();
+  const started = await browser.post("/api/auth/sign-in/social", { provider: "corp" });
+  expect(new URL(started.json.url).searchParams.get("scope")).toBe("openid email profile groups offline_access");
+  expect((await comeBack(browser, issuer.consent(started.json.url))).status).toBe(302);
+  expect((await browser.session())?.user.email).toBe("alice@example.org");
+  expect(await held(opened)).toEqual({ administrator: true, places: ["acme member"] });
+  const user = await opened.people.userByEmail("alice@example.org");
+  const kept = await opened.database.kysely.selectFrom("person_claims").selectAll().execute();
+  expect(kept).toMatchObject([{ user_id: user?.id, claims: '{"groups":["eng","root","other"]}' }]);
+  expect(JSON.stringify(kept) + (await opened.stored())).not.toContain(issuer.refreshToken);
+});
+
+test("groups that the ID token does not have are read from the user info, of the same person only", async () => {
+  const opened = await open();
+  const { issuer } = opened;
+  issuer.answers = { userInfo: { sub: "subject-1", groups: ["eng"], email: "other@example.org" } };
+  await travel(opened.browser(), issuer);
+  expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
+  issuer.answers = { userInfo: { sub: "subject-2", groups: ["root"] } };
+  const answer = await travel(opened.browser(), issuer);
+  expect(answer.headers.get("location")).toContain("error=");
+  expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
+});
+
+test("an issuer that does not know offline_access is asked as it wants to be", async () => {
+  const opened = await open();
+  opened.issuer.metadata = { scopes_supported: ["openid", "email", "profile"] };
+  const { json } = await opened.browser().post("/api/auth/sign-in/social", { provider: "corp" });
+  const asked = new URL(json.url).searchParams;
+  expect([asked.get("scope"), asked.get("access_type"), asked.get("prompt")]).toEqual([
+    "openid email profile groups",
+    "offline",
+    "consent",
+  ]);
+});
+
+test("an agent's refresh asks the issuer at most so often, and its groups of then count", async () => {
+  const opened = await open({ recheckMinutes: 15 });
+  const { issuer, moved } = opened;
+  const { refresh } = await withAgent(opened);
+  expect(await refresh()).toBe(true);
+  expect(issuer.exchanges).toHaveLength(0);
+  moved.ms += 16 * minute;
+  issuer.answers = { claims: { groups: ["eng", "root"] } };
+  expect(await refresh()).toBe(true);
+  expect(await refresh()).toBe(true);
+  expect(issuer.exchanges.map(({ form }) => form.get("grant_type"))).toEqual(["refresh_token"]);
+  expect(await held(opened)).toEqual({ administrator: true, places: ["acme member"] });
+  await opened.people.createUser(
+    { email: "root@example.org", name: "Root", passwordHash: null, grants: [{ administrator: true }] },
+    by,
+  );
+  moved.ms += 16 * minute;
+  issuer.answers = { claims: { groups: [] } };
+  expect(await refresh()).toBe(false);
+  expect(await held(opened)).toEqual({ administrator: false, places: [] });
+});
+
+test("of several agents that refresh at once the issuer is asked by one", async () => {
+  const opened = await open();
+  const { userId } = await withAgent(opened);
+  opened.moved.ms += 16 * minute;
+  await Promise.all(Array.from({ length: 5 }, () => opened.recheck.check(userId)));
+  expect(opened.issuer.exchanges).toHaveLength(1);
+});
+
+test("an issuer that says invalid_grant ends the person's agents and sessions", async () => {
+  const opened = await open();
+  const { browser, userId, refresh } = await withAgent(opened);
+  opened.moved.ms += 16 * minute;
+  opened.issuer.answers = { refresh: { status: 400, json: { error: "invalid_grant" } } };
+  expect(await refresh()).toBe(false);
+  expect(await opened.agents.sessions({ userId })).toEqual([]);
+  expect(await browser.session()).toBeNull();
+  const rows = await opened.database.kysely
+    .selectFrom("audit_log")
+    .select(["action", "actor"])
+    .orderBy("seq")
+    .execute();
+  expect(rows.at(-1)).toEqual({ action: "sessions-ended", actor: "single sign-on corp" });
+});
+
+test("an issuer that is down, or answers what does not hold, is believed by its last word for its grace", async () => {
+  const opened = await open({ graceHours: 1 });
+  const { issuer, moved, recheck } = opened;
+  const { refresh } = await withAgent(opened);
+  const wrong = [null, { status: 500, error: "server_error" }, { status: 401, error: "invalid_client" }];
+  for (const [index, refusal] of wrong.entries()) {
+    issuer.up = refusal !== null;
+    if (refusal !== null) issuer.answers = { refresh: { status: refusal.status, json: { error: refusal.error } } };
+    moved.ms += 16 * minute;
+    expect(await refresh()).toBe(true);
+    expect(recheck.counted).toEqual({ asked: index + 1, silent: index + 1 });
+  }
+  moved.ms += 16 * minute;
+  await expect(refresh()).rejects.toMatchObject({ code: "upstream_error" });
+  await expect(refresh()).rejects.toMatchObject({ code: "upstream_error" });
+  moved.ms += 16 * minute;
+  issuer.answers = { claims: { groups: ["eng"] } };
+  expect(await refresh()).toBe(true);
+  expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
+});
+
+test("what another audience, key or subject says at a refresh changes nothing", async () => {
+  const opened = await open();
+  const { issuer, moved } = opened;
+  const { refresh } = await withAgent(opened);
+  const answers = [
+    { claims: { groups: ["root"], aud: "somebody else" } },
+    { claims: { groups: ["root"] }, foreignKey: true },
+    { claims: { groups: ["root"], sub: "subject-2" } },
+    { claims: { groups: ["root"], iss: "https://evil.example" } },
+  ];
+  for (const [index, each] of answers.entries()) {
+    issuer.answers = each;
+    moved.ms += 16 * minute;
+    // Its refresh token was replaced by an answer that was not taken: the next is refused by nobody but the issuer.
+    const [asked] = await opened.rights.issuersToAsk((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
+    issuer.refreshToken = asked?.refreshToken.reveal() ?? "";
+    expect(await refresh()).toBe(true);
+    expect(opened.recheck.counted.silent).toBe(index + 1);
+    expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
+  }
+});
