@@ -10,6 +10,7 @@ export * from "./paths.ts";
 export * from "./providers.ts";
 export * from "./remark-codes.ts";
 export * from "./requests.ts";
+export * from "./rights.ts";
 export * from "./roles.ts";
 export * from "./route.ts";
 export * from "./routes.ts";

@@ -7,6 +7,7 @@ import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
+import { rightsRoutes } from "./rights.ts";
 import type { PathNames } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
 import { settingsRoutes } from "./settings.ts";
@@ -25,6 +26,7 @@ export const consoleRoutes = {
   ...requestRoutes,
   ...mediaRoutes,
   ...settingsRoutes,
+  ...rightsRoutes,
   ...agentRoutes,
   ...agentSettingsRoutes,
 } as const;

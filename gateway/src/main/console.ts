@@ -17,6 +17,7 @@ import type { Control } from "./control.ts";
 import { consoleUrl } from "./listeners.ts";
 import type { Media } from "./media.ts";
 import { listProcesses } from "./process-list.ts";
+import { tellKept } from "./sign-in.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
 export interface ConsoleDependencies {
@@ -76,6 +77,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
     agentSignIn,
     console: {
       agentSignIn,
+      onRightsKept: (problems) => tellKept(problems, observer),
       ...control,
       ...dependencies,
       ...dependencies.media,

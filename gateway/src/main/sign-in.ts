@@ -91,7 +91,7 @@ async function settleRights(rights: Pick<RightsStore, "settle">, observer: Obser
   }
 }
 
-function tellKept(kept: readonly string[], observer: Observer): void {
+export function tellKept(kept: readonly string[], observer: Observer): void {
   for (const problem of kept) observer.log("warn", "A right could not be taken away.", { problem });
 }
 

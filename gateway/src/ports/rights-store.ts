@@ -41,6 +41,8 @@ export interface IssuerToAsk {
  */
 export interface RightsStore {
   rules(source: RightsSource): Promise<readonly RightsRule[]>;
+  /** Whether the config file says them. */
+  ownedByFile(source: RightsSource): Promise<boolean>;
   /** Throws `managed_by_file`, and `invalid_request` for a rule that names what is not there. Call `settle` afterwards. */
   putRules(source: RightsSource, rules: readonly RightsRule[], auditSource: AuditSource): Promise<void>;
   /** Keeps what the rules read of the claims, and puts it into rights. Gives what could not be taken away, in words. */

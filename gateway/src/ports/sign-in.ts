@@ -78,7 +78,7 @@ export interface SignInEvent {
 }
 
 /** What an issuer says of somebody who came back from it. */
-export interface IssuerSaid {
+interface IssuerSaid {
   readonly userId: string;
   /** The id of the account. */
   readonly account: string;
@@ -97,7 +97,7 @@ export interface ClaimsListener {
 }
 
 /** What an issuer answers that is asked again. `unknown`: the account or the connection is no more. */
-export type IssuerAnswer =
+type IssuerAnswer =
   | { readonly kind: "refused" | "unknown" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 

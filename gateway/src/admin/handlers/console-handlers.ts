@@ -13,6 +13,7 @@ import { type NoticeHandlerDependencies, noticeHandlers } from "./notice-handler
 import { type PeopleHandlerDependencies, peopleHandlers } from "./people-handlers.ts";
 import { type ProviderHandlerDependencies, providerHandlers } from "./provider-handlers.ts";
 import { type RequestHandlerDependencies, requestHandlers } from "./request-handlers.ts";
+import { type RightsHandlerDependencies, rightsHandlers } from "./rights-handlers.ts";
 import { type SessionHandlerDependencies, sessionHandlers } from "./session-handlers.ts";
 import { type SettingsHandlerDependencies, settingsHandlers } from "./settings-handlers.ts";
 import { type SystemHandlerDependencies, systemHandlers } from "./system-handlers.ts";
@@ -41,7 +42,8 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   NoticeHandlerDependencies &
   WebhookHandlerDependencies &
   AgentHandlerDependencies &
-  AgentSettingsHandlerDependencies;
+  AgentSettingsHandlerDependencies &
+  RightsHandlerDependencies;
 
 /** The handler of every route. */
 export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handlers<RouteId> {
@@ -66,5 +68,6 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...webhookHandlers(dependencies),
     ...agentHandlers(dependencies),
     ...agentSettingsHandlers(dependencies),
+    ...rightsHandlers(dependencies),
   };
 }

@@ -2,7 +2,7 @@ import { bounds, Failure, sessionDigest } from "#core/index.ts";
 import type { AuditSource, GivenRight, IssuerToAsk, RightsSource, RightsStore, Said } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import { claimsRow, reapplyRules, takeClaims, tokenSealId, tryClaims } from "./claimed-rights.ts";
-import { refuseFilePeople } from "./file-people.ts";
+import { readFilePeople, refuseFilePeople } from "./file-people.ts";
 import { sourceName } from "./given-rows.ts";
 import { type PeopleOptions, peopleContext, type RightsContext } from "./people-options.ts";
 import { userRow } from "./people-rows.ts";
@@ -15,6 +15,10 @@ export function createRightsStore(dependencies: PeopleOptions & Pick<RightsConte
   const { database, vault, clock } = options;
   return {
     rules: (source) => rulesOf(database.kysely, vault, source),
+    async ownedByFile(source) {
+      const id = accountOf(source);
+      return id !== null && (await readFilePeople(database.kysely)).oidc.includes(id);
+    },
     putRules: (source, rules, auditSource) => putRules(options, { source, rules }, auditSource),
     take: (said, auditSource) => auditedWrite(options, auditSource, (under) => takeClaims(under, said)),
     settle: () => settle(options),
@@ -39,7 +43,7 @@ type NewRules = Pick<Said, "source"> & { readonly rules: Parameters<RightsStore[
 
 async function putRules(options: RightsContext, { source, rules }: NewRules, auditSource: AuditSource): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
-    const id = source.startsWith("oidc:") ? source.slice("oidc:".length) : null;
+    const id = accountOf(source);
     if (id !== null) await refuseFilePeople(under.transaction, "oidc", id, sourceName(source));
     const missing = await missingPlace(under.transaction, rules);
     if (missing !== null) {
@@ -48,6 +52,11 @@ async function putRules(options: RightsContext, { source, rules }: NewRules, aud
     }
     await writeRules(under, options.vault, source, rules);
   });
+}
+
+/** The account of single sign-on that a source is; null: it is none. */
+function accountOf(source: RightsSource): string | null {
+  return source.startsWith("oidc:") ? source.slice("oidc:".length) : null;
 }
 
 /** Each write takes a few people, so that nobody waits long behind it; where it ends in the middle, the next one goes on. */

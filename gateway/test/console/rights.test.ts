@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { createControlStore, createRightsStore } from "#storage/index.ts";
+import { rightsHandlers } from "../../src/admin/handlers/rights-handlers.ts";
+import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
+import { kindDefaults } from "../../src/main/kind-check.ts";
+import { openConsoleGround } from "../console-ground.ts";
+
+const rules = [
+  { claim: "groups", contains: "eng", workspace: "acme", role: "member", name: "engineers" },
+  { claim: "department", equals: "Sales", workspace: "other", role: "viewer" },
+];
+const params = { source: "oidc:corp" };
+
+async function open() {
+  const told: string[] = [];
+  const ground = await openConsoleGround((gateway) => {
+    const controlStore = createControlStore({ ...gateway, kindDefaults });
+    const shared = { controlStore, signIn: { useOidc: () => {} }, changesSeen: async () => {} };
+    return {
+      ...settingsHandlers({ ...shared, publicUrl: null, mailFrom: null }),
+      ...rightsHandlers({
+        rights: createRightsStore(gateway),
+        controlStore,
+        onRightsKept: (problems) => void told.push(...problems),
+      }),
+    };
+  });
+  const account = {
+    name: "Corp",
+    issuer: "https://id.example.com",
+    client_id: "sluice",
+    client_secret: "a-client-secret",
+    allowed_domains: [],
+  };
+  await ground.call("administrator", "settings.putOidc", { params: { account: "corp" }, body: account });
+  return ground;
+}
+
+test("rules of a source are replaced as a whole, read back, and stand in the audit log", async () => {
+  await using ground = await open();
+  const put = await ground.call("administrator", "rights.putRules", { params, body: { rules } });
+  expect(put.body).toEqual({ rules, managed_by: "console" });
+  expect((await ground.call("administrator", "rights.rules", { params })).body).toEqual(put.body);
+  const last = (await ground.audit()).at(-1);
+  expect(last).toMatchObject({ action: "create", object: "rights rules oidc:corp" });
+});
+
+test("rules that say too little, too much, or name what is not there are refused with their place", async () => {
+  await using ground = await open();
+  const refused = async (rule: object) => {
+    const answer = await ground.call("administrator", "rights.putRules", { params, body: { rules: [rules[0], rule] } });
+    return [answer.status, answer.param];
+  };
+  const match = { claim: "groups", contains: "x" };
+  expect(await refused({ claim: "groups", workspace: "acme", role: "member" })).toEqual([400, "rules.1"]);
+  expect(await refused({ ...match, equals: "y", administrator: true })).toEqual([400, "rules.1"]);
+  expect(await refused(match)).toEqual([400, "rules.1"]);
+  expect(await refused({ ...match, workspace: "acme" })).toEqual([400, "rules.1"]);
+  expect(await refused({ ...match, administrator: true, workspace: "acme" })).toEqual([400, "rules.1"]);
+  expect(await refused({ ...match, workspace: "gone", role: "viewer" })).toEqual([400, "rules.1.workspace"]);
+  expect(await refused({ ...match, workspace: "acme", group: "gone" })).toEqual([400, "rules.1.group"]);
+  const nowhere = await ground.call("administrator", "rights.rules", { params: { source: "oidc:gone" } });
+  expect(nowhere.status).toBe(404);
+});
+
+test("claims that are tried show what each rule came to, by the stored rules or by others, and change nothing", async () => {
+  await using ground = await open();
+  await ground.call("administrator", "rights.putRules", { params, body: { rules } });
+  const before = (await ground.audit()).length;
+  const claims = { groups: ["eng"], department: "R&D" };
+  const tried = await ground.call("administrator", "rights.try", { params, body: { claims } });
+  expect(tried.body).toEqual({
+    administrator: null,
+    places: [{ workspace: "acme", role: "member", group: null, rules: "engineers" }],
+    findings: [
+      {
+        number: 1,
+        name: "engineers",
+        matched: true,
+        gives: { administrator: false, role: "member", group: null },
+        why: { code: "matches", params: { found: "eng" } },
+      },
+      {
+        number: 2,
+        name: null,
+        matched: false,
+        gives: { administrator: false, role: null, group: null },
+        why: { code: "other_value", params: { claim: "department", found: "R&D" } },
+      },
+    ],
+  });
+  const other = [{ claim: "department", matches: "R*", administrator: true }];
+  const body = { claims, rules: other };
+  expect((await ground.call("administrator", "rights.try", { params, body })).body).toMatchObject({
+    administrator: "rule 1",
+    places: [],
+  });
+  expect((await ground.audit()).length).toBe(before);
+});
