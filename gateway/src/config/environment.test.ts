@@ -234,3 +234,9 @@ test("the ports speak TLS where both files are named, and the runtime's server h
     "SLUICE_HTTP_SERVER must be runtime with SLUICE_TLS_CERT_FILE: the own server speaks no TLS yet",
   ]);
 });
+
+test("telemetry of agents that is to be relayed to nobody is warned of", () => {
+  const relay = { SLUICE_AGENT_TELEMETRY: "relay" };
+  expect(readEnvironment(relay).warnings).toEqual([expect.stringContaining("no collector is named")]);
+  expect(readEnvironment({ ...relay, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).warnings).toEqual([]);
+});

@@ -102,6 +102,8 @@ export class EnvironmentInvalid extends Error {
   }
 }
 
+const relayedNowhere = "SLUICE_AGENT_TELEMETRY is relay, and no collector is named: the telemetry of agents is dropped";
+
 /** Reads CONTRACT §4's table. Throws EnvironmentInvalid. An empty variable counts as not set, except for secrets. */
 export function readEnvironment(
   variables: Variables,
@@ -110,6 +112,8 @@ export function readEnvironment(
   const reader = new VariableReader(variables);
   const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
   const otlp = readOtlp(variables, reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]));
+  const agentTelemetry = reader.oneOf("SLUICE_AGENT_TELEMETRY", ["drop", "relay"]) ?? "drop";
+  const nowhere = agentTelemetry === "relay" && otlp.settings === null ? [relayedNowhere] : [];
   const environment: Environment = {
     host,
     port: readPort(reader),
@@ -131,7 +135,7 @@ export function readEnvironment(
     httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
-    agentTelemetry: reader.oneOf("SLUICE_AGENT_TELEMETRY", ["drop", "relay"]) ?? "drop",
+    agentTelemetry,
     authorities: readAuthorities(reader),
     webhookPlaces: readWebhookPlaces(reader),
     egress: readEgress(reader),
@@ -140,7 +144,7 @@ export function readEnvironment(
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
     bodyMemoryBytes: readBodyMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
-    warnings: Object.freeze([...unknownVariables(variables), ...otlp.warnings]),
+    warnings: Object.freeze([...unknownVariables(variables), ...otlp.warnings, ...nowhere]),
   };
   if (environment.workers > 1 && (environment.databaseUrl === null || environment.redisUrl === null)) {
     reader.refuse(

@@ -9,6 +9,8 @@ const administrator = "ada@example.com";
 export interface Person {
   readonly email: string;
   readonly userId: string;
+  /** What their browser sends of itself. */
+  readonly cookie: string;
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }>;
 }
 
@@ -70,6 +72,7 @@ async function signedIn(origin: string, email: string): Promise<Person> {
   return {
     email,
     userId: session.body.user.id,
+    cookie,
     call: (method, path, body) => callFrom(origin, cookie, method, path, body),
   };
 }

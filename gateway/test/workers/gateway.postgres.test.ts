@@ -9,6 +9,7 @@ import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
+import { Collector } from "../telemetry/collector.ts";
 
 const answeredCalls = 'sluice_requests_total{route="chat",status="200"}';
 const limited = "sk-acme-limited-0000000000001";
@@ -22,6 +23,7 @@ function twoWorkers(): void {
   let redis: RedisServer;
   let database: Awaited<ReturnType<typeof emptyPostgres>>;
   let gateway: Gateway;
+  const collector = new Collector();
 
   beforeAll(async () => {
     [simulator, redis, database] = await Promise.all([startSimulator(), RedisServer.start(), emptyPostgres()]);
@@ -40,13 +42,20 @@ function twoWorkers(): void {
           },
         ],
       },
-      env: { SLUICE_WORKERS: "2", SLUICE_DATABASE_URL: database.url, SLUICE_REDIS_URL: redis.url },
+      env: {
+        SLUICE_WORKERS: "2",
+        SLUICE_DATABASE_URL: database.url,
+        SLUICE_REDIS_URL: redis.url,
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+        OTEL_BSP_SCHEDULE_DELAY: "100",
+      },
     });
     await ready(2);
   });
   afterAll(async () => {
     // Its workers see it when their supervisor is killed.
     await gateway?.remove();
+    await collector.stop();
     await Promise.all([simulator?.stop(), redis?.stop(), database?.[Symbol.asyncDispose]()]);
   });
 
@@ -81,6 +90,11 @@ function twoWorkers(): void {
     if (!statuses.includes(503)) expect(admitted).toBe(100);
     for (let look = 0; look < 5; look++) expect(await metric(answeredCalls)).toBe(before + admitted);
     expect(await metric("sluice_workers_wanted")).toBe(2);
+  });
+
+  test("each worker tells the telemetry collector of its own calls, as itself", async () => {
+    const instances = () => new Set(collector.spans.map(({ resource }) => resource["service.instance.id"]));
+    await until(() => instances().size === 2 && collector.spans.length >= 150);
   });
 
   test("a worker that is killed is replaced, and its calls are taken over from its journal", async () => {

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { ScriptedAgent } from "./scripted-agent.ts";
+
+let ground: AgentGround;
+let agent: ScriptedAgent;
+let origin: string;
+beforeAll(async () => {
+  ground = await startAgentGround();
+  agent = new ScriptedAgent(ground.gateway.url);
+  origin = `http://localhost:${ground.gateway.gateway.consolePort}`;
+});
+afterAll(() => ground.stop());
+
+/** The victim's browser, where another page has it send something: cookies go along, the origin is that page's. */
+const fromElsewhere = (path: string, headers: Record<string, string>, body: string) =>
+  fetch(origin + path, { method: "POST", headers: { cookie: ground.ada.cookie, ...headers }, body });
+
+test("another site confirms nobody's code, by whatever sort of request, and neither does an admin token", async () => {
+  const { body } = await agent.device();
+  const sent = JSON.stringify({ code: body.user_code, workspace: ground.workspace });
+  const json = { "content-type": "application/json" };
+  const evil = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+  expect((await fromElsewhere("/api/agents/approve", { ...json, ...evil }, sent)).status).toBe(403);
+  expect((await fromElsewhere("/api/agents/approve", { "content-type": "text/plain", origin }, sent)).status).toBe(415);
+  const form = { "content-type": "application/x-www-form-urlencoded", ...evil };
+  expect((await fromElsewhere("/api/agents/approve", form, `code=${body.user_code}`)).status).toBeGreaterThan(399);
+  const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
+  expect(made.status).toBe(201);
+  const byToken = await fetch(`${origin}/api/agents/approve`, {
+    method: "POST",
+    headers: { ...json, authorization: `Bearer ${made.body.secret}` },
+    body: sent,
+  });
+  expect(byToken.status).toBe(403);
+  expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
+});
+
+test("a link with somebody's code confirms nothing by being opened, again and again", async () => {
+  const { body } = await agent.device();
+  const path = body.verification_uri_complete.replace(/^https?:\/\/[^/]+/, "");
+  for (let time = 0; time < 2; time++) {
+    const page = await fetch(origin + path, { headers: { cookie: ground.ada.cookie } });
+    expect([page.status, page.headers.get("x-frame-options")]).toEqual([200, "DENY"]);
+    expect(await page.text()).not.toContain(body.user_code);
+  }
+  expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
+});
+
+test("one address begins so many sign-ins and no more, and those that were begun go on", async () => {
+  const { body } = await agent.device();
+  let refused = null;
+  for (let time = 0; time <= bounds.deviceStartsMax && refused === null; time++) {
+    const answer = await agent.device();
+    if (answer.status !== 200) refused = answer;
+  }
+  expect([refused?.status, refused?.body.error]).toEqual([429, "slow_down"]);
+  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+  expect((await agent.poll(body.device_code)).status).toBe(200);
+});
