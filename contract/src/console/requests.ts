@@ -3,7 +3,7 @@ import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { outcomes } from "./states.ts";
-import { at, count, id, pageOf, pageQuery, usd } from "./words.ts";
+import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 /** One attempt as lists show it. Attempts of one request share `request_id` and stand together. */
 export const requestRowSchema = z.object({
@@ -11,6 +11,11 @@ export const requestRowSchema = z.object({
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
   group: z.object({ id, name: z.string() }),
+  person: personSchema
+    .nullable()
+    .describe(
+      "Who called, by a sign-in or with a personal key; null: a key of no one person, or before this was kept.",
+    ),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -102,6 +107,7 @@ export const requestRoutes = {
       provider: z.string().max(256).optional(),
       key: id.optional(),
       group: id.optional(),
+      person: id.optional().describe("User id."),
       endpoint: z.string().max(64).optional(),
       outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
       status: z.coerce.number().int().optional(),

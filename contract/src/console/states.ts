@@ -11,7 +11,7 @@ export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rej
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 
-export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace"] as const;
+export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace", "person"] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
 /** Why a key may or may not call a model; the first of these that says no, widest first. */

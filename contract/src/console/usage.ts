@@ -104,6 +104,7 @@ export const usageRoutes = {
       provider: z.string().max(256).optional(),
       key: id.optional(),
       group: id.optional(),
+      person: id.optional().describe("User id: only their calls, by sign-ins and with personal keys."),
     }),
     answer: usageSeriesSchema,
   }),

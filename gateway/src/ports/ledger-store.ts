@@ -4,6 +4,7 @@ export interface LedgerFilter {
   readonly workspaceId?: string;
   readonly groupId?: string;
   readonly keyId?: string;
+  readonly personId?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly outcome?: Outcome;

@@ -20,6 +20,7 @@ export interface RequestFilter {
   readonly provider?: string;
   readonly keyId?: string;
   readonly groupId?: string;
+  readonly personId?: string;
   readonly endpoint?: string;
   readonly outcome?: string;
   readonly status?: number;
@@ -39,6 +40,7 @@ export interface UsageFilter {
   readonly provider?: string;
   readonly keyId?: string;
   readonly groupId?: string;
+  readonly personId?: string;
 }
 
 /** One line of a chart. `at`: the beginnings of the steps that have data. `label`: the name behind the id. */

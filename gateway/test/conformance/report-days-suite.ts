@@ -22,6 +22,15 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
     afterAll(() => ground[Symbol.asyncDispose]());
 
     test("reports by days are those by entries, however inserts, folds and sums follow each other, in every zone and time", async () => {
+      // A key that changes hands within an hour, and one that does within a day.
+      const handed = [0, 1, 2 * hour].map((ms, n) => ({
+        n: n + 2,
+        at: newYear + day + ms,
+        model: 1,
+        key: 2,
+        refused: false,
+      }));
+      await take(ground, kept, { insert: handed });
       await fc.assert(
         fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 6 }), questionOf, async (steps, question) => {
           for (const step of steps) await take(ground, kept, step);
@@ -36,6 +45,14 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         { numRuns: 40 },
       );
       expect((await readySums(ground)).count).toBeGreaterThan(2);
+      for (const table of ["usage_rollups", "usage_days"] as const) {
+        const several = await ground.database.kysely
+          .selectFrom(table)
+          .selectAll()
+          .where("person_id", "=", "*")
+          .execute();
+        expect(several.length).toBeGreaterThan(0);
+      }
     });
 
     test("refusals that retention removes leave the sums of their days", async () => {
@@ -110,7 +127,11 @@ type Step = { readonly insert: readonly Made[] } | { readonly fold: number } | {
 
 const madeOf = fc.record({
   n: fc.nat(5_000),
-  at: fc.integer({ min: newYear, max: newYear + days * day - 1 }),
+  // Half of them within a few hours, in which keys then change hands.
+  at: fc.oneof(
+    fc.integer({ min: newYear, max: newYear + days * day - 1 }),
+    fc.nat(3).map((n) => newYear + n * (day + hour)),
+  ),
   model: fc.nat(11),
   key: fc.nat(14),
   refused: fc.boolean(),
@@ -130,18 +151,32 @@ const momentOf = fc
 const questionOf = fc.record({
   from: momentOf,
   to: momentOf,
-  by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
+  by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
   stepMs: fc.constantFrom(hour, day, day),
   workspaceId: fc.constantFrom(null, null, "ws_0", "ws_1"),
   model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined, freq: 4 }),
   provider: fc.option(fc.constantFrom("p0", ""), { nil: undefined, freq: 4 }),
   groupId: fc.option(fc.constantFrom("grp_0", "grp_2"), { nil: undefined, freq: 4 }),
   keyId: fc.option(fc.constantFrom("key_0", "key_5"), { nil: undefined, freq: 4 }),
+  personId: fc.option(fc.constantFrom("usr_5", "usr_ada"), { nil: undefined, freq: 4 }),
 });
 type Question = typeof questionOf extends fc.Arbitrary<infer Asked> ? Asked : never;
 
-function entryOf({ n, at, model, key, refused }: Made): LedgerEntry {
-  const place = { workspaceId: `ws_${key % 2}`, groupId: `grp_${key % 4}`, keyId: `key_${key}`, model: `m${model}` };
+/** Most keys are one person's or nobody's; some change hands now and then. */
+function personOf({ n, key }: Made): Pick<LedgerEntry, "personId"> {
+  if (key % 3 === 0) return {};
+  return { personId: key % 4 === 2 && n % 2 === 0 ? "usr_ada" : `usr_${key}` };
+}
+
+function entryOf(made: Made): LedgerEntry {
+  const { n, at, model, key, refused } = made;
+  const place = {
+    ...personOf(made),
+    workspaceId: `ws_${key % 2}`,
+    groupId: `grp_${key % 4}`,
+    keyId: `key_${key}`,
+    model: `m${model}`,
+  };
   const own = { ...place, at };
   // An attempt has one moment.
   const name = `${n}_${at}`;

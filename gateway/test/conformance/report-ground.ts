@@ -147,6 +147,8 @@ function madeEntry(n: number, count: number, place: Place): LedgerEntry {
     workspaceId: place.id,
     groupId: place.groups[n % place.groups.length] ?? "",
     keyId: place.keys[n % place.keys.length] ?? "",
+    // Keys change hands all the time, within hours too.
+    ...(n % 5 === 0 ? {} : { personId: `usr_${n % 4}` }),
     model: `m${n % 13}`,
     requestedModel: "gpt-5",
     provider: rejected ? "" : `p${n % 3}`,

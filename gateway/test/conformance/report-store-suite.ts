@@ -43,6 +43,7 @@ function requestTests(ground: () => ReportGround): void {
       provider: one("p0", "p2"),
       keyId: one(...acme.keys, ...beta.keys),
       groupId: one(...acme.groups, ...beta.groups),
+      personId: one("usr_0", "usr_2", "usr_none"),
       endpoint: one("chat", "messages"),
       outcome: one("failed", "succeeded", "rejected", "unsuccessful"),
       status: one(200, 401),
@@ -161,6 +162,7 @@ function matches(entry: LedgerEntry, filter: RequestFilter): boolean {
     (filter.provider === undefined || entry.provider === filter.provider) &&
     (filter.keyId === undefined || entry.keyId === filter.keyId) &&
     (filter.groupId === undefined || entry.groupId === filter.groupId) &&
+    (filter.personId === undefined || entry.personId === filter.personId) &&
     (filter.endpoint === undefined || entry.endpoint === filter.endpoint) &&
     (outcome === undefined ||
       (outcome === "unsuccessful" ? entry.outcome !== "succeeded" : entry.outcome === outcome)) &&
@@ -183,21 +185,23 @@ const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => 
   key: (entry) => entry.keyId,
   group: (entry) => entry.groupId,
   workspace: (entry) => entry.workspaceId,
+  person: (entry) => entry.personId ?? "",
 };
 
 function usageTests(ground: () => ReportGround): void {
   test("usage is the sum over the entries of a time, step by step, line by line, nine and the rest", async () => {
     const { reports, entries, acme } = ground();
     const asked = fc.record({
-      by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
-      stepMs: fc.constantFrom(hour, day),
+      by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
+      stepMs: fc.constantFrom(hour / 12, hour, day),
+      personId: fc.option(fc.constantFrom("usr_0", "usr_1"), { nil: undefined, freq: 4 }),
       workspaceId: fc.constantFrom(null, acme.id),
       fromHour: fc.integer({ min: 0, max: 60 }),
       hours: fc.integer({ min: 1, max: 80 }),
       model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ by, stepMs, workspaceId, fromHour, hours, model }) => {
+      fc.asyncProperty(asked, async ({ by, stepMs, workspaceId, fromHour, hours, model, personId }) => {
         const from = newYear + fromHour * hour;
         const filter = {
           workspaceId,
@@ -206,6 +210,7 @@ function usageTests(ground: () => ReportGround): void {
           from,
           to: from + hours * hour,
           ...(model === undefined ? {} : { model }),
+          ...(personId === undefined ? {} : { personId }),
         };
         const reading = await reports.usage(filter);
         const inTime = matching(entries, filter);
@@ -247,6 +252,33 @@ function usageTests(ground: () => ReportGround): void {
     expect(providers.lines.map((line) => line.id).toSorted()).toEqual(["-", "p0", "p1", "p2"]);
   });
 
+  test("people are told by address, those who are gone by the key of their sign-ins or their id, and nobody's calls apart", async () => {
+    const { reports, database } = ground();
+    const moment = new Date(newYear).toISOString();
+    const times = { created_at: moment, updated_at: moment };
+    const person = { id: "usr_0", email: "ada@example.com", name: "Ada", email_verified: 1, ...times };
+    await database.kysely
+      .insertInto("auth_users")
+      .values({ ...person, administrator: 0, disabled: 0 } as never)
+      .execute();
+    await database.kysely.updateTable("api_keys").set({ person_id: "usr_1" }).where("name", "=", "later").execute();
+    const time = { from: newYear, to: newYear + 3 * day, stepMs: day };
+    const { lines } = await reports.usage({ ...time, workspaceId: null, by: "person" });
+    const labels = Object.fromEntries(lines.map(({ id, label }) => [id, label]));
+    expect(labels).toEqual({
+      "-": "No person",
+      usr_0: "ada@example.com",
+      usr_1: "later",
+      usr_2: "usr_2",
+      usr_3: "usr_3",
+    });
+    const { data } = await reports.requests({ workspaceId: null, personId: "usr_0" }, null, 3);
+    expect(data.map((row) => row.person)).toEqual(
+      Array(3).fill({ id: "usr_0", email: "ada@example.com", name: "Ada" }),
+    );
+    await database.kysely.updateTable("api_keys").set({ person_id: null }).execute();
+  });
+
   test("percentiles are within 2 % of the true ones, of what succeeded only: of requests as callers saw them, and of attempts", async () => {
     const { reports, entries } = ground();
     // Of hours, which are summed up, and of minutes, which are read from the entries.
@@ -278,12 +310,13 @@ function usageTests(ground: () => ReportGround): void {
 }
 
 export function matching(entries: readonly LedgerEntry[], filter: UsageFilter): readonly LedgerEntry[] {
-  const { workspaceId, model, from, to } = filter;
+  const { workspaceId, model, personId, from, to } = filter;
   return entries.filter(
     (entry) =>
       entry.at >= from &&
       entry.at < to &&
       (workspaceId === null || entry.workspaceId === workspaceId) &&
+      (personId === undefined || entry.personId === personId) &&
       (model === undefined || entry.model === model),
   );
 }

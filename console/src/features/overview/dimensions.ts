@@ -10,6 +10,7 @@ export const dimensionWords: Readonly<Record<Dimension, string>> = {
   key: t("overview.by.key"),
   group: t("overview.by.group"),
   workspace: t("overview.by.workspace"),
+  person: t("overview.by.person"),
 };
 
 export const dimensions: readonly Dimension[] = usageDimensions.filter((each) => each !== "none");

@@ -69,7 +69,7 @@ export function chartOf(
       const figure = figureOf(measure, percentile, ofAttempts);
       return {
         id: line.id,
-        label: line.label || restLabel,
+        label: lineName(line, ofAttempts),
         values: line.points.map((point) => (point === null ? (timed ? null : 0) : figure(point))),
         quiet: line.id === "",
       };
@@ -77,7 +77,14 @@ export function chartOf(
   };
 }
 
-export const restLabel = t("overview.lines.rest");
+/** By provider, a dash is what was refused before one was chosen; by person, the keys of no one person. */
+export function lineName(
+  { id, label }: Pick<UsageSeries["series"][number], "id" | "label">,
+  byProvider: boolean,
+): string {
+  if (id === "-" && !byProvider) return t("overview.lines.nobody");
+  return label || t("overview.lines.rest");
+}
 
 function figureOf(
   measure: Measure,

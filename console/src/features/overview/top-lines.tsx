@@ -11,7 +11,7 @@ import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { type Dimension, dimensionWords } from "./dimensions.ts";
-import { attemptErrorRateOf, errorRateOf, latencyOf, restLabel } from "./measures.ts";
+import { attemptErrorRateOf, errorRateOf, latencyOf, lineName } from "./measures.ts";
 
 type Line = UsageSeries["series"][number];
 
@@ -43,14 +43,23 @@ export function TopLines({ usage, by }: TopLinesProps) {
 }
 
 function filterOf(line: Line, by: Dimension): Readonly<Record<string, string>> {
-  return line.id === "" ? {} : { [by]: line.id };
+  return line.id === "" || isNobody(line, by) ? {} : { [by]: line.id };
+}
+
+/** Calls of keys that are no one person's. */
+function isNobody({ id }: Line, by: Dimension): boolean {
+  return by === "person" && id === "-";
 }
 
 function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
   const ofAttempts = by === "provider";
   const rateOf = ofAttempts ? attemptErrorRateOf : errorRateOf;
   return [
-    { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
+    {
+      id: "name",
+      header: dimensionWords[by],
+      cell: (line) => lineName(line, ofAttempts),
+    },
     {
       id: "cost",
       header: t("overview.measure.spend"),

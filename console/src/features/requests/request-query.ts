@@ -10,6 +10,7 @@ export const requestFilters = [
   "provider",
   "key",
   "group",
+  "person",
   "endpoint",
   "outcome",
   "status",
@@ -17,7 +18,7 @@ export const requestFilters = [
   "min_ms",
 ] as const;
 
-const plainTexts = ["search", "model", "provider", "key", "group", "endpoint", "error_code"] as const;
+const plainTexts = ["search", "model", "provider", "key", "group", "person", "endpoint", "error_code"] as const;
 const textMax = 256;
 
 /**

@@ -9,6 +9,7 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     workspace: { id: "ws_1", slug: "acme" },
     key: { id: "key_1", name: "ci" },
     group: { id: "grp_1", name: "default" },
+    person: null,
     model: "gpt-test",
     requested_model: "gpt-test",
     provider: "main",

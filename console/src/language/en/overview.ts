@@ -19,18 +19,20 @@ export const overview = {
     key: "API key",
     group: "Group",
     workspace: "Workspace",
+    person: "Person",
   },
   lines: {
     title:
-      "{by, select, model {By model} provider {By provider} key {By API key} group {By group} other {By workspace}}",
+      "{by, select, model {By model} provider {By provider} key {By API key} group {By group} person {By person} other {By workspace}}",
     table:
-      "{by, select, model {Usage by model} provider {Usage by provider} key {Usage by API key} group {Usage by group} other {Usage by workspace}}",
+      "{by, select, model {Usage by model} provider {Usage by provider} key {Usage by API key} group {Usage by group} person {Usage by person} other {Usage by workspace}}",
     help: "Most expensive first. Open a row to view its requests.",
     share: "Share",
     attemptsFailed: "Attempts failed",
     median: "Median",
     noSpend: "no spend",
     rest: "Others",
+    nobody: "No person",
   },
   steps: {
     viewer:
@@ -103,7 +105,7 @@ export const overview = {
     measure: "Measure",
     empty: "No requests in this period. Choose a longer one.",
     chart:
-      "{what}, {by, select, model {by model} provider {by provider} key {by API key} group {by group} other {by workspace}}",
+      "{what}, {by, select, model {by model} provider {by provider} key {by API key} group {by group} person {by person} other {by workspace}}",
     what: "{measure, select, spend {Total spend} requests {Number of requests} errors {Failed requests} attempts {Failed attempts} tokens {Number of tokens} p50 {Median latency} p95 {95th percentile latency} first50 {Median time to first token} other {95th percentile time to first token}} {minutes, select, 1 {per minute} 60 {per hour} 1440 {per day} other {per {minutes} minutes}}",
   },
 } as const;

@@ -22,17 +22,20 @@ export const overview: Translation<typeof english> = {
     key: "API 密钥",
     group: "分组",
     workspace: "工作区",
+    person: "人员",
   },
   lines: {
-    title: "{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} other {按工作区}}",
+    title:
+      "{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} person {按人员} other {按工作区}}",
     table:
-      "{by, select, model {按模型统计的用量} provider {按提供商统计的用量} key {按 API 密钥统计的用量} group {按分组统计的用量} other {按工作区统计的用量}}",
+      "{by, select, model {按模型统计的用量} provider {按提供商统计的用量} key {按 API 密钥统计的用量} group {按分组统计的用量} person {按人员统计的用量} other {按工作区统计的用量}}",
     help: "按花费从高到低。打开一行可查看其请求。",
     share: "占比",
     attemptsFailed: "失败尝试",
     median: "中位数",
     noSpend: "无花费",
     rest: "其他",
+    nobody: "不属于个人",
   },
   steps: {
     viewer: "你是查看者，可以查看密钥、用量、请求和限额。如需创建密钥，请联系工作区管理员将你设为成员。",
@@ -102,7 +105,8 @@ export const overview: Translation<typeof english> = {
     groupBy: "分组方式",
     measure: "指标",
     empty: "该时段没有请求，请选择更长的时段。",
-    chart: "{what}，{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} other {按工作区}}",
+    chart:
+      "{what}，{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} person {按人员} other {按工作区}}",
     what: "{minutes, select, 1 {每分钟} 60 {每小时} 1440 {每天} other {每 {minutes} 分钟}}{measure, select, spend {花费} requests {请求数} errors {失败请求数} attempts {失败尝试数} tokens { token 数} p50 {延迟中位数} p95 {延迟 95 百分位} first50 {首 token 延迟中位数} other {首 token 延迟 95 百分位}}",
   },
 };

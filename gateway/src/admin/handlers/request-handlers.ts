@@ -62,6 +62,7 @@ function filterOf(query: QueryOf<"requests.list">, workspace: Workspace | null):
     provider: query.provider,
     keyId: query.key,
     groupId: query.group,
+    personId: query.person,
     endpoint: query.endpoint,
     outcome: query.outcome,
     status: query.status,

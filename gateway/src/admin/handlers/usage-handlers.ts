@@ -31,6 +31,7 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
         ...(query.provider === undefined ? {} : { provider: query.provider }),
         ...(query.key === undefined ? {} : { keyId: query.key }),
         ...(query.group === undefined ? {} : { groupId: query.group }),
+        ...(query.person === undefined ? {} : { personId: query.person }),
       });
       const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
       return {

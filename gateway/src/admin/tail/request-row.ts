@@ -1,7 +1,7 @@
 import type { RequestRow } from "@sluice/contract";
 import { type Catalog, inputTokensOf, type LedgerEntry, nanoToUsd, outputTokensOf } from "#core/index.ts";
 
-/** An entry as lists of requests show it; its key has no name yet. */
+/** An entry as lists of requests show it; its key and its person have no name yet. */
 export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
   const { usage } = entry;
   return {
@@ -11,6 +11,7 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     workspace: { id: entry.workspaceId, slug: catalog.workspaces.get(entry.workspaceId)?.slug ?? "" },
     key: { id: entry.keyId, name: "" },
     group: { id: entry.groupId, name: catalog.groups.get(entry.groupId)?.name ?? "" },
+    person: entry.personId === undefined ? null : { id: entry.personId, email: "", name: "" },
     model: entry.model,
     requested_model: entry.requestedModel,
     provider: entry.provider,

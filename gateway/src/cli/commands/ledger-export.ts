@@ -15,6 +15,7 @@ interface LedgerExportOptions {
   readonly to?: number;
   readonly workspace?: string;
   readonly key?: string;
+  readonly person?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly outcome?: Outcome;
@@ -35,6 +36,7 @@ export function addLedgerExport(ledger: Command, terminal: Terminal): void {
     .option("--to <time>", "before this date or time", pointInTime)
     .option("--workspace <slug>", "only of this workspace")
     .option("--key <id>", "only of this key")
+    .option("--person <id>", "only of this person, by user id")
     .option("--model <name>", "only of this model")
     .option("--provider <id>", "only of this provider")
     .addOption(new Option("--outcome <outcome>", "only attempts that ended so").choices(outcomes))
@@ -57,10 +59,11 @@ export function addLedgerExport(ledger: Command, terminal: Terminal): void {
 }
 
 async function filterOf(options: LedgerExportOptions, store: ControlStore): Promise<LedgerFilter> {
-  const { from, to, key, model, provider, outcome, request } = options;
+  const { from, to, key, person, model, provider, outcome, request } = options;
   return {
     ...(options.workspace === undefined ? {} : { workspaceId: (await workspaceNamed(store, options.workspace)).id }),
     ...(key === undefined ? {} : { keyId: key }),
+    ...(person === undefined ? {} : { personId: person }),
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
     ...(outcome === undefined ? {} : { outcome }),

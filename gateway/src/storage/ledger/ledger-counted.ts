@@ -1,17 +1,20 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
+import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
+import { rollupSketches } from "./ledger-rollup.ts";
 
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;
 
 /**
  * Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. In the place of a
- * sketch stands the one time that it would count, in milliseconds, or null.
+ * sketch stands the one time that it would count, in milliseconds, or null; or, without times, a sketch of nothing. The person of
+ * nobody's entry is empty.
  */
-export function countedEntries(connection: Connection): Counted {
+export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection
     .selectFrom("ledger_entries")
     .select([
@@ -29,7 +32,8 @@ export function countedEntries(connection: Connection): Counted {
       eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(sql.lit(0)).end().as("requests"),
       eb.case().when("outcome", "=", "succeeded").then(sql.lit(1)).else(sql.lit(0)).end().as("succeeded"),
       eb.case().when("outcome", "=", "cancelled").then(eb.ref("calls")).else(sql.lit(0)).end().as("cancelled"),
-      ...countedTimes(eb),
+      sql<string>`coalesce(${eb.ref("person_id")}, '')`.as("person_id"),
+      ...(times ? countedTimes(eb) : nothingTimed),
     ]);
   // The type of the list of times knows no names.
   return counted as unknown as Counted;
@@ -51,3 +55,10 @@ function countedTimes(eb: ExpressionBuilder<Tables, "ledger_entries">) {
       .as(column as LatencyColumn),
   );
 }
+
+const nothingTimed = [
+  ...rollupSketches.map((column) => sql<string>`''`.as(column)),
+  ...Object.values(histogramColumns)
+    .flat()
+    .map((column) => sql<number>`0`.as(column)),
+];

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
+import type { HistogramColumns } from "../database/latency-histogram.ts";
 import type { Tables } from "../database/schema.ts";
 import { type DayGrain, dayGrains, dayMs, type ScopeColumn } from "./ledger-days.ts";
 import type { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
@@ -10,7 +11,12 @@ export interface TimeSpan {
 }
 
 export type Rollups = SelectQueryBuilder<Tables, "usage_rollups", object>;
-type RollupColumn = (typeof rollupScope)[number] | (typeof rollupSums)[number] | (typeof rollupSketches)[number];
+type RollupColumn =
+  | (typeof rollupScope)[number]
+  | "person_id"
+  | (typeof rollupSums)[number]
+  | (typeof rollupSketches)[number]
+  | keyof HistogramColumns;
 
 /** Runs of days that are read apart in one statement; each is a branch of it. */
 const runsMax = 4;
@@ -84,13 +90,13 @@ export function rollupsWithin(
 }
 
 /** The whole days of a run that lie in a time. */
-function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
+export function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
   const from = Math.max(run.from, Math.ceil(span.from / dayMs) * dayMs);
   const to = Math.min(run.to, Math.floor(span.to / dayMs) * dayMs);
   return from < to ? [{ from, to }] : [];
 }
 
-function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly TimeSpan[] {
+export function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly TimeSpan[] {
   const edges = [span.from, ...runs.flatMap(({ from, to }) => [from, to]), span.to];
   const gaps: TimeSpan[] = [];
   for (let index = 0; index < edges.length; index += 2) {

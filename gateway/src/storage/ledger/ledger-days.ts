@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
-import { histogramsUntil, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { commonPerson, histogramsUntil, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 export const dayMs = 24 * hourMs;
 
@@ -130,12 +130,14 @@ async function sumGrain({ kysely, flavour }: Database, day: number, grain: DayGr
 }
 
 const scopeColumns = rollupScope.slice(1) as readonly ScopeColumn[];
-const insertedColumns = ["grain", "hour", ...scopeColumns, ...rollupSums, ...rollupSketches].join(", ");
+const insertedColumns = ["grain", "hour", ...scopeColumns, "person_id", ...rollupSums, ...rollupSketches].join(", ");
 
 function daySums({ scope }: DayGrain, postgres: boolean): string {
   const joined = postgres ? "string_agg" : "group_concat";
   return [
     ...scopeColumns.map((column) => (scope.includes(column) ? column : "''")),
+    // A key is mostly one person's; what several keys are summed under is nobody's.
+    scope.includes("key_id") ? commonPerson : "null",
     ...rollupSums.map((sum) => `sum(${sum})`),
     ...rollupSketches.map((sketch) => `coalesce(${joined}(${sketch}, ''), '')`),
   ].join(", ");

@@ -5,7 +5,7 @@ import { histogramColumns } from "../database/latency-histogram.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row } from "../database/schema.ts";
-import { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { commonPerson, personBeside, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
  * PostgreSQL: adds the rows that inserts left in `usage_rollups_tail` to their rollups, as many as `rowsMax`, and
@@ -58,9 +58,10 @@ export async function shortenRollup(
 
 const names = rollupScope.join(", ");
 const histograms = Object.values(histogramColumns).flat();
-const columns = [...rollupScope, ...rollupSums, ...rollupSketches, ...histograms].join(", ");
+const columns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches, ...histograms].join(", ");
 const moved = rollupSums.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`);
 const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
+const person = `person_id = ${personBeside("kept", "excluded")}`;
 const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
 
 /** Rollups are written in the order of their keys. Of rows that another one folds at this moment nothing is taken. */
@@ -71,10 +72,10 @@ const statement = `
     returning *
   ), folded as (
     insert into usage_rollups as kept (${columns})
-    select ${names}, ${rollupSums.map((sum) => `sum(${sum})`).join(", ")},
+    select ${names}, ${commonPerson}, ${rollupSums.map((sum) => `sum(${sum})`).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}, ${histograms.map(() => "0").join(", ")}
     from taken group by ${names} order by ${names}
-    on conflict (${names}) do update set ${[...moved, ...joined].join(", ")}
+    on conflict (${names}) do update set ${[...moved, ...joined, person].join(", ")}
     returning ${names}, ${long.join(", ")}
   )
   select *, (select count(*) from taken) as taken from folded`;

@@ -67,7 +67,10 @@ function bindTimes({ outcome, startedAfterMs, totalMs, firstTokenMs }: LedgerEnt
   into.push(sketchOf(totalMs), first);
 }
 
-const scope = ["at - at % :hour", ...rollupScope.slice(1)].map((term) => term.replace(":hour", String(hourMs)));
+/** Rows of the tail are nobody's rival: each has one person. */
+const scope = ["at - at % :hour", ...rollupScope.slice(1), "person_id"].map((term) =>
+  term.replace(":hour", String(hourMs)),
+);
 
 /** What an entry adds to each sum of its rollup. As `rollupsOf` does it. */
 const added: Readonly<Record<(typeof rollupSums)[number], string>> = {
@@ -94,7 +97,7 @@ const statement = `
     insert into ledger_entries (${ledgerColumns.join(", ")}) select ${ledgerColumns.join(", ")} from given
     on conflict do nothing returning attempt_id
   ), tail as (
-    insert into usage_rollups_tail (${[...rollupScope, ...rollupSums, ...rollupSketches].join(", ")})
+    insert into usage_rollups_tail (${[...rollupScope, "person_id", ...rollupSums, ...rollupSketches].join(", ")})
     select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${added[name]})`).join(", ")},
       ${rollupSketches.map((name) => `coalesce(string_agg(${name}, ''), '')`).join(", ")}
     from given where attempt_id in (select attempt_id from fresh)

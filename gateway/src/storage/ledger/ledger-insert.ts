@@ -8,7 +8,15 @@ import type { NewRow } from "../database/schema.ts";
 import { bindEntry, ledgerColumns } from "./ledger-columns.ts";
 import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
 import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
-import { bindRollup, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
+import {
+  bindRollup,
+  personBeside,
+  rollupColumns,
+  rollupScope,
+  rollupSketches,
+  rollupSums,
+  rollupsOf,
+} from "./ledger-rollup.ts";
 
 /**
  * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one
@@ -68,7 +76,8 @@ function rollupStatement(database: Database): CompiledQuery<LongRollup> {
           sketch,
           eb(`usage_rollups.${sketch}`, "||", eb.ref(`excluded.${sketch}`)),
         ]);
-        return Object.fromEntries([...moved, ...joined]);
+        const person = ["person_id", sql.raw(personBeside("usage_rollups", "excluded"))];
+        return Object.fromEntries([...moved, ...joined, person]);
       }),
     )
     .returning([...rollupScope])

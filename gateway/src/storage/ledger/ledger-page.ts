@@ -38,6 +38,7 @@ export function matches(
   if (filter.workspaceId !== undefined) terms.push(eb("workspace_id", "=", filter.workspaceId));
   if (filter.groupId !== undefined) terms.push(eb("group_id", "=", filter.groupId));
   if (filter.keyId !== undefined) terms.push(eb("key_id", "=", filter.keyId));
+  if (filter.personId !== undefined) terms.push(eb("person_id", "=", filter.personId));
   if (filter.model !== undefined) terms.push(eb("model", "=", filter.model));
   if (filter.provider !== undefined) terms.push(eb("provider", "=", filter.provider));
   if (filter.outcome !== undefined) terms.push(eb("outcome", "=", filter.outcome));

@@ -14,6 +14,9 @@ export const hourMs = 3_600_000;
 /** The columns that name a rollup; together its primary key. */
 export const rollupScope = ["hour", "workspace_id", "group_id", "key_id", "model", "provider"] as const;
 
+/** The person of a rollup whose key changed hands within the hour: its entries say what was whose. */
+export const severalPeople = "*";
+
 /** The columns that are sums over the rollup's entries, but for its sketches. */
 export const rollupSums = [
   "attempts",
@@ -32,7 +35,7 @@ export const rollupSketches = [
   "attempt_first_token_ms_sketch",
 ] as const satisfies readonly LatencyColumn[];
 
-export const rollupColumns = [...rollupScope, ...rollupSums, ...rollupSketches] as const;
+export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches] as const;
 
 /** The last hour that has counts of versions before the sketches, see migration 024; null: none has. */
 export async function histogramsUntil(connection: Connection): Promise<number | null> {
@@ -61,6 +64,7 @@ export function rollupsOf(entries: Iterable<LedgerEntry>): readonly RollupRow[] 
 /** Appends the values of a rollup in the order of `rollupColumns`. */
 export function bindRollup(rollup: RollupRow, into: unknown[]): void {
   for (const column of rollupScope) into.push(rollup[column]);
+  into.push(rollup.person_id);
   for (const column of rollupSums) into.push(rollup[column]);
   for (const column of rollupSketches) into.push(tidySketch(rollup[column]));
 }
@@ -85,6 +89,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     key_id: entry.keyId,
     model: entry.model,
     provider: entry.provider,
+    person_id: entry.personId ?? null,
     attempts: 0,
     requests: 0,
     succeeded: 0,
@@ -98,6 +103,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
 function add(rollup: RollupRow, entry: LedgerEntry): void {
   const usage = entry.usage;
   const calls = entry.calls ?? 1;
+  if (rollup.person_id !== (entry.personId ?? null)) rollup.person_id = severalPeople;
   rollup.attempts += calls;
   if (entry.retryIndex === 0) rollup.requests += calls;
   if (entry.outcome === "cancelled") rollup.cancelled += calls;
@@ -120,4 +126,12 @@ export function addTimes(
   if (firstTokenMs === null) return;
   rollup.attempt_first_token_ms_sketch += sketchOf(firstTokenMs);
   rollup.call_first_token_ms_sketch += sketchOf(before + firstTokenMs);
+}
+
+/** The person of several rows together, as SQL: theirs when they agree. */
+export const commonPerson = `case when min(coalesce(person_id, '')) = max(coalesce(person_id, '')) then max(person_id) else '${severalPeople}' end`;
+
+/** The person of a row that another one is added to. */
+export function personBeside(kept: string, added: string): string {
+  return `case when ${kept}.person_id is not distinct from ${added}.person_id then ${kept}.person_id else '${severalPeople}' end`;
 }

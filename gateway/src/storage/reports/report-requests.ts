@@ -21,6 +21,7 @@ const rowColumns = [
   "workspace_id",
   "group_id",
   "key_id",
+  "person_id",
   "cost_nano_usd",
   ...inputColumns,
   ...outputColumns,
@@ -89,6 +90,7 @@ export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
     workspace: names.workspace(row.workspace_id),
     key: names.key(row.key_id),
     group: names.group(row.group_id),
+    person: row.person_id === null ? null : names.person(row.person_id),
     input_tokens: inputColumns.reduce((sum, column) => sum + row[column], 0),
     output_tokens: outputColumns.reduce((sum, column) => sum + row[column], 0),
     cost_usd: nanoToUsd(row.cost_nano_usd),
@@ -120,6 +122,7 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly string[] | n
   if (filter.model !== undefined) terms.push(eb("model", "=", filter.model));
   if (filter.provider !== undefined) terms.push(eb("provider", "=", filter.provider));
   if (filter.groupId !== undefined) terms.push(eb("group_id", "=", filter.groupId));
+  if (filter.personId !== undefined) terms.push(eb("person_id", "=", filter.personId));
   if (filter.endpoint !== undefined) terms.push(eb("endpoint", "=", filter.endpoint));
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));

@@ -3,13 +3,10 @@ import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
 import { type Connection, inSnapshot } from "../database/database.ts";
 import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
-import { hourMs } from "../ledger/ledger-rollup.ts";
+import { hourMs, severalPeople } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 
 type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
-
-/** Stands in a rollup whose key changed hands within its hour. */
-const severalPeople = "*";
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
 

@@ -6,10 +6,11 @@ import type { Tables } from "../database/schema.ts";
 import { countedEntries } from "../ledger/ledger-counted.ts";
 import { type Rollups, readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
+import { peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { histogramsUntil, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { shortSketch } from "./report-figures.ts";
+import { everyHistogramColumn, shortSketch } from "./report-figures.ts";
 import { firstSliceMs } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
@@ -35,8 +36,11 @@ export interface UsageRows {
   covered(span: TimeSpan): Promise<TimeSpan>;
 }
 
+/** What rows are grouped or picked by. Of a row that is nobody's the person is empty. */
+type UsageColumn = ScopeColumn | "person_id";
+
 interface RowGroups {
-  readonly column: ScopeColumn | null;
+  readonly column: UsageColumn | null;
   readonly stepMs: number | null;
   /** What is summed; all when left out. What nobody sums is not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
@@ -48,31 +52,54 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
   if (answerable) return entries;
   const times = timesOf(filter, hourMs);
   const days = await readyDays(context.connection, { from: times.before.from, to: times.span.to });
-  return rollupRows(context, filter, { times, days, histograms: await histogramsUntil(context.connection) });
+  const histograms = await histogramsUntil(context.connection);
+  const people = asksPeople(filter)
+    ? await peopleTimes(context.connection, days, { from: times.before.from, to: times.span.to })
+    : { days, shared: false };
+  return rollupRows(context, filter, { times, ...people, histograms });
+}
+
+function asksPeople({ by, personId }: UsageFilter): boolean {
+  return by === "person" || personId !== undefined;
 }
 
 interface RollupTimes {
   readonly times: Pick<UsageRows, "span" | "before">;
   readonly days: readonly TimeSpan[];
+  /** Whether there is an hour in which a key changed hands, and people are asked about. */
+  readonly shared: boolean;
   readonly histograms: number | null;
 }
 
-function rollupRows(context: ReportContext, filter: UsageFilter, { times, days, histograms }: RollupTimes): UsageRows {
+function rollupRows(
+  context: ReportContext,
+  filter: UsageFilter,
+  { times, days, shared, histograms }: RollupTimes,
+): UsageRows {
   const hasHistograms = ({ from }: TimeSpan) => histograms !== null && from <= histograms;
   return {
     ...times,
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, 24 * hourMs),
     byHour: true,
-    within: (span, { column, stepMs, summed }) =>
-      rollupsWithin(context.connection, context.flavour, {
+    within(span, { column, stepMs, summed }) {
+      const ask = {
         span,
         // Days have no counts of versions before the sketches, and no steps within them.
         days: hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days,
-        needed: [...filterColumns(filter), ...(column === null ? [] : [column])],
-        columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
-        choose: (rows) => chosen(rows, filter),
-      }),
+        needed: [...filterColumns(filter), ...(column === null || column === "person_id" ? [] : [column])],
+        columns: [
+          "hour" as const,
+          ...(column === null ? [] : [column]),
+          ...(summed ?? [...rollupSums, ...rollupSketches]),
+        ],
+        choose: (rows: Rollups) => chosen(rows, filter),
+      };
+      if (!asksPeople(filter)) return rollupsWithin(context.connection, context.flavour, ask);
+      const columns =
+        summed === undefined && hasHistograms(span) ? [...ask.columns, ...everyHistogramColumn] : ask.columns;
+      return peopleWithin(context.connection, context.flavour, { ...ask, columns, shared });
+    },
     hasHistograms,
     times: (column) => joined(context, column, ""),
     sketch: shortSketch,
@@ -139,6 +166,7 @@ function chosen(rows: Rollups, filter: UsageFilter): Rollups {
   }
   if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+  if (filter.personId !== undefined) query = query.where("person_id", "=", filter.personId);
   if (filter.model !== undefined) query = query.where("model", "=", filter.model);
   if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
   return query;

@@ -17,6 +17,7 @@ import {
   figuresWithout,
   noFigures,
 } from "./report-figures.ts";
+import { peopleNamed } from "./report-people.ts";
 import { timeSlices } from "./report-slices.ts";
 import { type UsageRows, usageRows } from "./report-usage-rows.ts";
 
@@ -29,6 +30,7 @@ const columnOf = {
   key: "key_id",
   group: "group_id",
   workspace: "workspace_id",
+  person: "person_id",
 } as const satisfies Record<Exclude<UsageDimension, "none">, string>;
 type Column = (typeof columnOf)[keyof typeof columnOf];
 
@@ -41,7 +43,7 @@ export async function usageReading(
   // Which days are summed, their sums and those of hours are of one moment.
   return await inSnapshot({ reading: connection }, async (snapshot) => {
     // Tens of thousands of keys are summed side by side; with what a server allows by default they would go through its disk.
-    if (context.flavour.name === "postgres" && filter.by === "key") {
+    if (context.flavour.name === "postgres" && (filter.by === "key" || filter.by === "person")) {
       await sql`set local work_mem = ${sql.lit(`${bounds.reportWorkMemoryMb}MB`)}`.execute(snapshot);
     }
     return await readUsage({ ...context, connection: snapshot }, filter, entriesMax);
@@ -117,7 +119,7 @@ async function dearest(context: ReportContext, source: UsageRows, column: Column
   await timeSlices(await source.covered(source.span), source.firstSliceMs, context.deadline, async (slice) => {
     const query = source
       .within(slice, { column, stepMs: null, summed: ["cost_nano_usd", "attempts"] })
-      .select(`${column} as id`)
+      .select((eb) => sql<string>`${eb.ref(column)}`.as("id"))
       .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
       .groupBy(column);
     // Where one statement reads all of it, the others need not be sent.
@@ -239,13 +241,14 @@ async function labelsOf(
     const id = apart[index];
     if (id === undefined) return rest;
     // An empty id stands for the rest; the provider of a refused call is empty too.
-    if (id === "") return { id: refusedId, label: "Refused before a provider was chosen" };
+    if (id === "") return { id: noneId, label: by === "person" ? nobody : "Refused before a provider was chosen" };
     const { name, workspace } = named(id);
     return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };
   };
 }
 
-const refusedId = "-";
+const noneId = "-";
+const nobody = "No person";
 
 interface LineName {
   readonly name: string;
@@ -271,6 +274,9 @@ async function namesOfLines(
   if (ids.length > 0 && by === "workspace") {
     const rows = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
     for (const { id, slug } of rows) known.set(id, { name: slug, workspace: null });
+  }
+  if (by === "person") {
+    for (const { id, email } of await peopleNamed(connection, ids)) known.set(id, { name: email, workspace: null });
   }
   return (id) => known.get(id) ?? { name: id, workspace: null };
 }

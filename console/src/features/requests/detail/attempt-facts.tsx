@@ -3,6 +3,7 @@ import type { AttemptDetail, Explanation } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Duration, Money, When } from "../../../components/figures.tsx";
+import { personText } from "../../../components/person-text.ts";
 import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { endpointWords } from "../endpoint-words.ts";
@@ -41,6 +42,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ],
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
         [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
+        [t("requests.attempt.person"), attempt.person === null ? null : personText(attempt.person)],
         [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
         [t("requests.attempt.began"), <When key="began" at={attempt.at} exact />],
         [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],

@@ -9,9 +9,10 @@ import { endpointWords } from "../endpoint-words.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 import { GroupFilter } from "./group-filter.tsx";
 import { NameFilter } from "./name-filter.tsx";
+import { PersonFilter } from "./person-filter.tsx";
 import { ProviderFilter } from "./provider-filter.tsx";
 
-const names = ["provider", "group", "error_code", "status", "min_ms", "endpoint"] as const;
+const names = ["provider", "group", "person", "error_code", "status", "min_ms", "endpoint"] as const;
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
 const durations = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000].map((ms) => ({
@@ -45,6 +46,7 @@ export function MoreFilters() {
         <Group id={id} gap="xs" align="flex-start" className="more-filters">
           <ProviderFilter />
           <GroupFilter />
+          <PersonFilter />
           <NameFilter name="error_code" label={t("requests.filters.errorCode")} names={codes} />
           <StatusFilter />
           <ChoiceFilter name="min_ms" label={t("requests.filters.duration")} choices={durations} />

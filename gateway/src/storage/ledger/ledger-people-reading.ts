@@ -1,0 +1,121 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Connection, Flavour } from "../database/database.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { countedEntries } from "./ledger-counted.ts";
+import { cutToDays, gapsBetween, type RollupAsk, type Rollups, type TimeSpan } from "./ledger-day-reading.ts";
+import { dayMs, type ScopeColumn } from "./ledger-days.ts";
+import { hourMs, severalPeople } from "./ledger-rollup.ts";
+
+/** Of all sums of days only those by key know whose they are. */
+const grain = { name: "key", columns: new Set<ScopeColumn>(["workspace_id", "group_id", "key_id"]) } as const;
+
+export interface PeopleTimes {
+  /** Of the days given, those in which no key changed hands. */
+  readonly days: readonly TimeSpan[];
+  /** Whether there is an hour in which one did. */
+  readonly shared: boolean;
+}
+
+/** Where sums by person may be read from, in the same snapshot. An index has the few rows that are several people's. */
+export async function peopleTimes(
+  connection: Connection,
+  days: readonly TimeSpan[],
+  { from, to }: TimeSpan,
+): Promise<PeopleTimes> {
+  const sharedDays = await connection
+    .selectFrom("usage_days")
+    .select("hour")
+    .distinct()
+    .where("person_id", "=", sql.lit(severalPeople))
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .execute();
+  const sharedHour = await connection
+    .selectFrom("usage_rollups")
+    .select("hour")
+    .where("person_id", "=", sql.lit(severalPeople))
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .limit(1)
+    .executeTakeFirst();
+  const shared = new Set(sharedDays.map(({ hour }) => hour));
+  return { days: days.flatMap((run) => withoutDays(run, shared)), shared: sharedHour !== undefined };
+}
+
+function withoutDays({ from, to }: TimeSpan, left: ReadonlySet<number>): readonly TimeSpan[] {
+  const cuts = [...left].filter((day) => day >= from && day < to).sort((a, b) => a - b);
+  return gapsBetween(
+    cuts.map((day) => ({ from: day, to: day + dayMs })),
+    { from, to },
+  );
+}
+
+export interface PeopleAsk extends RollupAsk {
+  /** As `peopleTimes` says. */
+  readonly shared: boolean;
+}
+
+/**
+ * Rollups of a time with the person of each, empty for nobody's. In an hour in which a key changed hands its entries are read in the place
+ * of its rollups; these have no sketches, so percentiles leave those calls out.
+ */
+export function peopleWithin(
+  connection: Connection,
+  { name }: Pick<Flavour, "name">,
+  { span, days, shared, needed, columns, choose = (rows) => rows }: PeopleAsk,
+): Rollups {
+  const runs = [...needed].every((column) => grain.columns.has(column))
+    ? days.flatMap((run) => cutToDays(run, span))
+    : [];
+  const within = (rows: unknown, { from, to }: TimeSpan) =>
+    choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
+  const parts = gapsBetween(runs, span).map((gap) =>
+    within(connection.selectFrom("usage_rollups"), gap).where(
+      sql<boolean>`person_id is distinct from ${sql.lit(severalPeople)}`,
+    ),
+  );
+  for (const run of runs) {
+    parts.push(
+      within(connection.selectFrom("usage_days as usage_rollups").where(sql`grain`, "=", sql.lit(grain.name)), run),
+    );
+    // What is not folded yet is in no day.
+    if (name === "postgres") {
+      parts.push(within(connection.selectFrom(sql<object>`usage_rollups_tail`.as("usage_rollups")), run));
+    }
+  }
+  if (shared) parts.push(within(connection.selectFrom(sharedEntries(connection, span).as("usage_rollups")), span));
+  const read = [...new Set(columns)].filter((column) => column !== "person_id");
+  const [first, ...more] = parts.map((part) =>
+    part.select(read).select(sql<string>`coalesce(person_id, '')`.as("person_id")),
+  );
+  let all = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Row<"usage_rollups">>;
+  for (const part of more) all = all.unionAll(part as never);
+  return connection.selectFrom(all.as("usage_rollups")) as unknown as Rollups;
+}
+
+/** The entries of the rollups that are several people's, without sketches; `hour` is the moment of each. */
+function sharedEntries(connection: Connection, { from, to }: TimeSpan) {
+  const shared = connection
+    .selectFrom("usage_rollups")
+    .select([
+      "hour as shared_hour",
+      "key_id as shared_key",
+      "group_id as shared_group",
+      "workspace_id as shared_workspace",
+      "model as shared_model",
+      "provider as shared_provider",
+    ])
+    .where("person_id", "=", sql.lit(severalPeople))
+    .where("hour", ">=", from)
+    .where("hour", "<", to);
+  return countedEntries(connection, { times: false }).innerJoin(shared.as("shared"), (join) =>
+    join
+      .onRef("key_id", "=", "shared_key")
+      .onRef("at", ">=", "shared_hour")
+      .on((eb) => eb("at", "<", eb("shared_hour", "+", sql.lit(hourMs))))
+      .onRef("group_id", "=", "shared_group")
+      .onRef("workspace_id", "=", "shared_workspace")
+      .onRef("model", "=", "shared_model")
+      .onRef("provider", "=", "shared_provider"),
+  );
+}
