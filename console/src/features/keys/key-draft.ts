@@ -20,6 +20,8 @@ export interface KeyDraft {
   readonly capture: Capture;
   /** Said once, when the key is made. */
   readonly service: boolean;
+  /** User id of whose calls it makes; null: no one person's. */
+  readonly owner: string | null;
 }
 
 export const emptyDraft: KeyDraft = Object.freeze({
@@ -34,6 +36,7 @@ export const emptyDraft: KeyDraft = Object.freeze({
   tags: [],
   capture: "none",
   service: false,
+  owner: null,
 });
 
 export function draftOf(key: ConsoleKey): KeyDraft {
@@ -49,6 +52,7 @@ export function draftOf(key: ConsoleKey): KeyDraft {
     tags: Object.entries(key.tags).map(([name, value]) => `${name}=${value}`),
     capture: key.capture,
     service: key.service,
+    owner: key.owner?.id ?? null,
   };
 }
 
@@ -84,6 +88,7 @@ function fieldsOf(draft: KeyDraft) {
     budget: draft.budget,
     tags: tagsOf(draft.tags),
     capture: draft.capture,
+    owner: draft.owner,
   };
 }
 

@@ -17,7 +17,8 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
   const params = { workspace };
   const groups = useCall("groups.list", { params });
   const home = useCall("workspaces.show", { params });
-  const mayChooseGroup = useSession().may("admin", workspace);
+  const { may, user } = useSession();
+  const mayChooseGroup = may("admin", workspace);
   const all = groups.data?.data ?? [];
   const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
   const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
@@ -41,8 +42,17 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
           description={t("keys.service.help")}
           checked={draft.service}
           onChange={({ currentTarget: { checked: service } }) =>
-            onChange(service ? { service, expiresAt: draft.expiresAt ?? usualEnd() } : { service })
+            onChange(service ? { service, owner: null, expiresAt: draft.expiresAt ?? usualEnd() } : { service })
           }
+        />
+      )}
+      {isNew && !draft.service && (
+        <Checkbox
+          label={t("keys.fields.personal")}
+          description={t("keys.fields.personalHelp")}
+          checked={draft.owner !== null}
+          onChange={({ currentTarget: { checked } }) => onChange({ owner: checked ? user.id : null })}
+          error={wrongField(problem, "owner")}
         />
       )}
       <Select

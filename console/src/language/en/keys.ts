@@ -102,6 +102,7 @@ export const keys = {
     usedFrom: "Allowed IPs",
     capture: "Captured",
     created: "Created",
+    owner: "Makes the calls of",
     createdBy: "<when></when> by {name}",
     revoked: "Revoked",
     adminsWiden: "Only admins can relax",
@@ -198,6 +199,8 @@ export const keys = {
     never: "Never expires",
   },
   fields: {
+    personal: "This is my personal key",
+    personalHelp: "Its calls count as yours, in your usage and your limits. An admin can change it later.",
     nameMissing: "Enter a name.",
     nameHelp: "The application or person that uses it.",
     namePlaceholder: "checkout-service",

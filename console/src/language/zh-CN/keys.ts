@@ -103,6 +103,7 @@ export const keys: Translation<typeof english> = {
     usedFrom: "允许的 IP",
     capture: "采集内容",
     created: "创建时间",
+    owner: "所属人员",
     createdBy: "<when></when>，{name}",
     revoked: "吊销时间",
     adminsWiden: "仅工作区管理员可放宽",
@@ -198,6 +199,8 @@ export const keys: Translation<typeof english> = {
     never: "永不过期",
   },
   fields: {
+    personal: "这是我的个人密钥",
+    personalHelp: "其调用计入你的用量和限额。管理员之后可以更改。",
     nameMissing: "请填写名称。",
     nameHelp: "使用它的应用或人员。",
     namePlaceholder: "checkout-service",

@@ -6,6 +6,7 @@ import { CopyText } from "../../../components/copy-button.tsx";
 import { type Fact, Facts } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
+import { personText } from "../../../components/person-text.ts";
 import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/keys.ts";
 import { budgetWords, limitWords } from "../limit-words.ts";
@@ -53,6 +54,7 @@ function firstFacts(key: ConsoleKey): readonly Fact[] {
       ),
     },
     ...oldSecret(key),
+    ...(key.owner === null ? [] : [{ name: t("keys.facts.owner"), value: personText(key.owner) }]),
     {
       name: t("keys.workspace"),
       value: (
