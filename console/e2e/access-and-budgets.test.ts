@@ -108,6 +108,33 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await invite.getByText("This is not an email address.").waitFor();
   });
 
+  test("settings of a group's agents are edited by form and JSON alike, kept as versions, and restored", async () => {
+    await open("/console/workspaces/acme?tab=agents");
+    const json = page.getByRole("textbox", { name: "JSON" });
+    await page.getByRole("textbox", { name: "Denied" }).fill("Read(./.env)\nBash(rm *)");
+    await page.getByRole("switch", { name: "Telemetry to this gateway" }).check({ force: true });
+    const typed = JSON.parse(await json.inputValue());
+    expect(typed.permissions).toEqual({ deny: ["Read(./.env)", "Bash(rm *)"] });
+    expect(typed.env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe(gateway.url);
+    const save = page.getByRole("button", { name: "Save as a new version" });
+    await json.fill('{"permissions": {"deny": ["Read", 5]}, "made": 1}');
+    await page.getByRole("alert").getByText("permissions.deny[1]").waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await json.fill('{"permissions": {"deny": ["Read"]}, "made": 1}');
+    expect(await page.getByRole("textbox", { name: "Denied" }).inputValue()).toBe("Read");
+    await save.click();
+    await page.getByText("Version 1, set by ada@example.com").waitFor();
+    await page.getByLabel("First model").first().fill("claude-opus-4-7");
+    await save.click();
+    await page.getByText("Version 2, set by ada@example.com").waitFor();
+    await page.getByRole("button", { name: "View version 1" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore this version" }).click();
+    await page.getByText("Version 3, set by ada@example.com").waitFor();
+    const params = { workspace: "acme", group: "default" };
+    const { settings } = await ada.call("agents.settings", { params });
+    expect(settings).toEqual({ permissions: { deny: ["Read"] }, made: 1 });
+  });
+
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
     expect(browser.faults).toEqual([]);
   });

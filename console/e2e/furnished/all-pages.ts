@@ -35,6 +35,7 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
     { name: "workspace-groups", path: "/console/workspaces/acme?tab=groups" },
     { name: "workspace-members", path: "/console/workspaces/acme?tab=members" },
     { name: "workspace-access", path: "/console/workspaces/acme?tab=access" },
+    { name: "workspace-agents", path: "/console/workspaces/acme?tab=agents" },
     { name: "workspace-of-the-file", path: "/console/workspaces/platform" },
     { name: "audit", path: `/console/audit?${of("acme")}` },
     { name: "settings", path: "/console/settings" },

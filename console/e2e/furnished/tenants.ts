@@ -30,6 +30,14 @@ export async function addTenants({ call }: Somebody, url: string): Promise<Tenan
   });
   await call("workspaces.create", { body: { slug: "northwind", name: "Northwind Labs", models: ["gpt-*"] } });
   const acme = { workspace: "acme" };
+  const params = { workspace: "acme", group: "default" };
+  for (const model of ["claude-sonnet-5-5", "claude-opus-4-7"]) {
+    const permissions = { ask: ["Bash(git push *)"], deny: ["Read(./.env)", "Read(./secrets/**)"] };
+    await call("agents.setSettings", {
+      params,
+      body: { settings: { model, availableModels: [model], permissions, env: { TEAM: "acme" }, welcome: "Hello" } },
+    });
+  }
   await call("groups.create", {
     params: acme,
     body: { name: "agents", models: ["gpt-*", "claude-*"], limits: { rpm: 120, concurrency: 20 } },

@@ -18,6 +18,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "shell/use-shortcuts.ts": ["Ctrl"],
   // Headers.
   "features/workspaces/webhook-secret.tsx": ["webhook-id", "webhook-timestamp", "webhook-signature"],
+  // Rules of a coding agent.
+  "features/workspaces/agents/settings-form.tsx": ["Bash(npm run test *)", "Bash(git push *)", "Read(./.env)"],
   // Figures of the admin API.
   "features/overview/usage-figures-row.tsx": [
     "request_latency_p50_ms",

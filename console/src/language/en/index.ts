@@ -1,4 +1,5 @@
 import { access } from "./access.ts";
+import { agents } from "./agents.ts";
 import { assets } from "./assets.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
@@ -32,6 +33,7 @@ import { workspaces } from "./workspaces.ts";
 /** English, the original: what other languages translate. */
 export const en = {
   access,
+  agents,
   assets,
   audit,
   catalog,

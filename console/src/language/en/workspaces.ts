@@ -66,6 +66,7 @@ export const workspaces = {
   tab: {
     overview: "Overview",
     access: "Access",
+    agents: "Agents",
   },
   facts: "Details",
   ownLimits: {

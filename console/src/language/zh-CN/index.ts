@@ -1,5 +1,6 @@
 import type { Catalogue } from "../catalogue.ts";
 import { access } from "./access.ts";
+import { agents } from "./agents.ts";
 import { assets } from "./assets.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
@@ -32,6 +33,7 @@ import { workspaces } from "./workspaces.ts";
 
 export const zhCN: Catalogue = {
   access,
+  agents,
   assets,
   audit,
   catalog,

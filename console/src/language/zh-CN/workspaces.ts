@@ -67,6 +67,7 @@ export const workspaces: Translation<typeof english> = {
   tab: {
     overview: "概览",
     access: "访问权限",
+    agents: "编程助手",
   },
   facts: "详情",
   ownLimits: {

@@ -1,5 +1,6 @@
 import { Button, Skeleton, Stack, Tabs } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useCall } from "../../../api/use-call.ts";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by-file.tsx";
@@ -15,6 +16,8 @@ import { EditWorkspace } from "./edit-workspace.tsx";
 import { GroupsTab } from "./groups-tab.tsx";
 import { MembersTab } from "./members-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
+
+const AgentsTab = lazy(() => import("../agents/agents-tab.tsx"));
 
 const crumbs = [{ label: t("workspaces.list.title"), link: { to: "/workspaces" } }] as const;
 
@@ -73,6 +76,7 @@ export default function WorkspacePage() {
           <Tabs.Tab value="groups">{t("workspaces.groups")}</Tabs.Tab>
           <Tabs.Tab value="members">{t("workspaces.members")}</Tabs.Tab>
           <Tabs.Tab value="access">{t("workspaces.tab.access")}</Tabs.Tab>
+          {may("admin", slug) && <Tabs.Tab value="agents">{t("workspaces.tab.agents")}</Tabs.Tab>}
         </TabRow>
         <Tabs.Panel value="overview">
           <OverviewTab workspace={workspace} />
@@ -86,6 +90,13 @@ export default function WorkspacePage() {
         <Tabs.Panel value="access">
           <AccessTab workspace={slug} />
         </Tabs.Panel>
+        {may("admin", slug) && (
+          <Tabs.Panel value="agents">
+            <Suspense fallback={<Skeleton height={320} aria-busy="true" />}>
+              <AgentsTab workspace={slug} />
+            </Suspense>
+          </Tabs.Panel>
+        )}
       </Tabs>
       {edit !== "" && mayEdit && <EditWorkspace workspace={workspace} onClose={() => setEdit("")} />}
     </PageFrame>

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import {
+  environmentLines,
+  environmentOf,
+  parsedSettings,
+  sendsTelemetry,
+  withMember,
+  withTelemetry,
+} from "./settings-draft.ts";
+
+test("the form changes its own members and leaves every other one", () => {
+  const before = { hooks: { Stop: [] }, permissions: { deny: ["Read"], defaultMode: "plan" } };
+  const asked = withMember(before, ["permissions", "ask"], ["Bash"]);
+  expect(asked).toEqual({ ...before, permissions: { ...before.permissions, ask: ["Bash"] } });
+  expect(withMember({ permissions: { ask: ["Bash"] }, model: "a" }, ["permissions", "ask"], undefined)).toEqual({
+    model: "a",
+  });
+});
+
+test("the environment is a variable in each line, with whatever stands behind the first =", () => {
+  const env = environmentOf(["A=1", " B =x=y z", "C"]);
+  expect(env).toEqual({ A: "1", B: "x=y z", C: "" });
+  expect(environmentLines({ env })).toEqual(["A=1", "B=x=y z", "C="]);
+  expect(environmentOf([])).toBeUndefined();
+});
+
+test("telemetry on and off again leaves what was there", () => {
+  const before = { env: { A: "1" } };
+  const on = withTelemetry(before, true, "https://gateway.example.com");
+  expect([sendsTelemetry(before), sendsTelemetry(on)]).toEqual([false, true]);
+  expect((on["env"] as Record<string, string>)["OTEL_EXPORTER_OTLP_ENDPOINT"]).toBe("https://gateway.example.com");
+  expect(withTelemetry(on, false, "")).toEqual(before);
+  expect(withTelemetry(withTelemetry({}, true, ""), false, "")).toEqual({});
+});
+
+test("a text that is no object is none", () => {
+  expect(["", "{}", "[]", "null", "{", '{"a":1}'].map(parsedSettings)).toEqual([{}, {}, null, null, null, { a: 1 }]);
+});

@@ -1,0 +1,86 @@
+/** Settings of coding agents as the form edits them: an object whose other members stay as they are. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** The object in a text; null where it is none. */
+export function parsedSettings(text: string): Settings | null {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function textOf(settings: Settings | null): string {
+  return settings === null ? "" : JSON.stringify(settings, null, 2);
+}
+
+/** Sets one member, at most one level down. `undefined` takes it out, and an object that it leaves empty. */
+export function withMember(settings: Settings, path: readonly [string, string?], value: unknown): Settings {
+  const [name, inner] = path;
+  const changed = inner === undefined ? value : emptyAsNothing(withMember(objectAt(settings, name), [inner], value));
+  if (changed !== undefined) return { ...settings, [name]: changed };
+  const { [name]: _gone, ...rest } = settings;
+  return rest;
+}
+
+export function textAt(settings: Settings, name: string): string {
+  const value = settings[name];
+  return typeof value === "string" ? value : "";
+}
+
+export function textsAt(settings: Settings, name: string): readonly string[] {
+  const value = settings[name];
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+export function objectAt(settings: Settings, name: string): Settings {
+  const value = settings[name];
+  return isObject(value) ? value : {};
+}
+
+/** A list as the form gives it: an empty one is none. */
+export function listOrNothing(lines: readonly string[]): readonly string[] | undefined {
+  return lines.length === 0 ? undefined : lines;
+}
+
+/** `NAME=value`, one in each line; what has no `=` is a name with nothing behind it. */
+export function environmentOf(lines: readonly string[]): Settings | undefined {
+  const pairs = lines.map((line): [string, string] => {
+    const at = line.indexOf("=");
+    return at === -1 ? [line.trim(), ""] : [line.slice(0, at).trim(), line.slice(at + 1)];
+  });
+  return emptyAsNothing(Object.fromEntries(pairs));
+}
+
+export function environmentLines(settings: Settings): readonly string[] {
+  return Object.entries(objectAt(settings, "env")).map(([name, value]) => `${name}=${String(value)}`);
+}
+
+const telemetrySwitch = "CLAUDE_CODE_ENABLE_TELEMETRY";
+
+export function sendsTelemetry(settings: Settings): boolean {
+  return objectAt(settings, "env")[telemetrySwitch] === "1";
+}
+
+/** What an agent has to be told to send its metrics and logs to the gateway; off takes all of it out again. */
+export function withTelemetry(settings: Settings, on: boolean, baseUrl: string): Settings {
+  const variables: Record<string, string> = {
+    [telemetrySwitch]: "1",
+    OTEL_METRICS_EXPORTER: "otlp",
+    OTEL_LOGS_EXPORTER: "otlp",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+    OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl,
+  };
+  const rest = Object.entries(objectAt(settings, "env")).filter(([name]) => !(name in variables));
+  return withMember(settings, ["env"], emptyAsNothing({ ...Object.fromEntries(rest), ...(on ? variables : {}) }));
+}
+
+function emptyAsNothing(value: Settings): Settings | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
+function isObject(value: unknown): value is Settings {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

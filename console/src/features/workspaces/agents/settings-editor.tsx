@@ -1,0 +1,103 @@
+import { Button, Group, SimpleGrid, Stack, Text, Textarea } from "@mantine/core";
+import { checkAgentSettings } from "@sluice/contract";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { ConfirmButton } from "../../../components/confirm-button.tsx";
+import { DiffView } from "../../../components/diff-view.tsx";
+import { FormProblem } from "../../../components/form-problem.tsx";
+import { t } from "../../../language/areas/agents.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { Remarks } from "./remarks.tsx";
+import { parsedSettings, type Settings, textOf } from "./settings-draft.ts";
+import { SettingsForm } from "./settings-form.tsx";
+import { afterSettingsChange, type GroupParams } from "./settings-routes.ts";
+
+interface SettingsEditorProps {
+  readonly params: GroupParams;
+  /** As they are now; null: none are managed. */
+  readonly saved: Settings | null;
+  readonly mayChange: boolean;
+}
+
+/** A form and the JSON beside it: two views of one text, which is checked as it is typed. */
+export function SettingsEditor({ params, saved, mayChange }: SettingsEditorProps) {
+  const { answer } = useSession();
+  const [text, setText] = useState(textOf(saved));
+  const [known, setKnown] = useState<Settings>(saved ?? {});
+  const change = useAct("agents.setSettings", {
+    inline: true,
+    invalidates: afterSettingsChange,
+    done: (now) => (now.version === null ? t("agents.removed") : t("agents.saved", { version: now.version })),
+  });
+  const parsed = parsedSettings(text);
+  const { errors, warnings } = checkAgentSettings(parsed ?? {});
+  const typed = (next: string) => {
+    setText(next);
+    setKnown(parsedSettings(next) ?? known);
+  };
+  const same = parsed !== null && (saved === null ? text.trim() === "" : textOf(parsed) === textOf(saved));
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <SettingsForm
+          settings={known}
+          onChange={(next) => typed(textOf(next))}
+          disabled={!mayChange || parsed === null}
+          baseUrl={answer.public_url}
+        />
+        <Stack gap="xs">
+          <Textarea
+            label={t("agents.json")}
+            description={t("agents.jsonHelp")}
+            placeholder={t("agents.jsonNone")}
+            value={text}
+            onChange={(event) => typed(event.currentTarget.value)}
+            error={parsed === null ? t("agents.notJson") : null}
+            disabled={!mayChange}
+            autosize
+            minRows={18}
+            maxRows={40}
+            spellCheck={false}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          />
+        </Stack>
+      </SimpleGrid>
+      <Remarks color="red" title={t("agents.remarks.errors")} remarks={errors} />
+      <Remarks color="yellow" title={t("agents.remarks.warnings")} remarks={warnings} />
+      {mayChange && (
+        <>
+          {!same && parsed !== null && (
+            <div>
+              <Text size="sm" fw={600} mb={4}>
+                {t("agents.changes")}
+              </Text>
+              <DiffView before={saved ?? {}} after={parsed} label={t("agents.changes")} />
+            </div>
+          )}
+          <FormProblem problem={change.error} />
+          <Group justify="flex-end">
+            {saved !== null && (
+              <ConfirmButton
+                title={t("agents.removeTitle")}
+                verb={t("agents.remove")}
+                onConfirm={async () => {
+                  await change.mutateAsync({ params, body: { settings: null } });
+                  typed("");
+                }}
+              >
+                {t("agents.removeHelp")}
+              </ConfirmButton>
+            )}
+            <Button
+              loading={change.isPending}
+              disabled={parsed === null || same || errors.length > 0}
+              onClick={() => parsed !== null && change.mutate({ params, body: { settings: { ...parsed } } })}
+            >
+              {t("agents.save")}
+            </Button>
+          </Group>
+        </>
+      )}
+    </Stack>
+  );
+}
