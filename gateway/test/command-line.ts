@@ -22,6 +22,7 @@ export async function sluice(
     variables: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, ...variables },
     interactive: false,
     secret: async () => stdin,
+    confirm: async () => (stdin === "" ? null : stdin === "y"),
     write: async (text) => void stdout.push(text),
     show: (text) => void stdout.push(text),
     complain: (line) => void stderr.push(`${line}\n`),

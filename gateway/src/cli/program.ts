@@ -3,6 +3,7 @@ import { addApply } from "./commands/apply.ts";
 import { addBackup } from "./commands/backup.ts";
 import { addCatalogueUpdate } from "./commands/catalogue-update.ts";
 import { addCheck } from "./commands/check.ts";
+import { addConnect } from "./commands/connect.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHealth } from "./commands/health.ts";
@@ -86,6 +87,7 @@ export function createProgram(terminal: Terminal): Command {
   addLogin(program, terminal);
   addLogout(program, terminal);
   addMasterKeys(program, terminal);
+  addConnect(program, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
   const catalogue = program.command("catalogue").description("keep prices current");

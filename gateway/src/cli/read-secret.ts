@@ -9,6 +9,18 @@ export async function readSecret(question: string): Promise<string> {
   return process.stdin.isTTY === true ? await asked(question) : await piped();
 }
 
+/** null: standard input is no terminal. Whatever is not yes is no. */
+export async function readYes(question: string): Promise<boolean | null> {
+  if (process.stdin.isTTY !== true) return null;
+  const line = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await new Promise<string>((resolve) => {
+    line.once("close", () => resolve(""));
+    line.question(question, resolve);
+  });
+  line.close();
+  return /^\s*y(es)?\s*$/i.test(answer);
+}
+
 async function piped(): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -1,5 +1,5 @@
 import type { Variables } from "#config/index.ts";
-import { readSecret } from "./read-secret.ts";
+import { readSecret, readYes } from "./read-secret.ts";
 
 /** What a command sees of the world it was started in. */
 export interface Terminal {
@@ -11,6 +11,8 @@ export interface Terminal {
    * its last line end.
    */
   secret(question: string): Promise<string>;
+  /** Whether somebody at the terminal says yes; null: there is nobody to ask. */
+  confirm(question: string): Promise<boolean | null>;
   /** To standard output; resolves when it may be given more. Throws OutputClosed when nobody reads any more. */
   write(text: string): Promise<void>;
   /** To standard output without waiting; whoever is not there to read it misses it. */
@@ -46,6 +48,7 @@ export function createTerminal(variables: Variables): Terminal {
     variables,
     interactive: process.stdout.isTTY === true,
     secret: readSecret,
+    confirm: readYes,
     write,
     show: (text) => void write(text).catch(() => {}),
     complain: (line) => void process.stderr.write(`${line}\n`),

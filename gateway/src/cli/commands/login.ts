@@ -18,7 +18,7 @@ export function addLogin(program: Command, terminal: Terminal): void {
     )
     .action(async (address: string | undefined, _options: object, command: Command) => {
       const path = loginPath(terminal.variables);
-      const base = checkedUrl(address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? addressBefore(path));
+      const base = checkedUrl(address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? addressBefore(path, "login"));
       const { url, expiresAt } = await signIn({ base, path, tell: (line) => terminal.complain(line), pause });
       const view = { url, file: path, expires_at: new Date(expiresAt).toISOString() };
       await report(terminal, command, view, [`Signed in at ${url}. \`sluice token\` prints a token for agents.`]);
@@ -51,10 +51,12 @@ export async function printToken(terminal: Terminal): Promise<void> {
   await terminal.write(`${await freshToken(loginPath(terminal.variables), pause)}\n`);
 }
 
-function addressBefore(path: string): string {
+/** Where somebody has signed in from here. Throws CommandWrong: nobody has. */
+export function addressBefore(path: string, command: "login" | "connect"): string {
   try {
     return readLogin(path).url;
   } catch {
-    throw new CommandWrong("say which gateway: `sluice login https://gateway.example.com`");
+    const program = command === "connect" ? " claude" : "";
+    throw new CommandWrong(`say which gateway: \`sluice ${command}${program} https://gateway.example.com\``);
   }
 }
