@@ -24,9 +24,10 @@ describe("what an admin put on a member's key", () => {
     const forAdmins = Object.entries(body.shape).filter(
       ([, field]) => z.globalRegistry.get(field as z.ZodType)?.needs !== undefined,
     );
-    const known = ["name", ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
+    // Whose a key is, only an admin changes: see below.
+    const known = ["name", "owner", ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
     expect(Object.keys(body.shape).sort()).toEqual(known.sort());
-    expect([...keyBounds, "name", "pass_through"].sort()).toEqual(known.sort());
+    expect([...keyBounds, "name", "owner", "pass_through"].sort()).toEqual(known.sort());
   });
 
   test.each(Object.keys(cases))("%s: its maker narrows it and never widens it; an admin does", async (field) => {
@@ -72,6 +73,23 @@ describe("what an admin put on a member's key", () => {
     }
     // Refused as a whole: nothing of it was taken.
     expect((await ground.call("member", "keys.show", { params })).body).toMatchObject({ name: "other", models: ["a"] });
+  });
+
+  test("is also whose it is: a member makes a key for themselves, and only an admin gives it to another or to nobody", async () => {
+    await using ground = await openTenantGround();
+    const { member, admin } = ground.users;
+    const refused = { status: 403, code: "forbidden", param: "owner" };
+    const make = (by: "admin" | "member", owner: string) => ground.makeKey(by, { name: "laptop", owner });
+    expect(await make("member", admin.id)).toMatchObject(refused);
+    const { key } = (await make("member", member.id)).body;
+    expect(key.owner?.id).toBe(member.id);
+    const change = (by: "admin" | "member", owner: string | null) =>
+      ground.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
+    expect((await change("member", member.id)).status).toBe(200);
+    for (const owner of [null, admin.id]) expect(await change("member", owner)).toMatchObject(refused);
+    expect((await change("admin", null)).body.owner).toBeNull();
+    expect(await change("member", member.id)).toMatchObject(refused);
+    expect((await change("admin", admin.id)).body.owner?.id).toBe(admin.id);
   });
 
   test("holds against a change that was sent at the same moment", async () => {
