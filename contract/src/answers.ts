@@ -70,7 +70,9 @@ export const usageTotalsSchema = z.looseObject({
 export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
 
 export const limitUsageSchema = z.looseObject({
-  scope: z.string().describe("Whose limit: `workspace acme`, `group acme/default`, `key acme/ci`."),
+  scope: z
+    .string()
+    .describe("Whose limit: `workspace acme`, `group acme/default`, `person acme/ada@example.com`, `key acme/ci`."),
   kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
   period: z.string().nullable().describe("`day`, `week`, `month` or `total` for a budget, else null."),
   limit: z.number().describe("Requests, tokens, or USD for a budget."),
@@ -94,6 +96,7 @@ const limitMet = {
   used: z.number().optional().describe("402 and 429: how far it was used."),
   held: z.number().optional().describe("402: USD that calls under way may still cost."),
   scope: z.string().optional().describe("402 and 429: whose limit it is."),
+  period: z.string().optional().describe("402: the period of the budget."),
   resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
 };
 

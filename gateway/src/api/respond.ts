@@ -1,4 +1,4 @@
-import { type Failure, failureTable } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import { type Dialect, openaiChat } from "#protocols/index.ts";
 
 export function json(value: unknown, requestId: string, status = 200): Response {
@@ -30,5 +30,5 @@ export function renderFailure(
     return new Response(failure.upstream.body, { status: failure.upstream.status, headers });
   }
   headers["content-type"] = "application/json";
-  return new Response(dialect.renderError(failure, requestId), { status: failureTable[failure.code].status, headers });
+  return new Response(dialect.renderError(failure, requestId), { status: failure.status, headers });
 }

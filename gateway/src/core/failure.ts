@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from "@sluice/contract/words";
+import type { BudgetPeriod } from "./limit.ts";
 
 /**
  * The one failure of the gateway. Which codes there are, and each one's status, stands in the contract; here a status has the
@@ -51,6 +52,8 @@ export interface FailureDetails {
   /** Of a budget: how much of `used` is held for calls that are under way, not spent. */
   readonly held?: number;
   readonly scope?: string;
+  /** Of a budget. */
+  readonly period?: BudgetPeriod;
   readonly resets_at?: number | null;
 }
 
@@ -96,6 +99,8 @@ export interface FailureOptions {
   /** Default: unknown. */
   readonly arrival?: Arrival;
   readonly accountFault?: AccountFault;
+  /** Where the caller's own contract has another status for it than the table. */
+  readonly status?: number;
   readonly cause?: unknown;
 }
 
@@ -110,6 +115,7 @@ export class Failure extends Error {
   readonly unhealthy: boolean;
   readonly arrival: Arrival;
   readonly accountFault: AccountFault | null;
+  readonly status: number;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -122,10 +128,7 @@ export class Failure extends Error {
     this.unhealthy = options.unhealthy ?? false;
     this.arrival = options.arrival ?? "unknown";
     this.accountFault = options.accountFault ?? null;
-  }
-
-  get status(): number {
-    return failureTable[this.code].status;
+    this.status = options.status ?? failureTable[code].status;
   }
 
   /** The same with some of it otherwise. */

@@ -128,6 +128,7 @@ test("a budget is reserved before the call and refuses what may not fit into the
     used: 4,
     held: 4,
     scope: "workspace acme, per month",
+    period: "month",
     resets_at: Date.UTC(2026, 1, 1) / 1_000,
   });
   expect(failure.message).toBe(

@@ -71,6 +71,7 @@ export class BudgetRule implements LimitRule {
         used: nanoToUsd(state.used),
         held: nanoToUsd(held),
         scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
+        period: this.#budget.period,
         resets_at: this.#resetsAt(),
       },
     });

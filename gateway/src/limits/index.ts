@@ -15,7 +15,7 @@ export { callCounter } from "./call-counter.ts";
 
 export type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
 export { periodStart } from "./period.ts";
-export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
+export type { LimitHeader, Permit, RateHeaders, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";
 
 export { type Estimate, type Money, noMoney, nothingWanted, type Spent } from "./spent.ts";

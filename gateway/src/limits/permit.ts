@@ -31,6 +31,16 @@ export interface Permit {
   /** Holds more of it: `amount`, or what is left down to `least`. How much that is; 0 when so much is not left. */
   topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd>;
   rateHeaders(): RateHeaders;
+  /** The budget of the caller of which the most is spent; null: there is none, or how far it is spent is not known. */
+  tightestBudget(nowMs: number): SpentBudget | null;
+}
+
+/** How far a budget is spent, without what is held for calls under way. */
+export interface SpentBudget {
+  /** Of all of it: 0 to 1. */
+  readonly share: number;
+  /** Unix seconds; null: never. */
+  readonly resetsAt: number | null;
 }
 
 /** Where permits report to: how many endings were repeated, and what a shared counter did not take at once. */
@@ -72,6 +82,18 @@ export class CountedPermit implements Permit {
     const requests = this.#tightest("rpm");
     const tokens = this.#tightest("tpm");
     return { ...(requests === null ? {} : { requests }), ...(tokens === null ? {} : { tokens }) };
+  }
+
+  tightestBudget(nowMs: number): SpentBudget | null {
+    let tightest: SpentBudget | null = null;
+    for (let index = 0; index < this.#rules.length; index++) {
+      const [rule, state] = [this.#rules[index], this.#reserved.states[index]];
+      if (rule?.name !== "budget" || state === undefined || state.limit <= 0) continue;
+      const share = Math.min(1, Math.max(0, state.used - (state.held ?? 0)) / state.limit);
+      if (tightest !== null && share <= tightest.share) continue;
+      tightest = { share, resetsAt: rule.limitUsage(state, nowMs).resetsAt };
+    }
+    return tightest;
   }
 
   #end(actual: readonly number[]): boolean {
@@ -126,5 +148,9 @@ export class FreePermit implements Permit {
 
   rateHeaders(): RateHeaders {
     return {};
+  }
+
+  tightestBudget(): null {
+    return null;
   }
 }

@@ -1,7 +1,8 @@
-import { asFailure, type CallSignal, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
+import { asFailure, type CallSignal, type Deployment, Failure, refusedModel } from "#core/index.ts";
 import type { Dialect, RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
+import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
 import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { callFields } from "./attempt/attempt-entry.ts";
@@ -66,7 +67,7 @@ export class Relay {
         explainCall(this.#dependencies, call, planned, tally);
       });
     } catch (thrown) {
-      const failure = asFailure(thrown);
+      const failure = agentsFailure(call, asFailure(thrown));
       const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, constraints);
       this.#explainRefusal(call, failure, story);
       this.#refused(call, failure);
@@ -135,7 +136,7 @@ export class Relay {
         this.#explainPassed(call, tally);
       });
     } catch (thrown) {
-      const failure = asFailure(thrown);
+      const failure = agentsFailure(call, asFailure(thrown));
       discardAll();
       return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
     }
@@ -173,7 +174,7 @@ export class Relay {
       await this.#dependencies.admission.check(call.principal);
       return null;
     } catch (thrown) {
-      const failure = asFailure(thrown);
+      const failure = agentsFailure(call, asFailure(thrown));
       return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
     }
   }
@@ -184,7 +185,7 @@ export class Relay {
     this.#dependencies.recorder.refuse(
       { ...callFields(call), model: refusedModel(call.models[0]?.name, call.facts.model) },
       failure.code,
-      failureTable[failure.code].status,
+      failure.status,
       this.#dependencies.clock.monotonic() - call.startedMs,
     );
   }
@@ -246,7 +247,9 @@ export class Relay {
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
     if (failure.code !== "rate_limit_exceeded" && failure.code !== "budget_exceeded") return {};
     const { admission, clock } = this.#dependencies;
-    return limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), clock.now());
+    const now = clock.now();
+    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), now);
+    return { ...rates, ...refusedCapHeaders(call, failure, now) };
   }
 
   #wait(ms: number, tally: CallTally, signal: CallSignal): Promise<void> {

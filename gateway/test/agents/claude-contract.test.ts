@@ -303,6 +303,44 @@ test("a person sees what their own agents have used this month, and how they sta
   expect(others.map((each: { key: string }) => each.key)).not.toContain(key);
 });
 
+test("a person's budget is told to their agents as a cap: how far it is spent on answers, and 429 when it is used up; a key of theirs hears 402", async () => {
+  const cleo = await ground.invited("cleo", "member");
+  const { accessToken } = await loggedIn(cleo);
+  const workspace = `/api/workspaces/${ground.workspace}`;
+  const members = (await ground.ada.call("GET", `${workspace}/members`)).body.data;
+  const { id, email } = members.find((each: { email: string }) => each.email.startsWith("cleo"));
+  const limit = async (usd: number) =>
+    await ground.ada.call("PATCH", `${workspace}/members/${id}`, { budget: { usd, period: "month" } });
+  expect((await limit(50)).status).toBe(200);
+  const { secret, key } = (await cleo.call("POST", `${workspace}/keys`, { name: "cleos" })).body;
+  expect(key.owner.id).toBe(id);
+  const cap = (headers: Headers, name: string) => headers.get(`anthropic-ratelimit-unified-${name}`);
+  const answer = await agent.message(accessToken, "claude-test");
+  expect(answer.status).toBe(200);
+  expect(cap(answer.headers, "status")).toBe("allowed");
+  expect(cap(answer.headers, "representative-claim")).toBe("overage");
+  expect(cap(answer.headers, "overage-utilization")).toBe("0.00");
+  const bykey = await agent.message(secret, "claude-test");
+  expect([bykey.status, cap(bykey.headers, "status")]).toEqual([200, null]);
+  await ground.gateway.entries();
+  const shown = (await ground.ada.call("GET", `${workspace}/members`)).body.data;
+  const { budget_used: used } = shown.find((each: { email: string }) => each.email === email);
+  const [row] = (await cleo.call("GET", "/api/agents/usage")).body.data;
+  // Both calls, of which the agent's is one.
+  expect(used).toBeGreaterThan(row.cost_usd);
+  await limit(0);
+  const refused = await agent.message(accessToken, "claude-test");
+  expect([refused.status, refused.body.error.type]).toEqual([429, "billing_error"]);
+  expect(refused.body.error.message).toContain(`person acme/${email}`);
+  expect(refused.headers.get("x-should-retry")).toBe("false");
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  const told = ["status", "overage-utilization", "overage-period", "overage-disabled-reason"];
+  expect(told.map((name) => cap(refused.headers, name))).toEqual(["rejected", "1", "monthly", "org_spend_cap_reached"]);
+  expect(Number(cap(refused.headers, "reset"))).toBe(refused.body.error.resets_at);
+  const keys = await agent.message(secret, "claude-test");
+  expect([keys.status, keys.body.error.type, cap(keys.headers, "status")]).toEqual([402, "billing_error", null]);
+});
+
 test("an admin token lets no device in: only a person does", async () => {
   const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
   const { body } = await agent.device();

@@ -2,6 +2,7 @@ import type { HeaderReader } from "#core/index.ts";
 import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
+import { capHeaders, isAgent } from "../agent-caps.ts";
 import type { Call } from "../call.ts";
 import type { CallTally } from "./call-tally.ts";
 
@@ -57,6 +58,7 @@ function ownHeaders(
   out["x-sluice-attempts"] = String(tally.tried);
   out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));
 }
 
 /** A proxy that gathers answers, as nginx does by itself, is told not to gather a stream's events. */

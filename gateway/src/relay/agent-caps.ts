@@ -1,0 +1,69 @@
+import { Failure, type Principal } from "#core/index.ts";
+import type { SpentBudget } from "#limits/index.ts";
+import type { Dialect } from "#protocols/index.ts";
+
+/**
+ * What a coding agent that is signed in as a person reads of a budget: the names that Claude Code shows a cap by. Programs with a key
+ * are answered as they always are.
+ */
+interface AgentCall {
+  readonly principal: Pick<Principal, "key">;
+  readonly protocol: { readonly dialect: Dialect };
+}
+
+/** A budget's refusal as the agent takes it: 429, which it shows as it is and does not repeat. Others stay as they are. */
+export function agentsFailure(call: AgentCall, failure: Failure): Failure {
+  if (failure.code !== "budget_exceeded" || failure.upstream !== undefined || !isAgent(call)) return failure;
+  const { message, details, param } = failure;
+  return new Failure("budget_exceeded", message, { status: 429, param, ...(details === undefined ? {} : { details }) });
+}
+
+/** The headers of that refusal; none for others. */
+export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: number): Record<string, string> {
+  if (failure.code !== "budget_exceeded" || !isAgent(call)) return {};
+  const resetsAt = failure.details?.resets_at ?? null;
+  const period = periods[failure.details?.period ?? "total"];
+  return {
+    "x-should-retry": "false",
+    "anthropic-ratelimit-unified-status": "rejected",
+    "anthropic-ratelimit-unified-overage-utilization": "1",
+    "anthropic-ratelimit-unified-overage-surpassed-threshold": "1",
+    "anthropic-ratelimit-unified-overage-disabled-reason": "org_spend_cap_reached",
+    ...(period === null ? {} : { "anthropic-ratelimit-unified-overage-period": period }),
+    ...(resetsAt === null
+      ? {}
+      : {
+          "retry-after": String(Math.max(1, Math.ceil(resetsAt - nowMs / 1_000))),
+          "anthropic-ratelimit-unified-reset": String(resetsAt),
+          "anthropic-ratelimit-unified-overage-reset": String(resetsAt),
+        }),
+  };
+}
+
+/** How far the agent's tightest budget is spent, on an answer. */
+export function capHeaders(budget: SpentBudget | null): Record<string, string> {
+  if (budget === null) return {};
+  const { share, resetsAt } = budget;
+  return {
+    "anthropic-ratelimit-unified-status": "allowed",
+    "anthropic-ratelimit-unified-representative-claim": "overage",
+    "anthropic-ratelimit-unified-overage-status": "allowed",
+    "anthropic-ratelimit-unified-overage-utilization": share.toFixed(2),
+    ...(share < warnedShare ? {} : { "anthropic-ratelimit-unified-overage-surpassed-threshold": String(warnedShare) }),
+    ...(resetsAt === null
+      ? {}
+      : {
+          "anthropic-ratelimit-unified-reset": String(resetsAt),
+          "anthropic-ratelimit-unified-overage-reset": String(resetsAt),
+        }),
+  };
+}
+
+/** From this share on the agent warns its person. */
+const warnedShare = 0.75;
+
+export function isAgent({ principal, protocol }: AgentCall): boolean {
+  return principal.key.personId !== undefined && protocol.dialect.errorShape === "anthropic";
+}
+
+const periods = { day: "daily", week: "weekly", month: "monthly", total: null } as const;
