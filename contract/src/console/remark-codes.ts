@@ -205,6 +205,7 @@ const auditTargetWords = {
   backup: "backup",
   captured_request: "captured request",
   deployment: "deployment",
+  directory_group: "directory group",
   group: "group",
   invitation: "invitation",
   master_key: "master key",

@@ -38,6 +38,7 @@ export const tokenSchema = z.object({
   name: z.string(),
   prefix: z.string().describe("The first characters of the secret, to recognise it by."),
   administrator: z.boolean(),
+  scim: z.boolean().describe("A directory's: good for /scim/v2 and nothing else."),
   workspace: z.object({ id, slug: z.string() }).nullable(),
   role: z.enum(workspaceRoles).nullable(),
   owner: personSchema,
@@ -126,6 +127,11 @@ export const sessionRoutes = {
     body: z.strictObject({
       name: label,
       administrator: z.boolean().optional().meta({ needs: "administrator" }),
+      scim: z
+        .boolean()
+        .optional()
+        .meta({ needs: "administrator" })
+        .describe("true: for a directory that sends users and groups by SCIM. It may do nothing else."),
       workspace: id.optional(),
       role: z.enum(workspaceRoles).optional(),
       expires_at: at.optional(),

@@ -5,7 +5,7 @@ import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
 import { limitScopes } from "./states.ts";
-import { at, count, id, label, ms, nothing, pageOf, pageQuery } from "./words.ts";
+import { at, count, id, label, maybeAt, ms, nothing, pageOf, pageQuery } from "./words.ts";
 
 export const oidcAccountSchema = z.object({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
@@ -38,6 +38,15 @@ export const consoleSettingsSchema = z.object({
   mail: z.object({ configured: z.boolean(), from: z.string().nullable() }),
 });
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
+
+export const scimSchema = z.object({
+  base_url: z.string().describe("What a directory is told: its tenant URL."),
+  users: count,
+  inactive: count.describe("Of the users, those who are switched off."),
+  groups: count,
+  last_request_at: maybeAt.describe("By a token that there is, right to about a minute. null: none came."),
+  tokens: count.describe("Tokens that a directory can call with now."),
+});
 
 export const auditRowSchema = z.object({
   seq: z.int(),
@@ -161,6 +170,13 @@ export const settingsRoutes = {
     needs: "administrator",
     fresh: true,
     answer: consoleSettingsSchema,
+  }),
+  "settings.scim": route({
+    method: "GET",
+    path: "/api/settings/scim",
+    summary: "Users and groups by SCIM: where, how many, and when the directory last called",
+    needs: "administrator",
+    answer: scimSchema,
   }),
   "settings.config": route({
     method: "GET",

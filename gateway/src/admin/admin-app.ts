@@ -7,6 +7,8 @@ import { failureAnswer } from "./failure-answer.ts";
 import { consoleHandlers } from "./handlers/console-handlers.ts";
 import { type AdminEnv, mountHandlers } from "./handlers/mount-handlers.ts";
 import { PolicyReports } from "./policy-reports.ts";
+import { ScimCalls } from "./scim/scim-calls.ts";
+import { scimPath } from "./scim/scim-path.ts";
 import { pagePolicy, policyReportPath } from "./security-headers.ts";
 import { answerSetup } from "./setup-call.ts";
 import { answerFile, answerText } from "./static-answer.ts";
@@ -47,6 +49,8 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   if (console !== null) {
     app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
     mountStreamingRoutes(app, console, console);
+    const scim = new ScimCalls(console);
+    app.all(`${scimPath}/*`, (c) => scim.answer(c.req.raw, c.env.ip));
     mountHandlers(app, consoleHandlers(console), console);
   }
   for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));

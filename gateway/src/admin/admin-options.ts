@@ -2,11 +2,13 @@ import type { Setup } from "#identity/index.ts";
 import type { Clock, Observer, OpenTries, SignIn, StaticFiles } from "#ports/index.ts";
 import type { ConsoleHandlerDependencies } from "./handlers/console-handlers.ts";
 import type { MountOptions } from "./handlers/mount-handlers.ts";
+import type { ScimDependencies } from "./scim/scim-calls.ts";
 import type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
 
 /** Everything that the console's calls stand on. */
 export type AdminConsole = ConsoleHandlerDependencies &
   StreamingDependencies &
+  ScimDependencies &
   MountOptions & { readonly signIn: SignIn };
 
 export interface AdminOptions {

@@ -5,6 +5,7 @@ export function adminRoute(path: string): string {
   const [, first = "", second = ""] = path.split("/", 3);
   if (first === "console" || first === "docs") return first;
   if (path === "/") return "root";
+  if (path.startsWith("/scim/v2/")) return "scim";
   if (path === "/openapi.json") return "openapi";
   return first === "api" && apiWords.has(second) ? `api/${second}` : "unknown";
 }

@@ -5,6 +5,7 @@ import { leasesBounds } from "./bounds/leases-bounds.ts";
 import { ledgerBounds } from "./bounds/ledger-bounds.ts";
 import { limitsBounds } from "./bounds/limits-bounds.ts";
 import { requestsBounds } from "./bounds/requests-bounds.ts";
+import { scimBounds } from "./bounds/scim-bounds.ts";
 import { signInBounds } from "./bounds/sign-in-bounds.ts";
 import { startBounds } from "./bounds/start-bounds.ts";
 import { storageBounds } from "./bounds/storage-bounds.ts";
@@ -25,6 +26,7 @@ export const bounds = {
   ...assetsBounds,
   ...consoleBounds,
   ...signInBounds,
+  ...scimBounds,
   ...leasesBounds,
   ...workersBounds,
   ...agentsBounds,

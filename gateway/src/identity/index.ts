@@ -27,8 +27,10 @@ export {
   adminTokenPrefix,
   keySecretBytes,
   looksLikeAdminToken,
+  looksLikeScimToken,
   makeAdminTokenSecret,
   makeKeySecret,
+  makeScimTokenSecret,
 } from "./key-secret.ts";
 export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
 export { mayPassThrough, whyNotPassThrough } from "./pass-through-grant.ts";

@@ -19,15 +19,26 @@ export function looksLikeAdminToken(text: string): boolean {
   return looksMade(adminTokenStart, text);
 }
 
-/** What may be shown of an admin token: its beginning and four characters to tell it by. */
+/** A directory's token, which is good for SCIM and nothing else, begins with `sluice-scim-`: a version that knows of none takes it for nothing. */
+export function makeScimTokenSecret(randomBytes: Uint8Array): string {
+  return makeSecret(scimTokenStart, randomBytes);
+}
+
+export function looksLikeScimToken(text: string): boolean {
+  return looksMade(scimTokenStart, text);
+}
+
+/** What may be shown of an admin token or a directory's: its beginning and four characters to tell it by. */
 export function adminTokenPrefix(secret: string): string {
-  return secret.slice(0, adminTokenStart.length + 4);
+  const start = secret.startsWith(scimTokenStart) ? scimTokenStart : adminTokenStart;
+  return secret.slice(0, start.length + 4);
 }
 
 export const keySecretBytes = 32;
 
 const keyStart = "sk-sluice-";
 const adminTokenStart = "sluice-admin-";
+const scimTokenStart = "sluice-scim-";
 // 62^43 is just above 2^256, and 62^6 above 2^32.
 const randomLength = 43;
 const checksumLength = 6;

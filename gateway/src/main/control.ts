@@ -11,6 +11,7 @@ import type {
   OpenTries,
   PeopleStore,
   RightsStore,
+  ScimStore,
   SharedFacts,
   Vault,
 } from "#ports/index.ts";
@@ -24,6 +25,7 @@ import {
   createLedgerStore,
   createPeopleStore,
   createRightsStore,
+  createScimStore,
   createSharedFacts,
   type Database,
   type DatabasePlace,
@@ -49,6 +51,7 @@ export interface Control {
   readonly people: PeopleStore;
   readonly agents: AgentStore;
   readonly rights: RightsStore;
+  readonly scim: ScimStore;
   readonly leases: Leases;
   readonly instances: Instances;
   readonly facts: SharedFacts;
@@ -97,6 +100,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     people: createPeopleStore({ database, clock, ids }),
     agents: createAgentStore({ database, clock, ids }),
     rights: createRightsStore({ database, clock, ids, vault }),
+    scim: createScimStore({ database, clock, ids, vault }),
     leases: createLeases(database),
     instances: createInstances(database),
     facts: createSharedFacts(database),

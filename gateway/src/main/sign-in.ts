@@ -36,6 +36,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     observer,
     transport,
     oidc: [],
+    connect: (identity) => control.scim.connect(identity),
     rights: listener(control.rights, observer),
     onEvent: (event) => void remember(event, people, observer),
   });

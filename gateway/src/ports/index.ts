@@ -26,6 +26,7 @@ export * from "./otlp-settings.ts";
 export * from "./people-store.ts";
 export * from "./report-store.ts";
 export * from "./rights-store.ts";
+export * from "./scim-store.ts";
 export * from "./shared-facts.ts";
 export * from "./sign-in.ts";
 export * from "./spool.ts";

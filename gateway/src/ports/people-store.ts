@@ -159,6 +159,8 @@ export interface PeopleStore {
       readonly expiresAt: number | null;
       /** The token that makes this one. This one never has more rights than that, and is removed with it. */
       readonly madeWith?: string;
+      /** A directory's: it may do SCIM and nothing else, while its maker is an administrator. */
+      readonly scim?: boolean;
     },
     auditSource: AuditSource,
   ): Promise<AdminToken>;

@@ -1,7 +1,7 @@
 import type { OAuthProvider } from "@better-auth/core/oauth2";
 import type { Clock, Observer, OidcAccount, Transport } from "#ports/index.ts";
 import { IssuerDocuments } from "./issuer-documents.ts";
-import type { oidcProvider } from "./oidc-provider.ts";
+import type { oidcProvider, ProviderOptions } from "./oidc-provider.ts";
 
 export interface IssuersOptions {
   readonly transport: Transport;
@@ -9,6 +9,7 @@ export interface IssuersOptions {
   readonly observer: Observer;
   /** Which claims the rules of an account read. */
   readonly pathsOf: (account: string) => Promise<readonly string[]>;
+  readonly connect: ProviderOptions["connect"];
 }
 
 interface Issuer {

@@ -1,8 +1,8 @@
 import type { OAuthProvider } from "@better-auth/core/oauth2";
 import { Failure } from "#core/index.ts";
-import type { Observer, OidcAccount } from "#ports/index.ts";
+import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
 import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
-import { checkDomain, usableAddress } from "./oidc-domains.ts";
+import { checkDomain, isAllowed, usableAddress } from "./oidc-domains.ts";
 import { claimsOf, exchangeCode, type IssuerClaims, refused } from "./oidc-tokens.ts";
 import { learn } from "./oidc-trip.ts";
 
@@ -12,6 +12,8 @@ export interface ProviderOptions {
   readonly observer: Observer;
   /** Which claims the rules of an account read. */
   readonly pathsOf: (account: string) => Promise<readonly string[]>;
+  /** Connects an identity to somebody whom a directory made and who waits for their first sign-in, if there is such a one. */
+  readonly connect: (identity: NewIdentity) => Promise<void>;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ProviderOptions {
 export function oidcProvider(
   account: OidcAccount,
   documents: IssuerDocuments,
-  { observer, pathsOf }: ProviderOptions,
+  { observer, pathsOf, connect }: ProviderOptions,
 ): OAuthProvider {
   const issuer = { account, documents };
   const provider: OAuthProvider<IssuerClaims> = {
@@ -65,6 +67,7 @@ export function oidcProvider(
       checkDomain(account, email);
       learn({ claims });
       const emailVerified = claims.email_verified === true || claims.email_verified === "true";
+      await connect(identityOf(account, claims, emailVerified ? usableAddress(email ?? "") : null));
       return {
         // One that is not verified is nobody's: the library must find no user by it, and so tell nothing of who is here.
         user: {
@@ -77,6 +80,19 @@ export function oidcProvider(
     },
   };
   return provider as unknown as OAuthProvider;
+}
+
+/** As a directory may know the same person: by the subject, or by what Entra ID calls the object id. */
+function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: string | null): NewIdentity {
+  const { oid } = claims;
+  return {
+    provider: account.id,
+    issuer: claims.iss,
+    subject: claims.sub,
+    directoryIds: typeof oid === "string" && oid !== "" ? [claims.sub, oid] : [claims.sub],
+    verifiedEmail,
+    speaksFor: (email) => isAllowed(account, email),
+  };
 }
 
 /** Asks for a refresh token as OpenID Connect does (Core 1.0 §11), or as Google does, which does not know the scope. */

@@ -4,6 +4,7 @@ import type {
   ClaimsListener,
   Clock,
   Ids,
+  NewIdentity,
   Observer,
   OidcAccount,
   OpenTries,
@@ -40,6 +41,8 @@ export interface SignInOptions extends PasswordFunctions {
   readonly oidc: readonly OidcAccount[];
   /** Who hears what issuers say of people. */
   readonly rights?: ClaimsListener;
+  /** Connects an identity to somebody whom a directory made and who has no way in yet, if there is such a one. */
+  readonly connect?: (identity: NewIdentity) => Promise<void>;
   /** What happened at sign-in. Must not throw. */
   readonly onEvent?: (event: SignInEvent) => void;
 }
@@ -50,7 +53,13 @@ export function createSignIn(options: SignInOptions): SignIn {
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
   const rights = options.rights ?? nobodyListens;
-  const issuers = new Issuers({ transport, clock, observer, pathsOf: (account) => rights.pathsOf(account) });
+  const issuers = new Issuers({
+    transport,
+    clock,
+    observer,
+    pathsOf: (account) => rights.pathsOf(account),
+    connect: options.connect ?? (async () => {}),
+  });
   const mayUse = (provider: string) => issuers.account(provider) !== null;
   const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
   issuers.use(options.oidc);

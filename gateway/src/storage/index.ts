@@ -49,6 +49,7 @@ export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
 export { createRightsStore } from "./people/rights-store.ts";
+export { createScimStore } from "./people/scim-store.ts";
 export { openReports } from "./reports/open-reports.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";

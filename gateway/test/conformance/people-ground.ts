@@ -3,6 +3,7 @@ import {
   createControlStore,
   createPeopleStore,
   createRightsStore,
+  createScimStore,
   type Database,
   openVault,
 } from "#storage/index.ts";
@@ -12,6 +13,7 @@ import { createHeaderSignIn } from "../header-sign-in.ts";
 import type { AgentGround } from "./agent-store-suite.ts";
 import type { PeopleGround } from "./people-store-suite.ts";
 import type { RightsGround } from "./rights-store-suite.ts";
+import type { ScimStoreGround } from "./scim-store-suite.ts";
 import { by, kindDefaults, newYear } from "./store-ground.ts";
 
 /** Two workspaces and nobody, on a database that is migrated. `close`: what is to be taken away at the end. */
@@ -19,7 +21,7 @@ export async function peopleGround(
   database: Database,
   dataDir: string,
   close: () => Promise<void>,
-): Promise<PeopleGround & AgentGround & RightsGround> {
+): Promise<PeopleGround & AgentGround & RightsGround & ScimStoreGround> {
   const clock = new FakeClock(newYear);
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir });
@@ -35,6 +37,7 @@ export async function peopleGround(
     people: createPeopleStore({ database, clock, ids }),
     agents: createAgentStore({ database, clock, ids }),
     rights: createRightsStore({ database, clock, ids, vault }),
+    scim: createScimStore({ database, clock, ids, vault }),
     controlStore,
     acme: acme.id,
     other: other.id,

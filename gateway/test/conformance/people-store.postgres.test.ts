@@ -7,6 +7,7 @@ import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
 import { rightsStoreSuite } from "./rights-store-suite.ts";
+import { scimStoreSuite } from "./scim-store-suite.ts";
 
 await onPostgres("people", () => {
   const make = async () => {
@@ -20,4 +21,5 @@ await onPostgres("people", () => {
   peopleStoreSuite("postgres", make);
   agentStoreSuite("postgres", make);
   rightsStoreSuite("postgres", make);
+  scimStoreSuite("postgres", make);
 });

@@ -7,6 +7,7 @@ import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
 import { rightsStoreSuite } from "./rights-store-suite.ts";
+import { scimStoreSuite } from "./scim-store-suite.ts";
 
 const make = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
@@ -21,3 +22,4 @@ const make = async () => {
 peopleStoreSuite("sqlite", make);
 agentStoreSuite("sqlite", make);
 rightsStoreSuite("sqlite", make);
+scimStoreSuite("sqlite", make);

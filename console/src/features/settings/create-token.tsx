@@ -8,7 +8,7 @@ import { useSession } from "../../session/session-context.tsx";
 import { useWorkspaceChoices } from "../../session/workspace-choices.ts";
 import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { useFaults } from "../catalog/use-faults.ts";
-import { bodyOf, emptyDraft, faultsOf, lives, type TokenDraft } from "./token-draft.ts";
+import { bodyOf, emptyDraft, faultsOf, lifeChoices, lives, type TokenDraft } from "./token-draft.ts";
 
 export type CreatedToken = AnswerOf<"tokens.create">;
 
@@ -85,7 +85,7 @@ export function CreateToken({ onClose, onCreated }: CreateTokenProps) {
       <Select
         label={t("settings.expires")}
         description={t("settings.token.expiresHelp")}
-        data={lives.map(({ id, days }) => ({ value: id, label: lifeWords(days) }))}
+        data={lifeChoices()}
         value={draft.life}
         onChange={(value) => change({ life: lives.find(({ id }) => id === value)?.id ?? draft.life })}
         allowDeselect={false}
@@ -102,7 +102,3 @@ export function CreateToken({ onClose, onCreated }: CreateTokenProps) {
 
 /** No id of a workspace. */
 const everything = "-";
-
-function lifeWords(days: number | null): string {
-  return days === null ? t("settings.token.lives.never") : t("settings.token.lives.days", { days });
-}

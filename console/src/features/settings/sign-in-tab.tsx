@@ -7,6 +7,7 @@ import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { OidcSection } from "./oidc-section.tsx";
+import { ScimSection } from "./scim-section.tsx";
 
 /** How people sign in, and how they are written to. */
 export function SignInTab() {
@@ -17,6 +18,7 @@ export function SignInTab() {
   return (
     <Stack gap="lg">
       <OidcSection accounts={settings.data?.oidc ?? null} />
+      <ScimSection />
       <Section title={t("settings.signIn.others")} description={t("settings.signIn.othersHelp")}>
         <Facts
           facts={[

@@ -24,14 +24,25 @@ export interface TokenDraft {
 export const emptyDraft: TokenDraft = { name: "", administrator: false, workspace: null, role: null, life: "90" };
 
 export function bodyOf(draft: TokenDraft, now: number): BodyInput<"tokens.create"> {
-  const days = lives.find(({ id }) => id === draft.life)?.days ?? null;
   const grant = draft.administrator
     ? { administrator: true }
     : {
         ...(draft.workspace === null ? {} : { workspace: draft.workspace }),
         ...(draft.role === null ? {} : { role: draft.role }),
       };
-  return { name: draft.name.trim(), ...grant, ...(days === null ? {} : { expires_at: now + days * dayMs }) };
+  return { name: draft.name.trim(), ...grant, ...endOf(draft.life, now) };
+}
+
+export function endOf(life: TokenDraft["life"], now: number): { readonly expires_at?: number } {
+  const days = lives.find(({ id }) => id === life)?.days ?? null;
+  return days === null ? {} : { expires_at: now + days * dayMs };
+}
+
+export function lifeChoices(): { readonly value: string; readonly label: string }[] {
+  return lives.map(({ id, days }) => ({
+    value: id,
+    label: days === null ? t("settings.token.lives.never") : t("settings.token.lives.days", { days }),
+  }));
 }
 
 /** What is wrong with it as it stands, by field. */

@@ -12,6 +12,7 @@ import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t as scimWords } from "../../language/areas/scim.ts";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
@@ -150,6 +151,7 @@ function Name({ token }: { readonly token: AdminToken }) {
 function Grant({ token }: { readonly token: AdminToken }) {
   if (token.administrator)
     return <StatusBadge status="administrator" tone="busy" label={t("settings.tokens.everything")} />;
+  if (token.scim) return <span>{scimWords("scim.grant")}</span>;
   return <span>{t("settings.tokens.in", { role: token.role ?? "", slug: token.workspace?.slug ?? "" })}</span>;
 }
 

@@ -38,6 +38,7 @@ export const audit = {
     backup: "Backup",
     captured_request: "Captured request",
     deployment: "Deployment",
+    directory_group: "Directory group",
     group: "Group",
     invitation: "Invitation",
     master_key: "Master key",

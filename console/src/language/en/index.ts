@@ -22,6 +22,7 @@ import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
+import { scim } from "./scim.ts";
 import { session } from "./session.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
@@ -56,6 +57,7 @@ export const en = {
   providers,
   requests,
   rules,
+  scim,
   session,
   settings,
   shell,

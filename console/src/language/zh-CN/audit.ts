@@ -40,6 +40,7 @@ export const audit: Translation<typeof english> = {
     backup: "备份",
     captured_request: "已记录的请求",
     deployment: "部署",
+    directory_group: "目录组",
     group: "分组",
     invitation: "邀请",
     master_key: "主密钥",

@@ -14,6 +14,7 @@ import { type PeopleHandlerDependencies, peopleHandlers } from "./people-handler
 import { type ProviderHandlerDependencies, providerHandlers } from "./provider-handlers.ts";
 import { type RequestHandlerDependencies, requestHandlers } from "./request-handlers.ts";
 import { type RightsHandlerDependencies, rightsHandlers } from "./rights-handlers.ts";
+import { type ScimHandlerDependencies, scimHandlers } from "./scim-handlers.ts";
 import { type SessionHandlerDependencies, sessionHandlers } from "./session-handlers.ts";
 import { type SettingsHandlerDependencies, settingsHandlers } from "./settings-handlers.ts";
 import { type SystemHandlerDependencies, systemHandlers } from "./system-handlers.ts";
@@ -37,6 +38,7 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   RequestHandlerDependencies &
   MediaHandlerDependencies &
   SettingsHandlerDependencies &
+  ScimHandlerDependencies &
   SystemHandlerDependencies &
   AuditHandlerDependencies &
   NoticeHandlerDependencies &
@@ -62,6 +64,7 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...requestHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),
+    ...scimHandlers(dependencies),
     ...systemHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...noticeHandlers(dependencies),

@@ -1,6 +1,13 @@
 import type { AdminToken } from "@sluice/contract";
 import { type Actor, type Catalog, Failure, type Grant } from "#core/index.ts";
-import { adminTokenPrefix, checkGrant, keySecretBytes, makeAdminTokenSecret, mayRevokeToken } from "#identity/index.ts";
+import {
+  adminTokenPrefix,
+  checkGrant,
+  keySecretBytes,
+  makeAdminTokenSecret,
+  makeScimTokenSecret,
+  mayRevokeToken,
+} from "#identity/index.ts";
 import type { Clock, PeopleStore, Vault } from "#ports/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { requireActor } from "./require-actor.ts";
@@ -31,7 +38,9 @@ export function tokenHandlers(
       const grant = grantAsked(body, maker, dependencies.catalog());
       checkGrant(maker, grant);
       const expiresAt = await endAsked(dependencies, body.expires_at ?? null, maker);
-      const secret = makeAdminTokenSecret(dependencies.randomBytes(keySecretBytes));
+      const scim = body.scim === true;
+      const makeSecret = scim ? makeScimTokenSecret : makeAdminTokenSecret;
+      const secret = makeSecret(dependencies.randomBytes(keySecretBytes));
       const token = await people.createToken(
         {
           name: body.name,
@@ -40,6 +49,7 @@ export function tokenHandlers(
           digest: vault.digest(secret),
           prefix: adminTokenPrefix(secret),
           expiresAt,
+          ...(scim ? { scim } : {}),
           ...(maker.tokenId === undefined ? {} : { madeWith: maker.tokenId }),
         },
         auditSource,
@@ -58,10 +68,11 @@ export function tokenHandlers(
 }
 
 function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, catalog: Catalog): Grant {
-  if (body.administrator === true) {
-    const other = body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null;
+  if (body.administrator === true || body.scim === true) {
+    const both = body.administrator === true && body.scim === true ? "administrator" : null;
+    const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
     if (other === null) return { administrator: true };
-    throw new Failure("invalid_request", "An administrator's token has every workspace. Leave this out.", {
+    throw new Failure("invalid_request", "A token for SCIM or of an administrator has no such limit. Leave this out.", {
       param: other,
     });
   }

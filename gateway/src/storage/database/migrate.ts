@@ -43,6 +43,7 @@ import { migration040 } from "./migrations/migration-040.ts";
 import { migration041 } from "./migrations/migration-041.ts";
 import { migration042 } from "./migrations/migration-042.ts";
 import { migration043 } from "./migrations/migration-043.ts";
+import { migration044 } from "./migrations/migration-044.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -89,6 +90,7 @@ export const migrations: Migrations = Object.freeze({
   "041": migration041,
   "042": migration042,
   "043": migration043,
+  "044": migration044,
 });
 
 /**

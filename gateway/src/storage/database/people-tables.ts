@@ -49,6 +49,8 @@ interface AdminTokenTable extends GrantColumns {
   owner_id: string;
   /** The token that made this one and takes it along when it is revoked; null: somebody with a session. */
   made_with: string | null;
+  /** `scim`: a directory's, which may do nothing else; null: an admin token. */
+  scope: "scim" | null;
   created_at: number;
   expires_at: number | null;
   /** Right to about a minute. */

@@ -8,6 +8,7 @@ import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
 import type { RollupLatencies } from "./report-tables.ts";
 import type { RightsTables } from "./rights-tables.ts";
+import type { ScimTables } from "./scim-tables.ts";
 import type { SignInTables } from "./sign-in-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -23,7 +24,8 @@ export interface Tables
     NoticeTables,
     LeaseTables,
     AgentTables,
-    RightsTables {
+    RightsTables,
+    ScimTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;

@@ -10,6 +10,11 @@ export function beginsWith(column: Expression<string | null>, start: string): Ex
 }
 
 /** Upper and lower case alike. */
+export function startsWith(column: Expression<string | null>, start: string): Expression<SqlBool> {
+  return sql<SqlBool>`lower(${column}) like ${`${escaped(start.toLowerCase())}%`} escape '\\'`;
+}
+
+/** Upper and lower case alike. */
 export function endsWith(column: Expression<string | null>, end: string): Expression<SqlBool> {
   return sql<SqlBool>`lower(${column}) like ${`%${escaped(end.toLowerCase())}`} escape '\\'`;
 }

@@ -1,6 +1,6 @@
 import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
-import type { AuditSource, Paged } from "#ports/index.ts";
+import type { AuditSource, Paged, ScimCaller } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cursorOf, cutPage, isBehind, placeOf } from "../database/pages.ts";
@@ -17,6 +17,8 @@ interface NewToken {
   readonly prefix: string;
   readonly expiresAt: number | null;
   readonly madeWith?: string;
+  /** A directory's: it may do SCIM and nothing else. Its grant is an administrator's. */
+  readonly scim?: boolean;
 }
 
 export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
@@ -36,9 +38,9 @@ export async function rightsOf(connection: Connection, userId: string): Promise<
 }
 
 export async function tokenActor({ database, clock }: PeopleContext, digest: string): Promise<Actor | null> {
-  const row = await tokenRows(database.kysely).where("admin_tokens.digest", "=", digest).executeTakeFirst();
   const now = clock.now();
-  if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
+  const row = await validToken(database.kysely, digest, now);
+  if (row === null || row.scope !== null) return null;
   const maker = await rightsOf(database.kysely, row.owner_id);
   if (maker === null) return null;
   const rights = leastOf(grantOf(row), maker);
@@ -46,6 +48,21 @@ export async function tokenActor({ database, clock }: PeopleContext, digest: str
   await rememberUse(database, row.id, row.last_used_at, now);
   const name = `${row.email} (token ${row.name})`;
   return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
+}
+
+/** A token that a directory calls with. null: it is not valid, or its maker governs the installation no more. */
+export async function scimCaller({ database, clock }: PeopleContext, digest: string): Promise<ScimCaller | null> {
+  const now = clock.now();
+  const row = await validToken(database.kysely, digest, now);
+  if (row === null || row.scope !== "scim") return null;
+  if ((await rightsOf(database.kysely, row.owner_id))?.administrator !== true) return null;
+  await rememberUse(database, row.id, row.last_used_at, now);
+  return { tokenId: row.id, name: `SCIM (token ${row.name})` };
+}
+
+async function validToken(connection: Connection, digest: string, now: number): Promise<TokenRow | null> {
+  const row = await tokenRows(connection).where("admin_tokens.digest", "=", digest).executeTakeFirst();
+  return row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now) ? null : row;
 }
 
 /** Newest first. `ownerId` null: everybody's. */
@@ -108,6 +125,7 @@ export async function insertToken(
     ...grantColumns(token.grant),
     owner_id: token.ownerId,
     made_with: token.madeWith ?? null,
+    scope: token.scim === true ? ("scim" as const) : null,
     created_at: at,
     expires_at: token.expiresAt,
     last_used_at: null,
@@ -150,7 +168,8 @@ function tokenOf(row: TokenRow): AdminToken {
     id: row.id,
     name: row.name,
     prefix: row.prefix,
-    administrator: row.administrator === 1,
+    administrator: row.administrator === 1 && row.scope === null,
+    scim: row.scope === "scim",
     workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "" },
     role: row.role,
     owner: { id: row.owner_id, email: row.email, name: row.owner_name },
@@ -161,13 +180,14 @@ function tokenOf(row: TokenRow): AdminToken {
 }
 
 function tokenView(
-  row: Pick<TokenRow, "id" | "name" | "prefix" | "administrator" | "role" | "owner_id" | "expires_at">,
+  row: Pick<TokenRow, "id" | "name" | "prefix" | "administrator" | "role" | "scope" | "owner_id" | "expires_at">,
 ) {
   return {
     id: row.id,
     name: row.name,
     prefix: row.prefix,
-    administrator: row.administrator === 1,
+    administrator: row.administrator === 1 && row.scope === null,
+    ...(row.scope === null ? {} : { scope: row.scope }),
     role: row.role,
     owner_id: row.owner_id,
     expires_at: row.expires_at,

@@ -8,6 +8,7 @@ import { type PeopleOptions, peopleContext, type RightsContext } from "./people-
 import { userRow } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
 import { everyRules, missingPlace, rulesDigest, rulesOf, writeRules } from "./rights-rules.ts";
+import { settleGroups } from "./scim-rights.ts";
 
 /** Rights from what sources say of people. */
 export function createRightsStore(dependencies: PeopleOptions & Pick<RightsContext, "vault">): RightsStore {
@@ -64,6 +65,11 @@ async function settle(options: RightsContext): Promise<readonly string[]> {
   const { database, vault } = options;
   const kept: string[] = [];
   for (const { source, rules } of await everyRules(database.kysely, vault)) {
+    // What a directory says is all there; an issuer's claims are not.
+    if (source === "scim") {
+      await settleGroups(options);
+      continue;
+    }
     const digest = rulesDigest(rules);
     for (let after = ""; ; ) {
       const people = await database.kysely

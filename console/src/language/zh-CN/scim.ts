@@ -1,0 +1,27 @@
+import type { Translation } from "../catalogue.ts";
+import type { scim as english } from "../en/scim.ts";
+
+export const scim: Translation<typeof english> = {
+  title: "通过 SCIM 同步用户和组",
+  help: "由企业目录（Microsoft Entra ID、Okta 等）在此创建用户、维护其所属组，并在用户离职时立即停用其访问。",
+  baseUrl: "基础 URL",
+  copyBaseUrl: "复制基础 URL",
+  users: "用户",
+  usersAll: "{users}",
+  usersSome: "{users}（其中 {inactive} 个已停用）",
+  groups: "组",
+  tokens: "令牌",
+  lastRequest: "上次请求",
+  never: "尚无",
+  create: "创建令牌",
+  createTitle: "创建 SCIM 令牌",
+  only: "仅供目录使用的令牌",
+  onlyHelp: "它只能通过 SCIM 创建、更改和停用用户。创建者不再是管理员时令牌即失效，因此请用不受目录管理的账号创建。",
+  nameHelp: "使用它的目录。",
+  nameExample: "Entra ID",
+  lifeHelp: "令牌过期后，目录将无法停用任何用户。请在过期前更换。",
+  grant: "仅 SCIM",
+  where: "可在<tokens>管理令牌</tokens>中撤销。",
+  secret: "令牌 {name}",
+  enter: "请将这两项填入目录的预配设置。",
+};

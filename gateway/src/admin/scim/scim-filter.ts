@@ -1,0 +1,215 @@
+import { bounds } from "#core/index.ts";
+import type { ScimComparison, ScimFilter } from "#ports/index.ts";
+import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
+import { invalid, type ScimType } from "./scim-problem.ts";
+
+/** A path of a change (RFC 7644, 3.5.2): an attribute, which of its values, and a part of them. Names as they were written. */
+export interface ScimPath {
+  /** Of the extension; null: the resource's own attributes. */
+  readonly schema: string | null;
+  /** "": the whole extension. */
+  readonly attribute: string;
+  readonly filter: ScimFilter | null;
+  readonly part: string | null;
+}
+
+const comparisons: ReadonlySet<string> = new Set<ScimComparison>([
+  "eq",
+  "ne",
+  "co",
+  "sw",
+  "ew",
+  "gt",
+  "ge",
+  "lt",
+  "le",
+]);
+const knownSchemas = [userSchemaId, groupSchemaId, enterpriseSchemaId];
+
+/** Throws invalidFilter. Read from left to right, each character once. */
+export function readFilter(text: string): ScimFilter {
+  const reader = new FilterReader(text, "invalidFilter");
+  const filter = reader.either();
+  reader.end();
+  return filter;
+}
+
+/** Throws invalidPath. */
+export function readPath(text: string): ScimPath {
+  const reader = new FilterReader(text, "invalidPath");
+  const path = reader.path();
+  reader.end();
+  return path;
+}
+
+/** The schema that a name begins with, and what stands behind it. */
+function withoutSchema(name: string): { readonly schema: string | null; readonly rest: string } {
+  const lower = name.toLowerCase();
+  for (const schema of knownSchemas) {
+    const start = schema.toLowerCase();
+    if (lower !== start && !lower.startsWith(`${start}:`)) continue;
+    return { schema: schema === enterpriseSchemaId ? schema : null, rest: name.slice(start.length + 1) };
+  }
+  return { schema: lower.startsWith("urn:") ? name : null, rest: lower.startsWith("urn:") ? "" : name };
+}
+
+class FilterReader {
+  readonly #text: string;
+  readonly #scimType: ScimType;
+  #at = 0;
+  #terms = 0;
+  #depth = 0;
+
+  constructor(text: string, scimType: ScimType) {
+    this.#text = text;
+    this.#scimType = scimType;
+    if (text.length > bounds.scimFilterCharactersMax) {
+      throw invalid(scimType, `This has at most ${bounds.scimFilterCharactersMax} characters.`);
+    }
+  }
+
+  end(): void {
+    this.#space();
+    if (this.#at < this.#text.length) throw this.#wrong("something stands behind its end");
+  }
+
+  path(): ScimPath {
+    const { schema, rest } = withoutSchema(this.#name());
+    if (this.#text[this.#at] !== "[") {
+      const [attribute = "", part, ...more] = rest.split(".");
+      if (more.length > 0 || part === "") throw this.#wrong("a name has one part at most");
+      return { schema, attribute, filter: null, part: part ?? null };
+    }
+    if (rest === "" || rest.includes(".")) throw this.#wrong("values are chosen of an attribute");
+    const filter = this.#chosen();
+    let part: string | null = null;
+    if (this.#text[this.#at] === ".") {
+      this.#at++;
+      part = this.#name();
+    }
+    return { schema, attribute: rest, filter, part };
+  }
+
+  either(): ScimFilter {
+    return this.#joined("or", () => this.#joined("and", () => this.#term()));
+  }
+
+  #joined(kind: "and" | "or", next: () => ScimFilter): ScimFilter {
+    const parts = [next()];
+    while (this.#word(kind)) parts.push(next());
+    return parts.length === 1 ? (parts[0] as ScimFilter) : { kind, parts };
+  }
+
+  #term(): ScimFilter {
+    this.#space();
+    if (this.#word("not")) {
+      this.#space();
+      if (this.#text[this.#at] !== "(") throw this.#wrong("`not` is followed by parentheses");
+      return { kind: "not", part: this.#inside("(", ")") };
+    }
+    if (this.#text[this.#at] === "(") return this.#inside("(", ")");
+    if (++this.#terms > bounds.scimFilterTermsMax) {
+      throw invalid(this.#scimType, `A filter has at most ${bounds.scimFilterTermsMax} comparisons.`);
+    }
+    const path = this.#comparedPath();
+    if (this.#text[this.#at] === "[") return this.#values(path);
+    return this.#compared(path);
+  }
+
+  /** `emails[type eq "work"]`, and with a comparison of a part behind it. */
+  #values(path: string): ScimFilter {
+    const chosen = this.#chosen();
+    if (this.#text[this.#at] !== ".") return { kind: "some", path, filter: chosen };
+    this.#at++;
+    const part = this.#name().toLowerCase();
+    return { kind: "some", path, filter: { kind: "and", parts: [chosen, this.#compared(part)] } };
+  }
+
+  #chosen(): ScimFilter {
+    return this.#inside("[", "]");
+  }
+
+  #inside(open: string, close: string): ScimFilter {
+    if (++this.#depth > bounds.scimFilterDepthMax) {
+      throw invalid(this.#scimType, `A filter is at most ${bounds.scimFilterDepthMax} parentheses deep.`);
+    }
+    this.#at += open.length;
+    const filter = this.either();
+    this.#space();
+    if (this.#text[this.#at] !== close) throw this.#wrong(`\`${close}\` is missing`);
+    this.#at++;
+    this.#depth--;
+    return filter;
+  }
+
+  #compared(path: string): ScimFilter {
+    this.#space();
+    const comparison = this.#letters().toLowerCase();
+    if (comparison === "pr") return { kind: "present", path };
+    if (!comparisons.has(comparison)) throw this.#wrong("a comparison is eq, ne, co, sw, ew, gt, ge, lt, le or pr");
+    this.#space();
+    return { kind: "compare", path, comparison: comparison as ScimComparison, value: this.#value() };
+  }
+
+  #comparedPath(): string {
+    const { schema, rest } = withoutSchema(this.#name());
+    return `${schema === null ? "" : `${schema.toLowerCase()}:`}${rest.toLowerCase()}`;
+  }
+
+  /** Throws for none. */
+  #name(): string {
+    this.#space();
+    const start = this.#at;
+    while (this.#at < this.#text.length && /[A-Za-z0-9_$:.-]/.test(this.#text[this.#at] ?? "")) this.#at++;
+    const name = this.#text.slice(start, this.#at);
+    if (!/^[A-Za-z$]/.test(name)) throw this.#wrong("the name of an attribute is missing");
+    return name;
+  }
+
+  #letters(): string {
+    const start = this.#at;
+    while (/[A-Za-z]/.test(this.#text[this.#at] ?? "")) this.#at++;
+    return this.#text.slice(start, this.#at);
+  }
+
+  /** Whether this word stands here, by itself; then it is passed. */
+  #word(word: string): boolean {
+    const before = this.#at;
+    this.#space();
+    if (this.#letters().toLowerCase() === word && /[\s(]/.test(this.#text[this.#at] ?? "")) return true;
+    this.#at = before;
+    return false;
+  }
+
+  /** A JSON value that is no object and no list. */
+  #value(): string | number | boolean | null {
+    const start = this.#at;
+    if (this.#text[start] === '"') {
+      this.#at++;
+      while (this.#at < this.#text.length && this.#text[this.#at] !== '"')
+        this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
+      this.#at++;
+    } else {
+      while (/[A-Za-z0-9+.-]/.test(this.#text[this.#at] ?? "")) this.#at++;
+    }
+    const written = this.#text.slice(start, this.#at);
+    // Case does not matter to what some directories write: True.
+    const json = written.startsWith('"') ? written : written.toLowerCase();
+    try {
+      return JSON.parse(json) as string | number | boolean | null;
+    } catch {
+      throw this.#wrong("a value is text in quotation marks, a number, true, false or null");
+    }
+  }
+
+  #space(): void {
+    while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
+  }
+
+  #wrong(problem: string) {
+    return invalid(
+      this.#scimType,
+      `It cannot be read at character ${Math.min(this.#at, this.#text.length) + 1}: ${problem}.`,
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import { bounds } from "#core/index.ts";
+import type { ScimPage } from "#ports/index.ts";
+import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
+import { readFilter } from "./scim-filter.ts";
+import { invalid } from "./scim-problem.ts";
+import { isObject, type JsonObject } from "./scim-values.ts";
+
+/** Which attributes an answer is to have (RFC 7644, 3.9). Names in lower case, without the schema's. */
+export interface Projection {
+  readonly only: ReadonlySet<string> | null;
+  readonly without: ReadonlySet<string>;
+}
+
+export interface ListQuery extends ScimPage {
+  readonly startIndex: number;
+}
+
+export function readListQuery(query: URLSearchParams): ListQuery {
+  const filter = query.get("filter");
+  const startIndex = Math.max(1, wholeNumber(query, "startIndex") ?? 1);
+  const count = Math.max(0, wholeNumber(query, "count") ?? bounds.scimPageUsual);
+  return {
+    filter: filter === null || filter.trim() === "" ? null : readFilter(filter),
+    startIndex,
+    offset: startIndex - 1,
+    limit: Math.min(count, bounds.scimPageMax),
+  };
+}
+
+export function readProjection(query: URLSearchParams): Projection {
+  const only = namesIn(query.get("attributes"));
+  return { only: only.size === 0 ? null : only, without: namesIn(query.get("excludedAttributes")) };
+}
+
+/** Whether an answer will show an attribute; what is read for it alone need not be read else. */
+export function isShown({ only, without }: Projection, name: string): boolean {
+  const wanted = name.toLowerCase();
+  if (only === null) return !without.has(wanted);
+  return [...only].some((each) => each === wanted || each.startsWith(`${wanted}.`));
+}
+
+/** id and schemas are always there. */
+export function projected(resource: JsonObject, projection: Projection): JsonObject {
+  const { only, without } = projection;
+  if (only === null && without.size === 0) return resource;
+  const shown: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(resource)) {
+    const key = name.toLowerCase();
+    if (
+      key === "id" ||
+      key === "schemas" ||
+      (only !== null ? only.has(key) : !without.has(key) && !hasPart(without, key))
+    ) {
+      shown[name] = value;
+    } else if (only !== null ? hasPart(only, key) : !without.has(key)) {
+      shown[name] = parts(value, (part) => (only ?? without).has(`${key}.${part}`) === (only !== null));
+    }
+  }
+  return shown;
+}
+
+function hasPart(names: ReadonlySet<string>, key: string): boolean {
+  return [...names].some((name) => name.startsWith(`${key}.`));
+}
+
+function parts(value: unknown, keep: (part: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((each) => parts(each, keep));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => keep(name.toLowerCase())));
+}
+
+function namesIn(text: string | null): ReadonlySet<string> {
+  if (text === null) return new Set();
+  const names = text.split(",", bounds.scimAttributesAskedMax + 1);
+  if (names.length > bounds.scimAttributesAskedMax) {
+    throw invalid("invalidValue", `At most ${bounds.scimAttributesAskedMax} attributes are named.`);
+  }
+  return new Set(names.map(plainName).filter((name) => name !== ""));
+}
+
+function plainName(name: string): string {
+  const lower = name.trim().toLowerCase();
+  for (const schema of [userSchemaId, groupSchemaId]) {
+    if (lower.startsWith(`${schema.toLowerCase()}:`)) return lower.slice(schema.length + 1);
+  }
+  const extension = enterpriseSchemaId.toLowerCase();
+  return lower.startsWith(`${extension}:`) ? `${extension}.${lower.slice(extension.length + 1)}` : lower;
+}
+
+function wholeNumber(query: URLSearchParams, name: string): number | null {
+  const text = query.get(name);
+  if (text === null || text === "") return null;
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw invalid("invalidValue", `${name} is a whole number.`);
+}

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type {
+  AuditSource,
+  NewIdentity,
+  PeopleStore,
+  RightsStore,
+  ScimFilter,
+  ScimStore,
+  ScimUserForm,
+} from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+
+export interface ScimStoreGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly people: PeopleStore;
+  readonly scim: ScimStore;
+  readonly rights: RightsStore;
+  readonly acme: string;
+  user(name: string): Promise<string>;
+}
+
+const by: AuditSource = { actor: "SCIM (token test)", ip: null };
+const anything = { filter: null, offset: 0, limit: 100 };
+const nothing = () => {};
+
+function form(name: string, more: Partial<ScimUserForm> = {}): ScimUserForm {
+  const userName = `${name}@corp.example`;
+  return { userName, externalId: `x-${name}`, active: true, email: userName, name, attributes: {}, ...more };
+}
+
+const is = (path: string, value: string | boolean, comparison: "eq" | "co" | "ne" = "eq"): ScimFilter => ({
+  kind: "compare",
+  path,
+  comparison,
+  value,
+});
+
+/** Rules of users and groups by SCIM that hold whatever the database is. */
+export function scimStoreSuite(name: string, make: () => Promise<ScimStoreGround>): void {
+  describe(`users and groups by SCIM in ${name}`, () => {
+    userTests(make);
+    groupTests(make);
+    connectionTests(make);
+    rightsTests(make);
+  });
+}
+
+function userTests(make: () => Promise<ScimStoreGround>): void {
+  test("of several who make one name or one address at once, one is made", async () => {
+    await using ground = await make();
+    const tries = [
+      form("ada"),
+      form("ADA", { email: "other@corp.example" }),
+      form("ada"),
+      form("bob", { email: "ada@corp.example" }),
+    ];
+    const all = await Promise.allSettled(tries.map((each) => ground.scim.createUser(each, by)));
+    const made = all.filter(({ status }) => status === "fulfilled").length;
+    const { total } = await ground.scim.users(anything);
+    expect(made).toBe(total);
+    const names = (await ground.scim.users(anything)).items.map(({ userName }) => userName.toLowerCase());
+    expect([new Set(names).size, names.filter((each) => each === "ada@corp.example").length]).toEqual([
+      names.length,
+      1,
+    ]);
+    for (const each of all) if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "conflict" });
+  });
+
+  test("filters and pages count the same users", async () => {
+    await using ground = await make();
+    for (const name of ["ada", "bob", "carl%"]) await ground.scim.createUser(form(name), by);
+    const { id } = (await ground.scim.users({ ...anything, filter: is("username", "BOB@corp.example") })).items[0] ?? {
+      id: "",
+    };
+    await ground.scim.changeUser(id, (before) => ({ ...before, active: false }), by);
+    const found = async (filter: ScimFilter) => {
+      const { total, items } = await ground.scim.users({ ...anything, filter });
+      expect(items).toHaveLength(total);
+      return items.map((user) => user.name);
+    };
+    expect(await found(is("active", false))).toEqual(["bob"]);
+    expect(await found(is("username", "%", "co"))).toEqual(["carl%"]);
+    expect(await found(is("externalid", "x-ada", "ne"))).toEqual(["bob", "carl%"]);
+    expect(await found({ kind: "some", path: "emails", filter: is("value", "ada@corp.example") })).toEqual(["ada"]);
+    expect(await found({ kind: "not", part: { kind: "or", parts: [is("displayname", "ADA"), is("id", id)] } })).toEqual(
+      ["carl%"],
+    );
+    const page = await ground.scim.users({ filter: null, offset: 1, limit: 1 });
+    expect([page.total, page.items.map((user) => user.name)]).toEqual([3, ["bob"]]);
+  });
+
+  test("a removed user gives the name free, and is the same person when they come back", async () => {
+    await using ground = await make();
+    const { id } = await ground.scim.createUser(form("ada"), by);
+    await ground.scim.removeUser(id, nothing, by);
+    expect(await ground.scim.user(id)).toBeNull();
+    expect(await ground.people.user(id)).toMatchObject({ disabled: true });
+    expect(await ground.scim.createUser(form("ada"), by)).toMatchObject({ id, active: true });
+    expect(await ground.scim.numbers()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
+  });
+
+  test("what throws within a change undoes it", async () => {
+    await using ground = await make();
+    const { id, version } = await ground.scim.createUser(form("ada"), by);
+    const wrong = () => {
+      throw new Error("412");
+    };
+    await expect(ground.scim.changeUser(id, wrong, by)).rejects.toThrow("412");
+    await expect(ground.scim.removeUser(id, wrong, by)).rejects.toThrow("412");
+    expect(await ground.scim.user(id)).toMatchObject({ version, active: true });
+  });
+}
+
+function groupTests(make: () => Promise<ScimStoreGround>): void {
+  test("members are added, removed and set; somebody unknown is refused as a whole, and a removed user is in none", async () => {
+    await using ground = await make();
+    const { scim } = ground;
+    const ids: string[] = [];
+    for (const name of ["ada", "bob", "carl"]) ids.push((await scim.createUser(form(name), by)).id);
+    const [ada = "", bob = "", carl = ""] = ids;
+    const { id } = await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: [ada] }] }, by);
+    const members = async () => (await scim.group(id, true))?.members?.map((member) => member.id).toSorted();
+    const change = (what: "add" | "remove" | "set", userIds: readonly string[]) => ({ what, userIds });
+    const changed = (...members: readonly ReturnType<typeof change>[]) => scim.changeGroup(id, () => ({ members }), by);
+    await changed(change("add", [ada, bob]), change("remove", [ada]), change("add", [carl]));
+    expect(await members()).toEqual([bob, carl].toSorted());
+    await expect(changed(change("add", [ada, "usr_none"]))).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await members()).toEqual([bob, carl].toSorted());
+    await changed(change("add", [ada]), change("set", [carl, ada]), change("remove", ["usr_none"]));
+    expect(await members()).toEqual([ada, carl].toSorted());
+    await scim.removeUser(carl, nothing, by);
+    expect(await members()).toEqual([ada]);
+    expect((await scim.user(ada))?.groups).toEqual([{ id, displayName: "Engineers" }]);
+    const listed = await scim.groups({ ...anything, filter: is("members", ada) }, false);
+    expect(listed).toMatchObject({ total: 1, items: [{ id, members: null }] });
+    await expect(scim.createGroup({ displayName: "ENGINEERS", members: [] }, by)).rejects.toMatchObject({
+      param: "displayName",
+    });
+    await scim.removeGroup(id, nothing, by);
+    expect((await scim.user(ada))?.groups).toEqual([]);
+  });
+
+  test("a group has its most members", async () => {
+    await using ground = await make();
+    const { scim } = ground;
+    const many = Array.from({ length: bounds.scimGroupMembersMax + 1 }, (_, number) => `usr_${number}`);
+    const tooMany = scim.createGroup({ displayName: "All", members: [{ what: "set", userIds: many }] }, by);
+    await expect(tooMany).rejects.toMatchObject({ code: "invalid_request" });
+    expect((await scim.groups(anything, true)).total).toBe(0);
+  });
+}
+
+function connectionTests(make: () => Promise<ScimStoreGround>): void {
+  const identity = (more: Partial<NewIdentity> = {}): NewIdentity => ({
+    provider: "corp",
+    issuer: "https://issuer.example",
+    subject: "s-1",
+    directoryIds: [],
+    verifiedEmail: null,
+    speaksFor: (email) => email.endsWith("@corp.example"),
+    ...more,
+  });
+  const accounts = async (ground: ScimStoreGround) =>
+    (await ground.database.kysely.selectFrom("auth_accounts").select(["user_id", "account_id"]).execute()).map(
+      ({ user_id, account_id }) => `${user_id} ${account_id}`,
+    );
+
+  test("whom SCIM made is connected once, by a verified address or the directory's own id", async () => {
+    await using ground = await make();
+    const { scim } = ground;
+    const [ada, bob] = [await scim.createUser(form("ada"), by), await scim.createUser(form("bob"), by)];
+    await scim.connect(identity());
+    await scim.connect(identity({ verifiedEmail: "ada@corp.example", speaksFor: () => false }));
+    await scim.connect(identity({ verifiedEmail: "ada@corp.example", directoryIds: ["x-bob"] }));
+    expect(await accounts(ground)).toEqual([]);
+    await Promise.all([1, 2].map(() => scim.connect(identity({ verifiedEmail: "ada@corp.example" }))));
+    await scim.connect(identity({ subject: "s-2", verifiedEmail: "ada@corp.example" }));
+    await scim.connect(identity({ subject: "s-3", directoryIds: ["s-3", "x-bob"] }));
+    expect((await accounts(ground)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
+  });
+
+  test("an administrator, somebody who was here before, and who is switched off are connected by nobody", async () => {
+    await using ground = await make();
+    const { scim, people } = ground;
+    const ada = await scim.createUser(form("ada"), by);
+    await people.updateUser(ada.id, { administrator: true }, by);
+    const here = await ground.user("here");
+    const connected = await scim.createUser(form("here", { email: "here@example.com" }), by);
+    expect(connected.id).toBe(here);
+    const off = await scim.createUser(form("off", { active: false }), by);
+    expect(off.active).toBe(false);
+    for (const verifiedEmail of [ada.email, connected.email, off.email]) {
+      await scim.connect(identity({ verifiedEmail, speaksFor: () => true }));
+    }
+    expect(await accounts(ground)).toEqual([]);
+  });
+}
+
+function rightsTests(make: () => Promise<ScimStoreGround>): void {
+  const rule = {
+    name: "engineers",
+    claim: "groups",
+    contains: "Engineers",
+    workspace: "acme",
+    role: "member",
+  } as const;
+  const member = (userIds: readonly string[], what: "add" | "remove" = "add") => ({ members: [{ what, userIds }] });
+
+  test("a group gives what the rules say, until they are in it no more, it is named otherwise, or it is gone", async () => {
+    await using ground = await make();
+    const { scim, rights, people, acme } = ground;
+    await rights.putRules("scim", [rule], by);
+    const { id: ada } = await scim.createUser(form("ada"), by);
+    const role = async () => (await people.rightsOf(ada))?.roles.get(acme) ?? null;
+    const { id } = await scim.createGroup({ displayName: "Engineers", members: [] }, by);
+    expect(await role()).toBeNull();
+    await scim.changeGroup(id, () => member([ada]), by);
+    expect(await role()).toBe("member");
+    expect(await rights.given(ada)).toMatchObject([{ source: "scim", workspace: "acme", role: "member" }]);
+    await scim.changeGroup(id, () => ({ displayName: "Makers", members: [] }), by);
+    expect(await role()).toBeNull();
+    await scim.changeGroup(id, () => ({ displayName: "Engineers", members: [] }), by);
+    expect(await role()).toBe("member");
+    await scim.changeGroup(id, () => member([ada], "remove"), by);
+    expect(await role()).toBeNull();
+    await scim.changeGroup(id, () => member([ada]), by);
+    await scim.removeGroup(id, nothing, by);
+    expect(await role()).toBeNull();
+  });
+
+  test("rules that come after the groups hold for those who are in them, and a removed user holds nothing by them", async () => {
+    await using ground = await make();
+    const { scim, rights, people, acme } = ground;
+    const { id: ada } = await scim.createUser(form("ada"), by);
+    await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: [ada] }] }, by);
+    const role = async () => (await people.rightsOf(ada))?.roles.get(acme) ?? null;
+    await rights.putRules("scim", [rule], by);
+    await rights.settle();
+    expect(await role()).toBe("member");
+    await rights.putRules("scim", [{ ...rule, role: "admin" }], by);
+    await rights.settle();
+    expect(await role()).toBe("admin");
+    await rights.putRules("scim", [], by);
+    await rights.settle();
+    expect(await role()).toBeNull();
+    await rights.putRules("scim", [rule], by);
+    await rights.settle();
+    await scim.removeUser(ada, nothing, by);
+    await people.updateUser(ada, { disabled: false }, by);
+    expect(await role()).toBeNull();
+  });
+
+  test("a group of very many gives to all of them", async () => {
+    await using ground = await make();
+    const { scim, rights, people, acme } = ground;
+    await rights.putRules("scim", [rule], by);
+    const ids: string[] = [];
+    for (let number = 0; number <= bounds.rightsAtOnceMax; number++) {
+      ids.push((await scim.createUser(form(`u${number}`), by)).id);
+    }
+    const { id } = await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: ids }] }, by);
+    expect(await people.listMembers(acme)).toHaveLength(ids.length);
+    await scim.changeGroup(id, () => ({ members: [{ what: "set", userIds: [] }] }), by);
+    expect(await people.listMembers(acme)).toHaveLength(0);
+  });
+}

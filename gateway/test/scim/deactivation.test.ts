@@ -1,0 +1,146 @@
+import { expect, test } from "bun:test";
+import { bounds, Secret } from "#core/index.ts";
+import type { AgentGrant } from "#ports/index.ts";
+import { createAgentStore } from "#storage/index.ts";
+import { openSession } from "../console/people-ground.ts";
+import { entraUser, openScimGround, patch, type ScimGround } from "./scim-ground.ts";
+
+const by = { actor: "test", ip: null };
+const off = patch({ op: "Replace", path: "active", value: "False" });
+const on = patch({ op: "Replace", path: "active", value: "True" });
+
+/** Somebody who came by SCIM, is a member, and has everything open that can be. */
+async function somebodyAtWork(ground: ScimGround) {
+  const { database, people, clock } = ground;
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  await people.setMember(ground.acme.id, id, "admin", by);
+  await openSession(ground, id);
+  const agents = createAgentStore(ground);
+  await agents.addDevice({
+    deviceDigest: "d",
+    userDigest: "u",
+    client: "agent/1",
+    ip: "192.0.2.7",
+    expiresAt: clock.now() + bounds.deviceCodeMs,
+  });
+  await agents.approve("u", { userId: id, workspaceId: ground.acme.id }, by);
+  const { sessionId } = (await agents.poll("d")) as AgentGrant;
+  const token = {
+    name: "script",
+    grant: { administrator: false, workspaceId: ground.acme.id, role: "admin" } as const,
+    ownerId: id,
+    digest: "token of ada",
+    prefix: "",
+    expiresAt: null,
+  };
+  await people.createToken(token, by);
+  await people.createReset(id, "reset of ada", clock.now() + 60_000, by);
+  const key = await ground.controlStore.addKey(
+    ground.acme.id,
+    { name: "ci", group: "default", createdBy: id, secret: new Secret("sk-sluice-of-ada") },
+    by,
+  );
+  const left = async () => ({
+    sessions: (await database.kysely.selectFrom("auth_sessions").select("id").where("user_id", "=", id).execute())
+      .length,
+    agents: (await agents.sessions({ userId: id })).length,
+    token: (await people.tokenActor("token of ada")) !== null,
+    refreshed: (await agents.refresh(sessionId, 1)) !== null,
+    key: (await database.kysely.selectFrom("api_keys").select("enabled").where("id", "=", key.id).executeTakeFirst())
+      ?.enabled,
+    rights: (await people.rightsOf(id)) !== null,
+  });
+  return { id, left };
+}
+
+test.each([
+  ["switched off", "PATCH", off],
+  ["removed", "DELETE", undefined],
+] as const)(
+  "who is %s loses sessions, agents, tokens, keys and links at once, and every process is told",
+  async (_, method, body) => {
+    await using ground = await openScimGround();
+    const { id, left } = await somebodyAtWork(ground);
+    expect(await left()).toEqual({ sessions: 1, agents: 1, token: true, refreshed: true, key: 1, rights: true });
+    const { seq } = await ground.database.kysely
+      .selectFrom("changes")
+      .select((eb) => eb.fn.max("seq").as("seq"))
+      .executeTakeFirstOrThrow();
+    await ground.ok(method, `/Users/${id}`, body);
+    const nothing = { sessions: 0, agents: 0, token: false, refreshed: false, key: 0, rights: false };
+    expect(await left()).toEqual(nothing);
+    expect(await ground.people.takeReset("reset of ada")).toBeNull();
+    const told = await ground.database.kysely.selectFrom("changes").select("kind").where("seq", ">", seq).execute();
+    // The sign-in of the agent, the person behind it, and the key.
+    expect(told.filter(({ kind }) => kind === "key").length).toBeGreaterThanOrEqual(3);
+    const rows = await ground.audit();
+    expect(rows.at(-1)?.actor).toBe("SCIM (token directory)");
+    expect(
+      rows.filter(({ actor }) => actor.startsWith("SCIM")).map(({ action, object }) => `${action} ${object}`),
+    ).toContain("update key acme/ci");
+
+    if (method !== "PATCH") return;
+    await ground.ok("PATCH", `/Users/${id}`, on);
+    // The right to sign in is back, and nothing that was open.
+    expect(await left()).toEqual({ ...nothing, rights: true });
+  },
+);
+
+test("who was disabled here by hand stays so, whatever the directory says; its answers say what is", async () => {
+  await using ground = await openScimGround();
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  const before = await ground.send("GET", `/Users/${id}`);
+  await ground.people.updateUser(id, { disabled: true }, by);
+  const after = await ground.send("GET", `/Users/${id}`, undefined, {
+    "if-none-match": before.headers.get("etag") ?? "",
+  });
+  expect([after.status, after.body.active]).toEqual([200, false]);
+  expect((await ground.ok("PATCH", `/Users/${id}`, on)).active).toBe(false);
+  expect((await ground.ok("PATCH", `/Users/${id}`, off)).active).toBe(false);
+  await ground.people.updateUser(id, { disabled: false }, by);
+  expect((await ground.ok("PATCH", `/Users/${id}`, off)).active).toBe(false);
+  expect((await ground.ok("PATCH", `/Users/${id}`, on)).active).toBe(true);
+});
+
+test("somebody who comes back is the same person, with what they did, and without what they had open", async () => {
+  await using ground = await openScimGround();
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  await ground.ok("DELETE", `/Users/${id}`);
+  expect((await ground.ok("GET", "/Users")).totalResults).toBe(0);
+  const again = await ground.ok("POST", "/Users", entraUser("ada"));
+  expect([again.id, again.active]).toEqual([id, true]);
+  expect(await ground.people.user(id)).toMatchObject({ disabled: false });
+});
+
+test("the last administrator is not switched off, and the one whose token it is takes the token along", async () => {
+  await using ground = await openScimGround();
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  await ground.people.updateUser(id, { administrator: true }, by);
+  await ground.people.updateUser(ground.users.administrator.id, { administrator: false }, by);
+  // Its maker governs nothing any more.
+  await ground.refused("GET", "/Users", undefined, 401, null);
+  await ground.people.updateUser(ground.users.administrator.id, { administrator: true, disabled: false }, by);
+  expect((await ground.ok("PATCH", `/Users/${id}`, off)).active).toBe(false);
+  expect(await ground.people.user(id)).toMatchObject({ administrator: true, disabled: true });
+});
+
+test("somebody who is here already is connected by their address, unless they govern the installation or are the file's", async () => {
+  await using ground = await openScimGround();
+  const of = (name: string) =>
+    entraUser(name, { userName: `${name}@example.com`, emails: undefined, displayName: "Other" });
+  const member = await ground.ok("POST", "/Users", of("member"));
+  expect(member.id).toBe(ground.users.member.id);
+  expect(await ground.people.user(member.id)).toMatchObject({ name: "Other", workspaces: [{ role: "member" }] });
+  await ground.refused("POST", "/Users", of("member"), 409, "uniqueness");
+  await ground.refused("POST", "/Users", of("administrator"), 409, "uniqueness");
+  expect(await ground.people.user(ground.users.administrator.id)).toMatchObject({ name: "administrator" });
+  const files = JSON.stringify({ users: [ground.users.owner.id], tokens: [], oidc: [] });
+  await ground.database.kysely
+    .insertInto("settings")
+    .values({ name: "config-file.people", value: files, managed_by: "system" })
+    .execute();
+  await ground.refused("POST", "/Users", of("owner"), 409, null);
+  // Nor does anybody move to an address that is taken.
+  const moved = patch({ op: "replace", path: "emails", value: [{ value: "administrator@example.com" }] });
+  await ground.refused("PATCH", `/Users/${member.id}`, moved, 409, "uniqueness");
+});

@@ -1,0 +1,79 @@
+import { afterEach, expect, test } from "bun:test";
+import { createPeopleStore, createScimStore, type Database, openDatabase } from "#storage/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { migrated } from "../migrated.ts";
+import { type Ground, openGround } from "../sign-in/ground.ts";
+import { Issuer } from "../sign-in/issuer.ts";
+import { comeBack } from "../sign-in/oidc-trips.ts";
+
+const issuers: Issuer[] = [];
+afterEach(() => {
+  for (const issuer of issuers.splice(0)) issuer.stop();
+});
+
+const by = { actor: "SCIM (token test)", ip: null };
+const home = "/console/keys";
+
+async function open(domains: readonly string[]) {
+  const issuer = new Issuer();
+  issuers.push(issuer);
+  const database: Database = openDatabase({ path: ":memory:" });
+  await migrated(database);
+  const options = { database, clock: systemClock, ids: createIds(systemClock) };
+  // Nothing is sealed here: there are no rules.
+  const scim = createScimStore({ ...options, vault: null as never });
+  const ground = await openGround(
+    { oidc: [issuer.account({ allowedDomains: [...domains] })], connect: (identity) => scim.connect(identity) },
+    database,
+  );
+  const add = async (name: string) => {
+    const email = `${name}@corp.example`;
+    const form = { userName: email, externalId: `object-of-${name}`, active: true, email, name, attributes: {} };
+    return await scim.createUser(form, by);
+  };
+  return { issuer, ground, scim, add, people: createPeopleStore(options) };
+}
+
+/** Where somebody ends up who comes from the issuer with these claims, and as whom. */
+async function travel(ground: Ground, issuer: Issuer, claims: object) {
+  issuer.answers = { claims: claims as never };
+  const browser = ground.browser();
+  const { json } = await browser.post("/api/auth/sign-in/social", { provider: "corp", page: home });
+  const where = (await comeBack(browser, issuer.consent(json.url))).headers.get("location");
+  return [where, (await browser.session())?.user.email ?? null];
+}
+
+test("whom a directory made signs in by an issuer of their domain: by a verified address, or by the directory's own id", async () => {
+  const { issuer, ground, scim, add } = await open(["corp.example"]);
+  const [ada, bob] = [await add("ada"), await add("bob")];
+  const first = { sub: "s-ada", email: "ADA@corp.example", email_verified: true };
+  expect(await travel(ground, issuer, first)).toEqual([home, "ada@corp.example"]);
+  // From then on it is the identity that counts, whatever its address.
+  expect(await travel(ground, issuer, { ...first, email: "l@corp.example" })).toEqual([home, "ada@corp.example"]);
+  const unverified = { sub: "s-bob", oid: "object-of-bob", email: "b@corp.example", email_verified: undefined };
+  expect(await travel(ground, issuer, unverified)).toEqual([home, "bob@corp.example"]);
+  // Switched off, nobody comes in.
+  for (const { id } of [ada, bob]) await scim.changeUser(id, (before) => ({ ...before, active: false }), by);
+  expect(await travel(ground, issuer, first)).toEqual(["/console/sign-in?error=no_access", null]);
+});
+
+test("an issuer of other domains, another identity and an administrator open nothing", async () => {
+  const { issuer, ground, add, people } = await open(["partner.example"]);
+  const ada = await add("ada");
+  const [asked] = await travel(ground, issuer, {
+    sub: "s",
+    oid: "object-of-ada",
+    email: "x@partner.example",
+    email_verified: true,
+  });
+  expect(asked).toBe(home);
+  expect((await people.user(ada.id))?.email).toBe("ada@corp.example");
+  const here = await open(["corp.example"]);
+  const eve = await here.add("eve");
+  await here.people.updateUser(eve.id, { administrator: true }, by);
+  const taken = { sub: "s-eve", email: "eve@corp.example", email_verified: true };
+  expect(await travel(here.ground, here.issuer, taken)).toEqual([
+    "/console/sign-in?error=account_exists&provider=corp",
+    null,
+  ]);
+});

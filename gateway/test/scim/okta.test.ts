@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { openScimGround, patch } from "./scim-ground.ts";
+
+const oktaUser = (name: string, more: object = {}) => ({
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+  userName: `${name}@corp.example`,
+  name: { givenName: name, familyName: "Okta" },
+  emails: [{ primary: true, value: `${name}@corp.example`, type: "work" }],
+  displayName: `${name} Okta`,
+  locale: "en-US",
+  externalId: `00u-${name}`,
+  groups: [],
+  password: "1mz050nq",
+  active: true,
+  ...more,
+});
+
+/** As Okta's SCIM 2.0 integration sends it. */
+test("Okta: a user is made with a password that is not kept, replaced as a whole, and switched off and on", async () => {
+  await using ground = await openScimGround();
+  const { ok } = ground;
+  const asked = `/Users?filter=${encodeURIComponent('userName eq "ada@corp.example"')}&startIndex=1&count=100`;
+  expect((await ok("GET", asked)).totalResults).toBe(0);
+  const made = await ok("POST", "/Users", oktaUser("ada"));
+  expect(JSON.stringify(made)).not.toContain("1mz050nq");
+  const path = `/Users/${made.id}`;
+  const whole = { ...oktaUser("ada"), id: made.id, meta: made.meta, displayName: "Ada L.", name: { givenName: "Ada" } };
+  expect(await ok("PUT", path, whole)).toMatchObject({ displayName: "Ada L.", name: { givenName: "Ada" } });
+  expect((await ok("GET", path)).name).not.toHaveProperty("familyName");
+  expect(await ok("PATCH", path, patch({ op: "replace", value: { active: false } }))).toMatchObject({ active: false });
+  // Said by nobody, it stays: a whole body without `active` lets nobody in again.
+  const { active: _active, ...silent } = whole;
+  expect(await ok("PUT", path, silent)).toMatchObject({ active: false });
+  expect(await ok("PUT", path, { ...whole, active: true })).toMatchObject({ active: true });
+  expect(await ground.people.user(made.id)).toMatchObject({ disabled: false, name: "Ada L." });
+});
+
+test("Okta: groups are pushed with their members, renamed with their id in the value, and replaced", async () => {
+  await using ground = await openScimGround();
+  const { ok } = ground;
+  const [ada, bob] = [await ok("POST", "/Users", oktaUser("ada")), await ok("POST", "/Users", oktaUser("bob"))];
+  const group = await ok("POST", "/Groups", {
+    schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"],
+    displayName: "Pushed",
+    members: [{ value: ada.id, display: "ada@corp.example" }],
+  });
+  expect(group.members).toMatchObject([{ value: ada.id, type: "User", display: "ada Okta" }]);
+  const path = `/Groups/${group.id}`;
+  const renamed = patch({ op: "replace", value: { id: group.id, displayName: "Pushed again" } });
+  expect((await ground.send("PATCH", path, renamed)).status).toBe(204);
+  const both = patch(
+    { op: "remove", path: `members[value eq "${ada.id}"]` },
+    { op: "add", path: "members", value: [{ value: bob.id, display: "bob@corp.example" }] },
+  );
+  await ok("PATCH", path, both);
+  expect(await ok("GET", path)).toMatchObject({ displayName: "Pushed again", members: [{ value: bob.id }] });
+  await ok("PATCH", path, patch({ op: "replace", path: "members", value: [{ value: ada.id }] }));
+  expect((await ok("GET", path)).members.map((member: { value: string }) => member.value)).toEqual([ada.id]);
+  const put = await ok("PUT", path, { displayName: "Pushed", members: [{ value: ada.id }, { value: bob.id }] });
+  expect(put.members).toHaveLength(2);
+  expect((await ok("GET", `/Groups?startIndex=1&count=100`)).Resources).toHaveLength(1);
+});
