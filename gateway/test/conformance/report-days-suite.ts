@@ -218,9 +218,9 @@ async function ask({ reports, database }: ReportGround, entries: readonly Ledger
       JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
     ),
     spent: await reports.spending(
-      (["workspace", "group", "key"] as const).map((kind) => ({
+      (["workspace", "group", "person", "key"] as const).map((kind) => ({
         kind,
-        id: { workspace: "ws_0", group: "grp_2", key: "key_5" }[kind],
+        id: { workspace: "ws_0", group: "grp_2", person: "ws_0/usr_ada", key: "key_5" }[kind],
         from: span.from,
         to: span.to,
       })),

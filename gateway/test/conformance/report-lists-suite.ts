@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
-import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import type { ReportGround } from "./report-ground.ts";
 import { day, everyRow, hour } from "./report-store-suite.ts";
@@ -262,12 +262,15 @@ function sumTests(ground: () => ReportGround): void {
       { kind: "group", id: groupId, from, to: null },
       { kind: "key", id: some.keyId, from, to },
       { kind: "key", id: "key_unknown", from, to },
+      { kind: "person", id: personScopeId(acme.id, "usr_1"), from, to },
+      { kind: "person", id: personScopeId(acme.id, "usr_none"), from, to: null },
     ] as const;
     const cost = (of: readonly LedgerEntry[]) => of.reduce((sum, entry) => sum + entry.costNanoUsd, 0);
     const within = (entry: LedgerEntry) => entry.at >= from && entry.at < to;
     const later = (entry: LedgerEntry) => entry.at >= to;
     const ofAcme = entries.filter(({ workspaceId }) => workspaceId === acme.id);
     const ofGroup = entries.filter((entry) => entry.groupId === groupId && entry.at >= from);
+    const ofPerson = ofAcme.filter(({ personId }) => personId === "usr_1");
     const ofKey = entries.filter(({ keyId }) => keyId === some.keyId);
     const since = newYear + 12 * hour;
     const { spent, recent } = await reports.spending(asks, since);
@@ -276,12 +279,19 @@ function sumTests(ground: () => ReportGround): void {
       { amount: cost(ofGroup), later: 0 },
       { amount: cost(ofKey.filter(within)), later: cost(ofKey.filter(later)) },
       { amount: 0, later: 0 },
+      { amount: cost(ofPerson.filter(within)), later: cost(ofPerson.filter(later)) },
+      { amount: 0, later: 0 },
     ]);
+    expect(cost(ofPerson)).toBeGreaterThan(0);
     const latest = entries.filter(
       (entry) =>
         entry.endedAt >= since &&
         entry.costNanoUsd > 0 &&
-        (entry.workspaceId === acme.id || entry.groupId === groupId || entry.keyId === some.keyId),
+        (entry.workspaceId === acme.id ||
+          entry.groupId === groupId ||
+          entry.keyId === some.keyId ||
+          // Somebody's elsewhere too: whoever asks tells them apart.
+          entry.personId === "usr_1"),
     );
     expect(new Set(recent.map(({ attemptId }) => attemptId))).toEqual(
       new Set(latest.map(({ attemptId }) => attemptId)),

@@ -44,6 +44,7 @@ import { migration041 } from "./migrations/migration-041.ts";
 import { migration042 } from "./migrations/migration-042.ts";
 import { migration043 } from "./migrations/migration-043.ts";
 import { migration044 } from "./migrations/migration-044.ts";
+import { migration045 } from "./migrations/migration-045.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -91,6 +92,7 @@ export const migrations: Migrations = Object.freeze({
   "042": migration042,
   "043": migration043,
   "044": migration044,
+  "045": migration045,
 });
 
 /**
