@@ -22,6 +22,13 @@ interface LimitStatus {
   readonly resets_at: number | null;
 }
 
+/** Since each began, in UTC; nano-USD. */
+export interface PeriodSpend {
+  readonly day: number;
+  readonly week: number;
+  readonly month: number;
+}
+
 /** What the /v1 API depends on; wired by main. */
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
@@ -62,6 +69,7 @@ export interface ApiDependencies {
   /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */
   readonly countCall: (principal: Principal) => Promise<() => void>;
   readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
+  readonly periodSpend: (principal: Principal) => Promise<PeriodSpend>;
   readonly limitUsage: (principal: Principal) => Promise<readonly LimitStatus[]> | readonly LimitStatus[];
   /** Everything outside /v1: console, admin API, reference. */
   readonly admin: (

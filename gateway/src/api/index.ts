@@ -7,6 +7,6 @@ export type { ApiServer } from "./api-server.ts";
 export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
-export type { ApiDependencies } from "./dependencies.ts";
+export type { ApiDependencies, PeriodSpend } from "./dependencies.ts";
 export { endpointsOf } from "./endpoints/models.ts";
 export { type ServerCertificate, serveApi } from "./server.ts";

@@ -23,6 +23,7 @@ import {
   revokeToken,
   tokenPath,
 } from "./endpoints/agents/sign-in.ts";
+import { getSpend, spendPath } from "./endpoints/agents/spend.ts";
 import {
   assetGroupsPath,
   createAssetGroup,
@@ -121,6 +122,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   [tokenPath, route({ name: "agent-token", methods: { POST: issueTokens }, dialect: anthropicMessages })],
   [settingsPath, route({ name: "agent-settings", methods: { GET: managedSettings }, dialect: anthropicMessages })],
   [bootstrapPath, route({ name: "agent-bootstrap", methods: { GET: userBootstrap }, dialect: anthropicMessages })],
+  [spendPath, route({ name: "agent-spend", methods: { GET: getSpend }, dialect: anthropicMessages })],
   [protocolPath, route({ name: "agent-protocol", methods: { GET: protocol } })],
   [helloPath, route({ name: "agent-hello", methods: { HEAD: hello } })],
   ...telemetryPaths.map((path): [string, Route] => [
@@ -136,7 +138,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
 /** Beside `/v1`, what agents ask for at the address that callers use. */
 const agentPaths: ReadonlySet<string> = new Set([
   ...[metadataPath, deviceAuthorizationPath, tokenPath, revocationPath],
-  ...[settingsPath, bootstrapPath, protocolPath, helloPath],
+  ...[settingsPath, bootstrapPath, spendPath, protocolPath, helloPath],
 ]);
 
 /** Whether a path belongs to callers, not to those who run the gateway. */

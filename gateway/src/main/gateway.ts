@@ -39,6 +39,7 @@ import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
 import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
+import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
 import { settleDown } from "./settle-down.ts";
@@ -240,6 +241,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     keyUsage: (principal, from, to) => {
       usageAsks.take(principal.key.id);
       return reports.keyUsage(principal.key.id, from, to);
+    },
+    periodSpend: (principal) => {
+      usageAsks.take(principal.key.id);
+      return periodSpend(reports, principal, clock);
     },
     limitUsage: async (principal) => (await admission.limitUsage(principal)).map(limitUsageRow),
     admin: admin.fetch,

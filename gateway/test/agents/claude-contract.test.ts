@@ -328,7 +328,22 @@ test("a person's budget is told to their agents as a cap: how far it is spent on
   const [row] = (await cleo.call("GET", "/api/agents/usage")).body.data;
   // Both calls, of which the agent's is one.
   expect(used).toBeGreaterThan(row.cost_usd);
+  const spend = await agent.bearer("/api/oauth/usage", accessToken);
+  expect([spend.status, spend.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  const cents = Math.round(row.cost_usd * 10_000) / 100;
+  expect(spend.body.extra_usage).toMatchObject({ is_enabled: true, currency: "USD", used_credits: cents });
+  expect(spend.body.extra_usage.monthly_limit).toBe(5_000);
+  expect(spend.body.extra_usage.weekly).toEqual({ limit: null, used_credits: cents, utilization: null });
+  const [tightest] = spend.body.limits;
+  expect(tightest).toMatchObject({ kind: "spend", group: "monthly", severity: "normal", is_active: true });
+  expect(tightest.percent).toBe(Math.round((used / 50) * 10_000) / 100);
+  expect(Date.parse(tightest.resets_at)).toBeGreaterThan(Date.now());
+  expect((await agent.bearer("/api/oauth/usage", "nobody")).status).toBe(401);
   await limit(0);
+  expect((await agent.bearer("/api/oauth/usage", accessToken)).body.limits[0]).toMatchObject({
+    percent: 100,
+    severity: "critical",
+  });
   const refused = await agent.message(accessToken, "claude-test");
   expect([refused.status, refused.body.error.type]).toEqual([429, "billing_error"]);
   expect(refused.body.error.message).toContain(`person acme/${email}`);

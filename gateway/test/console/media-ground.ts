@@ -187,6 +187,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     metricsType: "text/plain",
     countCall: callCounter(admission),
     keyUsage: async () => [],
+    periodSpend: async () => ({ day: 0, week: 0, month: 0 }),
     limitUsage: () => [],
     admin: async (request, info) => withSecurityHeaders(await app.fetch(request, info)),
   };

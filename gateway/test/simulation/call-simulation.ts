@@ -247,6 +247,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     metricsType: "",
     countCall: async () => () => {},
     keyUsage: async () => [],
+    periodSpend: async () => ({ day: 0, week: 0, month: 0 }),
     limitUsage: () => [],
     admin: () => unasked("the console"),
   };

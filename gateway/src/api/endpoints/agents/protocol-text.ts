@@ -14,6 +14,7 @@ This gateway signs programs in as people (RFC 8628) and serves them as it serves
 | GET /managed/settings | bearer | uuid, checksum, settings of the person's group, with an ETag; 304 for an equal If-None-Match; 404 where there are none |
 | POST /v1/metrics, /v1/logs, /v1/traces | bearer | OTLP over HTTP: taken |
 | GET /user/bootstrap | bearer | 404: nothing is managed for the desktop app |
+| GET /api/oauth/usage | bearer | what the person's agents have spent and every budget over them: cents and percent |
 | HEAD /, HEAD /api/hello | anybody | 200 |
 
 A refused bearer is 401 with x-should-retry: false. Every answer has an x-request-id.
