@@ -44,10 +44,8 @@ const withValues = untranslated
   .filter(
     (text) =>
       /^[^{}<>]*(?:\{\w+\}[^{}<>]*)+$/.test(text) &&
-      text
-        .replace(/\{\w+\}/g, "")
-        .trim()
-        .includes(" "),
+      // One word between values ("is") stands in any sentence that somebody else said.
+      (text.replace(/\{\w+\}/g, " ").match(/[A-Za-z]{2,}/g)?.length ?? 0) > 1,
   )
   .map(
     (text) =>
