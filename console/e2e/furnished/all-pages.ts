@@ -15,6 +15,7 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
     { name: "home", path: "/console/" },
     { name: "home-of-a-workspace", path: `/console/?${of("acme")}` },
     { name: "playground", path: `/console/playground?${of("acme")}` },
+    { name: "connect", path: `/console/connect?${of("acme")}` },
     { name: "keys", path: `/console/keys?${of("acme")}` },
     { name: "key", path: `/console/keys/${key("checkout service")}?${of("acme")}` },
     { name: "key-revoked", path: `/console/keys/${key("old laptop")}?${of("acme")}` },

@@ -33,6 +33,15 @@ test("whatever a model is called, the shell takes its name as it is", async () =
   expect(JSON.parse(words.at(-1) ?? "").model).toBe(model);
 });
 
+test("a chat model is called by the SDKs of both vendors, each with the base URL that it takes", () => {
+  const chat = { baseUrl: "http://h", apiKey: null, model: "m" };
+  expect(codeOf("python", chat)).toContain('OpenAI(base_url="http://h/v1"');
+  expect(codeOf("python", chat)).toContain('Anthropic(base_url="http://h", ');
+  expect(codeOf("javascript", chat)).toContain('OpenAI({ baseURL: "http://h/v1"');
+  expect(codeOf("javascript", chat)).toContain('Anthropic({ baseURL: "http://h", ');
+  expect(codeOf("python", { ...chat, type: "embedding" })).not.toContain("nthropic");
+});
+
 test("a picture or a video model is called on its own endpoint, and by no coding agent", () => {
   const video = { baseUrl: "http://h", apiKey: null, model: "veo", type: "video" } as const;
   expect(codeOf("curl", video)).toContain("/v1/video/tasks");

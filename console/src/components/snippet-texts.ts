@@ -191,7 +191,22 @@ function pythonSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] 
   const head = [...(apiKey === null ? ["import os", ""] : []), "from openai import OpenAI", ""];
   const client = `client = OpenAI(base_url=${JSON.stringify(`${url}/v1`)}, api_key=${key})`;
   const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
-  return [{ id: "python", title: "Python", parts: [{ where: t("snippets.pythonSdk"), code }] }];
+  const first = { where: t("snippets.pythonSdk"), code };
+  if (type !== "chat") return [{ id: "python", title: "Python", parts: [first] }];
+  const anthropic = [
+    ...(apiKey === null ? ["import os", ""] : []),
+    "from anthropic import Anthropic",
+    "",
+    `client = Anthropic(base_url=${JSON.stringify(url)}, api_key=${key})`,
+    "message = client.messages.create(",
+    `    model=${JSON.stringify(model)},`,
+    "    max_tokens=1024,",
+    '    messages=[{"role": "user", "content": "Hello"}],',
+    ")",
+    'print(next(block.text for block in message.content if block.type == "text"))',
+  ];
+  const second = { where: t("snippets.pythonAnthropic"), code: anthropic.join("\n") };
+  return [{ id: "python", title: "Python", parts: [first, second] }];
 }
 
 function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] {
@@ -206,7 +221,21 @@ function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippe
   const head = [...more, 'import OpenAI from "openai";', ""];
   const client = `const client = new OpenAI({ baseURL: ${JSON.stringify(`${url}/v1`)}, apiKey: ${key} });`;
   const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
-  return [{ id: "javascript", title: "JavaScript", parts: [{ where: t("snippets.javascriptSdk"), code }] }];
+  const first = { where: t("snippets.javascriptSdk"), code };
+  if (type !== "chat") return [{ id: "javascript", title: "JavaScript", parts: [first] }];
+  const anthropic = [
+    'import Anthropic from "@anthropic-ai/sdk";',
+    "",
+    `const client = new Anthropic({ baseURL: ${JSON.stringify(url)}, apiKey: ${key} });`,
+    "const message = await client.messages.create({",
+    `  model: ${JSON.stringify(model)},`,
+    "  max_tokens: 1024,",
+    '  messages: [{ role: "user", content: "Hello" }],',
+    "});",
+    'console.log(message.content.find((block) => block.type === "text")?.text);',
+  ];
+  const second = { where: t("snippets.javascriptAnthropic"), code: anthropic.join("\n") };
+  return [{ id: "javascript", title: "JavaScript", parts: [first, second] }];
 }
 
 function claudeCodeSnippet({ url, apiKey, model }: Call): Snippet {

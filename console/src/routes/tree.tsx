@@ -30,6 +30,7 @@ const at = <const Path extends string>(path: Path, load: Parameters<typeof lazyR
 /** Every page is its own chunk and stands in a folder of `features/`. */
 const tree = root.addChildren([
   at("/", () => import("../features/overview/page.tsx")),
+  at("/connect", () => import("../features/connect/page.tsx")),
   at("/keys", () => import("../features/keys/list/page.tsx")),
   at("/keys/$key", () => import("../features/keys/detail/page.tsx")),
   at("/workspaces", () => import("../features/workspaces/list/page.tsx")),

@@ -12,6 +12,7 @@ import {
   IconMovie,
   IconPlugConnected,
   IconSettings,
+  IconTerminal2,
   type TablerIcon,
 } from "@tabler/icons-react";
 import { t } from "../language/areas/shell.ts";
@@ -20,6 +21,7 @@ interface PageEntry {
   readonly to:
     | "/"
     | "/playground"
+    | "/connect"
     | "/keys"
     | "/requests"
     | "/tasks"
@@ -50,6 +52,7 @@ export const pageGroups: readonly PageGroup[] = [
     pages: [
       { to: "/", label: t("shell.pages.overview"), icon: IconHome, needs: "signed-in", letter: "h" },
       { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", letter: "p" },
+      { to: "/connect", label: t("shell.pages.connect"), icon: IconTerminal2, needs: "member", letter: "c" },
     ],
   },
   {

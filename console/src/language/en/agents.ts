@@ -23,7 +23,8 @@ export const agents = {
     envHelp: "NAME=value, one in each line. An agent asks its person before it takes these.",
     envExample: "HTTPS_PROXY=http://proxy.example.com:3128",
     telemetry: "Telemetry to this gateway",
-    telemetryHelp: "Sets the variables that make the agent send its metrics and logs here.",
+    telemetryHelp:
+      "Writes the variables that make agents send metrics and logs here. Where the gateway relays telemetry (SLUICE_AGENT_TELEMETRY=relay) agents get them without this, too, and those written here come first; otherwise what agents send is taken and not kept.",
   },
   json: "JSON",
   jsonHelp: "The same settings, with every member. It is served as it stands here.",

@@ -29,6 +29,7 @@ export const shell = {
   pages: {
     overview: "Overview",
     playground: "Playground",
+    connect: "Connect",
     keys: "API keys",
     requests: "Requests",
     tasks: "Video tasks",

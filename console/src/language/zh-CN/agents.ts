@@ -26,7 +26,8 @@ export const agents: Translation<typeof english> = {
     envHelp: "每行一个 NAME=value。编程助手会先征得使用者同意。",
     envExample: "HTTPS_PROXY=http://proxy.example.com:3128",
     telemetry: "向本网关发送遥测数据",
-    telemetryHelp: "设置相应的环境变量，使编程助手把指标和日志发送到这里。",
+    telemetryHelp:
+      "写入相应的环境变量，使编程助手把指标和日志发送到这里。如果网关会转发遥测数据（SLUICE_AGENT_TELEMETRY=relay），不打开此项也会下发这些变量，以此处写入的为准；否则收到的数据不会保存。",
   },
   json: "JSON",
   jsonHelp: "同一份设置的全部内容，将原样下发。",

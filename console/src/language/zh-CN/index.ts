@@ -5,6 +5,7 @@ import { assets } from "./assets.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
+import { connect } from "./connect.ts";
 import { device } from "./device.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
@@ -39,6 +40,7 @@ export const zhCN: Catalogue = {
   audit,
   catalog,
   components,
+  connect,
   device,
   firstRun,
   formats,

@@ -31,6 +31,7 @@ export const shell: Translation<typeof english> = {
   pages: {
     overview: "概览",
     playground: "体验场",
+    connect: "接入",
     keys: "API 密钥",
     requests: "请求",
     tasks: "视频任务",

@@ -1,0 +1,4 @@
+import { area } from "../area.tsx";
+import { connect } from "../en/connect.ts";
+
+export const { t, Rich } = area("connect", connect);
