@@ -25,7 +25,8 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     gateway = await startGateway({ administrator: { email: administrator, password } });
     ada = await signInAs(gateway.url, administrator);
     browser = await openBrowser(gateway.url);
-    issuer.answers = { claims: { email: administrator, name: "Ada" } };
+    // The groups are none, and said: what a rule reads and the ID token lacks would be asked of the user info.
+    issuer.answers = { claims: { email: administrator, name: "Ada", groups: [] } };
     const account = issuer.account();
     await ada.call("settings.putOidc", {
       params: { account: account.id },
@@ -159,6 +160,38 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await dialog.waitFor({ state: "hidden" });
     const keys = (await ada.call("keys.list", { params })).data;
     expect(keys.find(({ name }) => name === "nightly")?.state).toBe("disabled");
+    expect(faults()).toEqual([]);
+  });
+
+  test("rules of an account are written in their order, tried with claims as they stand, and saved", async () => {
+    const page = await ada.page(browser, { bypassCSP: true });
+    await page.goto("/console/settings?tab=sign-in&rules=oidc:corp");
+    const dialog = page.getByRole("dialog");
+    const button = (name: string) => dialog.getByRole("button", { name });
+    await button("Add rule").click();
+    await button("Save rules").click();
+    await dialog.getByText("Enter a value.").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await dialog.getByRole("textbox", { name: "Value" }).fill("eng");
+    await dialog.getByRole("combobox", { name: "Workspace" }).fill("acme");
+    await dialog.getByRole("combobox", { name: "Role" }).click();
+    await page.getByRole("option", { name: "Member" }).click();
+    await button("Add rule").click();
+    await dialog.getByRole("textbox", { name: "Value" }).fill("ops");
+    await dialog.getByRole("radio", { name: "Administrator" }).check();
+    await button("Move rule 2 up").click();
+    await dialog.getByRole("textbox", { name: "Claims" }).fill('{ "groups": ["eng"] }');
+    await button("Try claims").click();
+    await dialog.getByText("acme: Member by rule 2").waitFor();
+    await dialog.getByText("groups is eng: no value of it matches.").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await button("Save rules").click();
+    await dialog.waitFor({ state: "hidden" });
+    await page.getByRole("row", { name: "Corp 2 rules" }).waitFor();
+    expect((await ada.call("rights.rules", { params: { source: "oidc:corp" } })).rules).toEqual([
+      { claim: "groups", contains: "ops", administrator: true },
+      { claim: "groups", contains: "eng", workspace: "acme", role: "member" },
+    ]);
     expect(faults()).toEqual([]);
   });
 

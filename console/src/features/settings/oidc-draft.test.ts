@@ -46,3 +46,20 @@ test("the form takes the ids that the gateway takes, and no others", () => {
 test("domains are taken as people write them", () => {
   expect(domainsOf(["@Example.com, corp.example,", "corp.example"])).toEqual(["example.com", "corp.example"]);
 });
+
+test("how often the issuer is asked again is sent as the gateway bounds it", () => {
+  const { recheck_minutes, grace_hours } = oidcAccountSchema.shape;
+  const draft = draftOf(account);
+  for (const typed of [-1, 0, 4, 5, 7.5, 720, 721, 1_440, 1_441]) {
+    const faults = faultsOf({ ...draft, recheckMinutes: typed, graceHours: typed }, account, [account]);
+    expect("recheck_minutes" in faults, String(typed)).toBe(!recheck_minutes.safeParse(typed).success);
+    expect("grace_hours" in faults, String(typed)).toBe(!grace_hours.safeParse(typed).success);
+  }
+  expect(faultsOf({ ...draft, graceHours: "" }, account, [account])).toHaveProperty("grace_hours");
+  expect(bodyOf({ ...draft, scopes: ["groups"], offlineAccess: true })).toMatchObject({
+    scopes: ["groups"],
+    offline_access: true,
+    recheck_minutes: 15,
+    grace_hours: 24,
+  });
+});

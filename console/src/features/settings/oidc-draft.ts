@@ -1,4 +1,5 @@
 import type { BodyInput, ConsoleSettings } from "@sluice/contract";
+import { t as rulesText } from "../../language/areas/rules.ts";
 import { t } from "../../language/areas/settings.ts";
 import type { Faults } from "../catalog/use-faults.ts";
 
@@ -6,6 +7,10 @@ export type OidcAccount = ConsoleSettings["oidc"][number];
 
 /** As the contract's schema has it; that is not imported, so that the page carries no schemas. */
 const idPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** As the contract has them. */
+export const recheckMinutesBounds = { min: 5, max: 1_440 };
+export const graceHoursBounds = { min: 0, max: 720 };
 
 export interface OidcDraft {
   readonly id: string;
@@ -16,6 +21,11 @@ export interface OidcDraft {
   readonly clientSecret: string;
   readonly domains: readonly string[];
   readonly secondFactorTrusted: boolean;
+  readonly scopes: readonly string[];
+  readonly offlineAccess: boolean;
+  /** What is typed; empty while nothing is. */
+  readonly recheckMinutes: number | "";
+  readonly graceHours: number | "";
 }
 
 export function draftOf(account: OidcAccount | null): OidcDraft {
@@ -27,6 +37,10 @@ export function draftOf(account: OidcAccount | null): OidcDraft {
     clientSecret: "",
     domains: account?.allowed_domains ?? [],
     secondFactorTrusted: account?.second_factor_trusted ?? false,
+    scopes: account?.scopes ?? [],
+    offlineAccess: account?.offline_access ?? false,
+    recheckMinutes: account?.recheck_minutes ?? 15,
+    graceHours: account?.grace_hours ?? 24,
   };
 }
 
@@ -37,6 +51,10 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
     client_id: draft.clientId.trim(),
     allowed_domains: [...draft.domains],
     second_factor_trusted: draft.secondFactorTrusted,
+    scopes: [...draft.scopes],
+    offline_access: draft.offlineAccess,
+    ...(draft.recheckMinutes === "" ? {} : { recheck_minutes: draft.recheckMinutes }),
+    ...(draft.graceHours === "" ? {} : { grace_hours: draft.graceHours }),
     ...(draft.clientSecret === "" ? {} : { client_secret: draft.clientSecret }),
   };
 }
@@ -69,5 +87,15 @@ export function faultsOf(draft: OidcDraft, account: OidcAccount | null, taken: r
     ...(URL.canParse(draft.issuer.trim()) ? {} : { issuer: t("settings.oidc.issuerWrong") }),
     ...(draft.clientId.trim() === "" ? { client_id: t("settings.oidc.clientIdMissing") } : {}),
     ...(isSecretMissing ? { client_secret: t("settings.oidc.clientSecretMissing") } : {}),
+    ...(isWithin(draft.recheckMinutes, recheckMinutesBounds)
+      ? {}
+      : { recheck_minutes: rulesText("rules.issuer.bounds", recheckMinutesBounds) }),
+    ...(isWithin(draft.graceHours, graceHoursBounds)
+      ? {}
+      : { grace_hours: rulesText("rules.issuer.bounds", graceHoursBounds) }),
   };
+}
+
+function isWithin(typed: number | "", { min, max }: typeof graceHoursBounds): boolean {
+  return typed !== "" && Number.isInteger(typed) && typed >= min && typed <= max;
 }

@@ -1,13 +1,24 @@
-import { Alert, PasswordInput, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
+import { Alert, Group, NumberInput, PasswordInput, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../components/copy-button.tsx";
 import { FormDrawer } from "../../components/form-drawer.tsx";
+import { t as rulesText } from "../../language/areas/rules.ts";
 import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { useFaults } from "../catalog/use-faults.ts";
-import { bodyOf, callbackUrl, domainsOf, draftOf, faultsOf, type OidcAccount, type OidcDraft } from "./oidc-draft.ts";
+import {
+  bodyOf,
+  callbackUrl,
+  domainsOf,
+  draftOf,
+  faultsOf,
+  graceHoursBounds,
+  type OidcAccount,
+  type OidcDraft,
+  recheckMinutesBounds,
+} from "./oidc-draft.ts";
 
 interface OidcFormProps {
   /** null: a new one. */
@@ -82,6 +93,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         checked={draft.secondFactorTrusted}
         onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />
+      <ClaimFields draft={draft} fault={faults.of} change={change} />
       <LeaveGuard dirty={draft !== stored} sent={save.isPending || save.isSuccess} openedBy={["account", "tab"]} />
     </FormDrawer>
   );
@@ -138,6 +150,59 @@ function IssuerFields({ draft, account, fault, change }: IssuerFieldsProps) {
         value={draft.clientSecret}
         onChange={(event) => change({ clientSecret: event.currentTarget.value })}
       />
+    </>
+  );
+}
+
+/** What is asked of the issuer beside who somebody is, and how often. */
+function ClaimFields({ draft, fault, change }: Omit<IssuerFieldsProps, "account">) {
+  return (
+    <>
+      <TagsInput
+        label={rulesText("rules.issuer.scopes")}
+        description={rulesText("rules.issuer.scopesHelp")}
+        placeholder={draft.scopes.length === 0 ? rulesText("rules.issuer.scopesExample") : undefined}
+        maxTags={20}
+        acceptValueOnBlur
+        splitChars={[",", " "]}
+        error={fault("scopes")}
+        value={[...draft.scopes]}
+        onChange={(scopes) => change({ scopes })}
+      />
+      <Switch
+        label={rulesText("rules.issuer.offline")}
+        description={rulesText("rules.issuer.offlineHelp")}
+        checked={draft.offlineAccess}
+        onChange={(event) => change({ offlineAccess: event.currentTarget.checked })}
+      />
+      {draft.offlineAccess && (
+        <Group grow align="flex-start" gap="sm">
+          <NumberInput
+            label={rulesText("rules.issuer.recheck")}
+            description={rulesText("rules.issuer.recheckHelp")}
+            suffix={` ${rulesText("rules.issuer.minutes")}`}
+            {...recheckMinutesBounds}
+            allowDecimal={false}
+            allowNegative={false}
+            clampBehavior="none"
+            error={fault("recheck_minutes")}
+            value={draft.recheckMinutes}
+            onChange={(typed) => change({ recheckMinutes: typeof typed === "number" ? typed : "" })}
+          />
+          <NumberInput
+            label={rulesText("rules.issuer.grace")}
+            description={rulesText("rules.issuer.graceHelp")}
+            suffix={` ${rulesText("rules.issuer.hours")}`}
+            {...graceHoursBounds}
+            allowDecimal={false}
+            allowNegative={false}
+            clampBehavior="none"
+            error={fault("grace_hours")}
+            value={draft.graceHours}
+            onChange={(typed) => change({ graceHours: typeof typed === "number" ? typed : "" })}
+          />
+        </Group>
+      )}
     </>
   );
 }

@@ -44,7 +44,7 @@ export default function SettingsPage() {
         <Tabs
           value={shown?.id ?? null}
           // What belongs to one part (a search, an opened form) does not go along to another.
-          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", create: "" })}
+          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", rules: "", create: "" })}
           keepMounted={false}
         >
           <TabRow value={shown?.id ?? null}>

@@ -7,6 +7,7 @@ import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { OidcSection } from "./oidc-section.tsx";
+import { RulesSection } from "./rules/rules-section.tsx";
 import { ScimSection } from "./scim-section.tsx";
 
 /** How people sign in, and how they are written to. */
@@ -19,6 +20,7 @@ export function SignInTab() {
     <Stack gap="lg">
       <OidcSection accounts={settings.data?.oidc ?? null} />
       <ScimSection />
+      <RulesSection accounts={settings.data?.oidc ?? null} />
       <Section title={t("settings.signIn.others")} description={t("settings.signIn.othersHelp")}>
         <Facts
           facts={[

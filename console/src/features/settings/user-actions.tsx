@@ -5,22 +5,26 @@ import {
   IconCheck,
   IconDots,
   IconLink,
+  IconShield,
   IconShieldDown,
   IconShieldOff,
   IconShieldUp,
   IconTrash,
 } from "@tabler/icons-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
+import { t as rulesText } from "../../language/areas/rules.ts";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { LeaverKeysChoice } from "../people/leaver-keys.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
 
-type Asked = "raise" | "lower" | "disable" | "reset" | "factor" | "remove";
+type Asked = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "rights";
+
+const UserRights = lazy(async () => ({ default: (await import("./rules/user-rights.tsx")).UserRights }));
 
 /** What an administrator may do with somebody. Oneself is left alone: nobody locks themselves out by a slip. */
 export function UserActions({ user }: { readonly user: ConsoleUser }) {
@@ -62,6 +66,9 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
               {t("settings.users.raise")}
             </Menu.Item>
           )}
+          <Menu.Item leftSection={<IconShield size={15} />} onClick={() => setAsked("rights")}>
+            {rulesText("rules.held.open")}
+          </Menu.Item>
           <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
             {t("settings.users.reset")}
           </Menu.Item>
@@ -95,6 +102,11 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
       </Menu>
       <UserDialogs user={user} asked={asked} onClose={() => setAsked(null)} onChange={change} onLink={setLink} />
       <ResetSecondFactor user={user} opened={asked === "factor"} onClose={() => setAsked(null)} />
+      {asked === "rights" && (
+        <Suspense fallback={null}>
+          <UserRights user={user} onClose={() => setAsked(null)} />
+        </Suspense>
+      )}
       <SecretOnce
         secret={link?.link ?? null}
         title={t("settings.users.resetLink", { email: user.email })}

@@ -1,0 +1,114 @@
+import type { AnswerOf, BodyInput, WorkspaceRole } from "@sluice/contract";
+import { t } from "../../../language/areas/rules.ts";
+import type { Faults } from "../../catalog/use-faults.ts";
+import { roleWords } from "../../workspaces/role-words.ts";
+
+export type Rule = AnswerOf<"rights.rules">["rules"][number];
+type Rules = BodyInput<"rights.putRules">["rules"];
+
+export const matchKinds = ["equals", "one_of", "contains", "matches"] as const;
+type MatchKind = (typeof matchKinds)[number];
+
+export interface RuleDraft {
+  /** It stays when the rule is moved. */
+  readonly key: number;
+  readonly name: string;
+  readonly claim: string;
+  readonly kind: MatchKind;
+  /** Of every kind but `one_of`. */
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly administrator: boolean;
+  readonly workspace: string;
+  readonly role: WorkspaceRole | null;
+  readonly group: string;
+}
+
+export function newRule(key: number): RuleDraft {
+  return draftOf({ claim: "groups", contains: "" }, key);
+}
+
+export function draftOf(rule: Rule, key: number): RuleDraft {
+  const kind = matchKinds.find((each) => rule[each] !== undefined) ?? "contains";
+  return {
+    key,
+    name: rule.name ?? "",
+    claim: rule.claim,
+    kind,
+    value: kind === "one_of" ? "" : String(rule[kind] ?? ""),
+    values: rule.one_of ?? [],
+    administrator: rule.administrator === true,
+    workspace: rule.workspace ?? "",
+    role: rule.role ?? null,
+    group: rule.group ?? "",
+  };
+}
+
+/** A number or a truth that a claim must equal is compared as text, so text is what is sent. */
+export function rulesOf(drafts: readonly RuleDraft[]): Rules {
+  return drafts.map((draft) => ({
+    ...(draft.name.trim() === "" ? {} : { name: draft.name.trim() }),
+    claim: draft.claim.trim(),
+    [draft.kind]: draft.kind === "one_of" ? [...draft.values] : draft.value,
+    ...(draft.administrator
+      ? { administrator: true }
+      : {
+          workspace: draft.workspace.trim(),
+          ...(draft.role === null ? {} : { role: draft.role }),
+          ...(draft.group.trim() === "" ? {} : { group: draft.group.trim() }),
+        }),
+  }));
+}
+
+/** What is wrong with the rules as they stand, by field as the gateway calls it: `rules.2.workspace`. */
+export function faultsOf(drafts: readonly RuleDraft[]): Faults {
+  const faults: Record<string, string> = {};
+  for (const [index, { claim, kind, value, values, administrator, workspace, role, group }] of drafts.entries()) {
+    const at = `rules.${index}`;
+    if (claim.trim() === "") faults[`${at}.claim`] = t("rules.missing.claim");
+    if (kind === "one_of" ? values.length === 0 : value === "") faults[`${at}.${kind}`] = t("rules.missing.value");
+    if (administrator) continue;
+    if (workspace.trim() === "") faults[`${at}.workspace`] = t("rules.missing.workspace");
+    if (role === null && group.trim() === "") faults[`${at}.role`] = t("rules.missing.given");
+  }
+  return faults;
+}
+
+/** Which rule a field belongs to: 2 of `rules.2.workspace`. */
+export function ruleAt(field: string | null | undefined): number | null {
+  const found = /^rules\.(\d+)(?:\.|$)/.exec(field ?? "");
+  return found === null ? null : Number(found[1]);
+}
+
+export function moved(drafts: readonly RuleDraft[], from: number, to: number): readonly RuleDraft[] {
+  const rest = drafts.filter((_, index) => index !== from);
+  return [...rest.slice(0, to), ...drafts.slice(from, from + 1), ...rest.slice(to)];
+}
+
+export function conditionWords({ claim, kind, value, values }: RuleDraft): string {
+  if (claim === "") return t("rules.noClaim");
+  return t("rules.summary", { kind, claim, value: (kind === "one_of" ? values.join(", ") : value) || "…" });
+}
+
+interface Given {
+  readonly administrator?: boolean;
+  readonly workspace: string;
+  readonly role: WorkspaceRole | null;
+  readonly group: string | null;
+}
+
+/** What a rule, or rules together, give. */
+export function givenWords({ administrator, workspace, role, group }: Given): string {
+  if (administrator === true) return t("rules.administrator");
+  if (workspace === "" || (role === null && !group)) return t("rules.nothing");
+  if (role === null) return t("rules.groupIn", { workspace, group: group ?? "" });
+  const words = { workspace, role: roleWords[role].label };
+  return group ? t("rules.roleAndGroupIn", { ...words, group }) : t("rules.roleIn", words);
+}
+
+/** Rules as the gateway names them, `eng, rule 2`, in the words of the page. */
+export function namesOfRules(names: string): string {
+  return names.replace(/(^|, )rule (\d+)(?=, |$)/g, (_, before: string, number: string) => {
+    return `${before}${t("rules.numbered", { number })}`;
+  });
+}
