@@ -45,6 +45,7 @@ import { migration042 } from "./migrations/migration-042.ts";
 import { migration043 } from "./migrations/migration-043.ts";
 import { migration044 } from "./migrations/migration-044.ts";
 import { migration045 } from "./migrations/migration-045.ts";
+import { migration046 } from "./migrations/migration-046.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -93,6 +94,7 @@ export const migrations: Migrations = Object.freeze({
   "043": migration043,
   "044": migration044,
   "045": migration045,
+  "046": migration046,
 });
 
 /**
