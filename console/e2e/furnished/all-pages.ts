@@ -43,6 +43,7 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
     { name: "settings-users", path: "/console/settings?tab=users" },
     { name: "settings-config", path: "/console/settings?tab=config" },
     { name: "settings-system", path: "/console/settings?tab=system" },
+    { name: "usage", path: `/console/usage?${of("acme")}` },
     { name: "profile", path: "/console/profile" },
   ];
 }

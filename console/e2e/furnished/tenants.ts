@@ -81,8 +81,10 @@ async function addKeys(call: Somebody["call"]): Promise<Tenants> {
     keys[body.name] = answer.key.id;
   };
   await make("acme", { name: "checkout service", tags: { team: "payments", env: "production" }, capture: "bodies" });
+  const { user } = await call("session.show", {});
   await make("acme", {
     name: "coding agents",
+    owner: user?.id,
     group: "agents",
     limits: { rpm: 60 },
     budget: { usd: 50, period: "week" },

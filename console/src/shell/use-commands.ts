@@ -4,6 +4,7 @@ import {
   IconBook,
   IconBox,
   IconBuilding,
+  IconGauge,
   IconKey,
   IconMoon,
   IconPlugConnected,
@@ -114,6 +115,14 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
         link: { to } as LinkProps,
       })),
       ...settingsPages(workspace.may("administrator")),
+      {
+        id: "/usage",
+        group: t("shell.groups.pages"),
+        label: t("shell.pages.ownUsage"),
+        detail: null,
+        icon: IconGauge,
+        link: { to: "/usage" },
+      },
       {
         id: "/profile",
         group: t("shell.groups.pages"),

@@ -1,5 +1,5 @@
 import { Avatar, Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { IconBook, IconLogout, IconUser } from "@tabler/icons-react";
+import { IconBook, IconGauge, IconLogout, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { t as words } from "../language/areas/language.ts";
 import { t } from "../language/areas/shell.ts";
@@ -42,6 +42,9 @@ export function UserMenu() {
           )}
         </div>
         <Menu.Divider />
+        <Menu.Item leftSection={<IconGauge size={15} />} renderRoot={(props) => <Link to="/usage" {...props} />}>
+          {t("shell.pages.ownUsage")}
+        </Menu.Item>
         <Menu.Item leftSection={<IconUser size={15} />} renderRoot={(props) => <Link to="/profile" {...props} />}>
           {t("shell.pages.profile")}
         </Menu.Item>

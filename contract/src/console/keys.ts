@@ -97,6 +97,9 @@ export const keyRoutes = {
       group: id.optional(),
       state: z.enum(keyStates).optional(),
       made_by: id.optional().describe("Only those that this user made."),
+      owner: id
+        .optional()
+        .describe("User id: only the keys whose calls are theirs, personal ones and that of their agents."),
       mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
       service: z.enum(["true", "false"]).optional().describe("Only service tokens, or only keys that are none."),
     }),

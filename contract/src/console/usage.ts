@@ -113,7 +113,15 @@ export const usageRoutes = {
     path: "/api/workspaces/{workspace}/limits",
     summary: "Every limit and budget, how far it is used, and where it is going",
     needs: "viewer",
-    query: z.object({ search: z.string().max(256).optional(), key: id.optional() }),
+    query: z.object({
+      search: z.string().max(256).optional(),
+      key: id.optional(),
+      person: id
+        .optional()
+        .describe(
+          "User id: only what is over their calls, of them, of their keys, and of the groups and workspaces of those.",
+        ),
+    }),
     answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),
   }),
 } as const;

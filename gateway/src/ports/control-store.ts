@@ -13,6 +13,8 @@ export interface LimitedKeyFilter {
   readonly workspaceId: string | null;
   readonly search?: string;
   readonly keyId?: string;
+  /** Whose calls they make. */
+  readonly ownerId?: string;
 }
 
 export interface ManagedNames {

@@ -66,6 +66,8 @@ export interface KeyFilter {
   readonly groupId?: string;
   readonly state?: string;
   readonly createdBy?: string;
+  /** Whose calls they make, with a secret or as their agents. */
+  readonly ownerId?: string;
   readonly service?: boolean;
   readonly keyId?: string;
   readonly now: number;

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import type { KeyWithUsage } from "@sluice/contract";
+import type { KeyWithUsage, LimitUsageRow } from "@sluice/contract";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { type Principal, usdToNano } from "#core/index.ts";
 import { type Admission, createAdmission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
 import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
+import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
 import { workspaceHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
@@ -20,7 +21,7 @@ async function openLimits(): Promise<ConsoleGround & { readonly admission: Admis
     close = () => reports.close();
     admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const whole = { ...gateway, admission, reports, randomBytes, changesSeen: async () => undefined };
-    return { ...limitHandlers(whole), ...workspaceHandlers(whole), ...keyHandlers(whole) };
+    return { ...limitHandlers(whole), ...usageHandlers(whole), ...workspaceHandlers(whole), ...keyHandlers(whole) };
   });
   if (admission === undefined) throw new Error("The console was not opened.");
   return {
@@ -140,4 +141,70 @@ test("an exhausted budget of a group or a workspace is told of them and of their
   expect(await told()).toEqual([null, null, null]);
   await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 0, period: "day" } } });
   expect(await told()).toEqual(["workspace", "workspace", "workspace"]);
+});
+
+test("by a person there is what is over their calls: workspace, the groups of their keys, themselves, their keys", async () => {
+  await using ground = await openLimits();
+  const params = { workspace: "acme" };
+  const { member, admin } = ground.users;
+  await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
+  await ground.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
+  await ground.call("admin", "groups.create", { params, body: { name: "others", limits: { rpm: 9 } } });
+  const key = (who: "admin" | "member", body: object) => ground.call(who, "keys.create", { params, body: { ...body } });
+  await key("admin", { name: "theirs", owner: member.id, group: "cheap", limits: { tpm: 100 } });
+  await key("member", { name: "shared", limits: { tpm: 200 } });
+  await key("admin", { name: "of another", owner: admin.id, group: "others", limits: { tpm: 300 } });
+  await ground.people.updateMember(ground.acme.id, member.id, { limits: { rpm: 7 } }, { actor: "test", ip: null });
+  const ask = (who: "member" | "viewer" | "stranger", person: string, more = {}) =>
+    ground.call(who, "limits.list", { params, query: { person, ...more } });
+  const rows = (await ask("member", member.id)).body.data;
+  expect(rows.map((row: LimitUsageRow) => [row.scope, row.label, row.kind, row.limit])).toEqual([
+    ["workspace", "workspace acme", "budget", 5],
+    ["group", "group acme/cheap", "rpm", 60],
+    ["person", "person acme/member@example.com", "rpm", 7],
+    ["key", "key acme/theirs", "tpm", 100],
+  ]);
+  expect(rows[2].scope_id).toBe(member.id);
+  const alone = (await ask("viewer", ground.users.viewer.id)).body.data;
+  expect(alone.map((row: LimitUsageRow) => row.scope)).toEqual(["workspace"]);
+  expect((await ask("stranger", member.id)).status).toBe(404);
+  expect(await ask("member", member.id, { search: "a" })).toMatchObject({ status: 400, param: "person" });
+});
+
+test("the keys of a person are those whose calls are theirs; they revoke them, whoever made them", async () => {
+  await using ground = await openLimits();
+  const params = { workspace: "acme" };
+  const { member, admin } = ground.users;
+  const key = async (who: "admin" | "member", body: object) =>
+    (await ground.call(who, "keys.create", { params, body: { ...body } })).body.key;
+  const given = await key("admin", { name: "given", owner: member.id });
+  const made = await key("member", { name: "made", owner: member.id });
+  const other = await key("admin", { name: "of another", owner: admin.id });
+  await key("member", { name: "shared" });
+  const ask = (who: "member" | "stranger", owner: string) =>
+    ground.call(who, "keys.list", { params, query: { owner } });
+  const names = (await ask("member", member.id)).body.data.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(["given", "made"]);
+  expect((await ask("stranger", member.id)).status).toBe(404);
+  const revoke = (id: string) => ground.call("member", "keys.revoke", { params: { ...params, key: id } });
+  expect((await revoke(other.id)).status).toBe(403);
+  for (const { id } of [given, made]) expect((await revoke(id)).body).toMatchObject({ state: "revoked" });
+  const rename = { params: { ...params, key: given.id }, body: { name: "mine" } };
+  expect((await ground.call("member", "keys.update", rename)).status).toBe(403);
+});
+
+test("what somebody spent is told to themselves in each of their workspaces, whatever their role, and outside of these to nobody", async () => {
+  await using ground = await openLimits();
+  const { member, viewer } = ground.users;
+  const now = ground.clock.now();
+  const ask = (who: "member" | "viewer" | "stranger", workspace: string, person: string) =>
+    ground.call(who, "usage.series", {
+      params: { workspace },
+      query: { from: String(now - 86_400_000), to: String(now), step: "day", person },
+    });
+  expect((await ask("viewer", "acme", viewer.id)).status).toBe(200);
+  expect((await ask("member", "acme", member.id)).body.totals).toMatchObject({ requests: 0, cost_usd: 0 });
+  expect((await ask("member", "other", member.id)).status).toBe(404);
+  expect((await ask("stranger", "acme", member.id)).status).toBe(404);
+  expect((await ask("member", "-", member.id)).status).toBe(403);
 });

@@ -40,6 +40,7 @@ export const shell = {
     workspaces: "Workspaces",
     audit: "Audit log",
     settings: "Settings",
+    ownUsage: "My usage",
     profile: "Profile and sign-in",
     reference: "API reference",
   },

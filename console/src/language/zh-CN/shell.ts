@@ -42,6 +42,7 @@ export const shell: Translation<typeof english> = {
     workspaces: "工作区",
     audit: "审计日志",
     settings: "设置",
+    ownUsage: "我的用量",
     profile: "个人资料与登录",
     reference: "API 参考",
   },

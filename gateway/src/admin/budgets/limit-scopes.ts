@@ -9,7 +9,7 @@ export interface ScopeFilter {
 }
 
 /** How many keys, and how many people, one look at limits takes in. */
-const limitedKeysMax = 200;
+export const limitedKeysMax = 200;
 
 /** Where people and keys with limits are read from. */
 export interface ScopeStores {
@@ -63,10 +63,16 @@ export async function limitScopes(
       }
     }
   }
-  const limited = wide.filter((scope) => scope.budget !== null || Object.keys(scope.limits).length > 0);
   return {
-    scopes: [...limited, ...[persons, keys].flatMap((some) => some.slice(0, limitedKeysMax).map(({ scope }) => scope))],
+    scopes: [
+      ...wide.filter(isLimited),
+      ...[persons, keys].flatMap((some) => some.slice(0, limitedKeysMax).map(({ scope }) => scope)),
+    ],
     homes,
     truncated: Math.max(persons.length, keys.length) > limitedKeysMax,
   };
+}
+
+export function isLimited({ budget, limits }: LimitScope): boolean {
+  return budget !== null || Object.keys(limits).length > 0;
 }

@@ -73,7 +73,9 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       return { key, secret: secret.reveal() };
     },
     "keys.revoke": async (call) => {
-      const before = await ownKey(call, dependencies);
+      const before = await theKey(call, dependencies);
+      // Whose calls it makes stops them, whoever made it.
+      if (before.owner?.id !== requireActor(call.actor).userId) checkMaker(call, before);
       const key = await controlStore.endKey(before.workspace.id, before.id, call.auditSource);
       await dependencies.changesSeen();
       return key;
@@ -118,7 +120,12 @@ async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: KeyHandl
 
 async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: KeyHandlerDependencies): Promise<ConsoleKey> {
   const key = await theKey(call, dependencies);
-  if (meets(call.held, "admin") || key.created_by?.id === requireActor(call.actor).userId) return key;
+  checkMaker(call, key);
+  return key;
+}
+
+function checkMaker({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
+  if (meets(held, "admin") || key.created_by?.id === requireActor(actor).userId) return;
   throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
 }
 
@@ -139,7 +146,7 @@ function filterOf(
   { actor, query, workspace }: ConsoleCall<"keys.list">,
   { catalog, clock }: KeyHandlerDependencies,
 ): KeyFilter {
-  const { search, group, state, mine, made_by: madeBy, service } = query;
+  const { search, group, state, mine, made_by: madeBy, owner, service } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
@@ -147,6 +154,7 @@ function filterOf(
     ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
     ...(state === undefined ? {} : { state }),
     ...(service === undefined ? {} : { service: service === "true" }),
+    ...(owner === undefined ? {} : { ownerId: owner }),
     ...(mine === "true"
       ? { createdBy: requireActor(actor).userId }
       : madeBy === undefined

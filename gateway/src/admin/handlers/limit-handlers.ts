@@ -1,15 +1,16 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import type { Catalog } from "#core/index.ts";
+import { type Catalog, Failure } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 import { isExhausted } from "../budgets/exhausted.ts";
 import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
 import { limitScopes, type ScopeStores, shownScopeId } from "../budgets/limit-scopes.ts";
+import { limitScopesOfPerson } from "../budgets/person-limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface LimitHandlerDependencies extends ScopeStores {
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly reports: Pick<ReportStore, "dailySpend">;
+  readonly reports: Pick<ReportStore, "dailySpend" | "keys">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
 }
@@ -19,7 +20,14 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
   return {
     "limits.list": async ({ query, workspace }) => {
       const catalog = dependencies.catalog();
-      const { scopes, homes, truncated } = await limitScopes({ workspace, ...query }, catalog, dependencies);
+      const { person } = query;
+      if (person !== undefined && (query.search !== undefined || query.key !== undefined)) {
+        throw new Failure("invalid_request", "Ask by `person` alone, without `search` and `key`.", { param: "person" });
+      }
+      const { scopes, homes, truncated } =
+        person === undefined
+          ? await limitScopes({ workspace, ...query }, catalog, dependencies)
+          : await limitScopesOfPerson({ workspace, person }, catalog, dependencies);
       const now = dependencies.clock.now();
       const since = now - forecastDays * 86_400_000;
       const spend = scopes.some((scope) => scope.budget !== null)

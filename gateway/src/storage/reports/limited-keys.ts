@@ -21,7 +21,10 @@ export async function limitedKeys(
     .limit(limit);
   if (filter.workspaceId !== null) query = query.where("api_keys.workspace_id", "=", filter.workspaceId);
   if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
-  const { search } = filter;
+  const { ownerId, search } = filter;
+  if (ownerId !== undefined) {
+    query = query.where((eb) => eb.or([eb("api_keys.owner_id", "=", ownerId), eb("api_keys.person_id", "=", ownerId)]));
+  }
   if (search !== undefined && search !== "") {
     query = query.where((eb) => contains(eb.ref("api_keys.name"), search));
   }

@@ -58,15 +58,16 @@ function keyPlaceOf(cursor: string): KeyPlace {
 }
 
 function conditions(eb: Terms, filter: KeyFilter): Condition[] {
-  const { workspaceId, keyId, groupId, createdBy, service, search = "", state } = filter;
+  const { workspaceId, keyId, groupId, createdBy, ownerId, service, search = "", state } = filter;
   const terms: Condition[] = [];
   if (keyId !== undefined) terms.push(eb("id", "=", keyId));
   if (workspaceId !== null) {
-    const other = keyId !== undefined || createdBy !== undefined;
+    const other = keyId !== undefined || createdBy !== undefined || ownerId !== undefined;
     terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
   if (createdBy !== undefined) terms.push(eb("created_by", "=", createdBy));
+  if (ownerId !== undefined) terms.push(eb.or([eb("owner_id", "=", ownerId), eb("person_id", "=", ownerId)]));
   if (service !== undefined) terms.push(eb("service", "=", Number(service)));
   if (search !== "") terms.push(eb.or(searched(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { UsageFigures } from "@sluice/contract";
+import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
+
+const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
+const cost = (usd: number) => ({ cost_usd: usd }) as UsageFigures;
+
+test("a month begins with its first day, in the year before too", () => {
+  expect(monthsBefore(day("2026-02-28"), 0)).toBe(day("2026-02-01"));
+  expect(monthsBefore(day("2026-02-28"), 11)).toBe(day("2025-03-01"));
+});
+
+test("days are summed by month, each line apart; a day without calls costs nothing", () => {
+  const daily = {
+    at: [day("2026-01-30"), day("2026-01-31"), day("2026-02-01"), day("2026-02-02")],
+    series: [
+      { id: "a", label: "A", points: [cost(1), cost(2), cost(4), null] },
+      { id: "b", label: "B", points: [null, null, null, cost(8)] },
+    ],
+  };
+  expect(spendByDay(daily).series.map(({ values }) => values)).toEqual([
+    [1, 2, 4, 0],
+    [0, 0, 0, 8],
+  ]);
+  expect(spendByMonth(daily)).toEqual({
+    at: [new Date(2026, 0).getTime(), new Date(2026, 1).getTime()],
+    series: [
+      { id: "a", label: "A", values: [3, 4] },
+      { id: "b", label: "B", values: [0, 8] },
+    ],
+  });
+});

@@ -1,0 +1,67 @@
+import { Group, Text } from "@mantine/core";
+import type { KeyWithUsage } from "@sluice/contract";
+import type { LinkProps } from "@tanstack/react-router";
+import { useAct } from "../../api/use-act.ts";
+import { usePages } from "../../api/use-pages.ts";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/profile.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useWorkspace } from "../../session/workspace.ts";
+import { afterKeyChange } from "../keys/key-routes.ts";
+import { columnsOfAll } from "../keys/list/key-columns.tsx";
+
+const shown: ReadonlySet<string> = new Set(["name", "workspace", "state", "budget", "used"]);
+
+const columns: readonly Column<KeyWithUsage>[] = [
+  ...columnsOfAll.filter(({ id }) => shown.has(id)),
+  { id: "do", header: t("profile.actions"), quiet: true, align: "right", cell: (key) => <Revoke item={key} /> },
+];
+
+/** The personal keys that are in use; that of one's agents has no secret and is ended with them. */
+export function OwnKeysSection() {
+  const { user } = useSession();
+  const { path } = useWorkspace();
+  const keys = usePages("keys.list", { params: { workspace: path }, query: { owner: user.id } });
+  const rows = keys.rows?.filter(({ state }) => state !== "revoked" && state !== "without_secret") ?? null;
+  return (
+    <Section flush title={t("profile.own.keys.title")} description={t("profile.own.keys.help")}>
+      <DataTable
+        label={t("profile.own.keys.title")}
+        columns={columns}
+        rows={{ ...keys, rows }}
+        rowKey={(key) => key.id}
+        rowLink={({ id, workspace }): LinkProps => ({
+          to: "/keys/$key",
+          params: { key: id },
+          search: { workspace: workspace.slug },
+        })}
+        empty={
+          <Text ta="center" c="dimmed" fz="sm" py="md">
+            {t("profile.own.keys.empty")}
+          </Text>
+        }
+      />
+    </Section>
+  );
+}
+
+function Revoke({ item }: { readonly item: KeyWithUsage }) {
+  const { may } = useSession();
+  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: t("profile.own.keys.revoked") });
+  if (item.managed_by === "file" || !may("member", item.workspace.slug)) return null;
+  return (
+    <Group justify="flex-end">
+      <ConfirmButton
+        size="compact-xs"
+        title={t("profile.own.keys.revokeTitle", { name: item.name })}
+        verb={t("profile.own.keys.revoke")}
+        color="red"
+        onConfirm={() => revoke.mutateAsync({ params: { workspace: item.workspace.slug, key: item.id } })}
+      >
+        {t("profile.own.keys.revokeHelp")}
+      </ConfirmButton>
+    </Group>
+  );
+}

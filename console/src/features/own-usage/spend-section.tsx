@@ -1,0 +1,89 @@
+import { SegmentedControl, Skeleton, Stack, Text } from "@mantine/core";
+import { useCall } from "../../api/use-call.ts";
+import { formatUsdShort } from "../../client/format.ts";
+import { Chart } from "../../components/chart.tsx";
+import { Count, Money } from "../../components/figures.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { Section } from "../../components/section.tsx";
+import { Stat, Stats } from "../../components/stat.tsx";
+import { useTimeRange } from "../../components/use-time-range.ts";
+import { t } from "../../language/areas/profile.ts";
+import { useUrlText } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useWorkspace } from "../../session/workspace.ts";
+import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
+
+const chartHeight = 220;
+const dayMs = 86_400_000;
+const monthMs = 30 * dayMs;
+/** With the one that goes on. */
+const monthsShown = 12;
+
+const choices = [
+  { value: "day", label: t("profile.own.spend.byDay") },
+  { value: "month", label: t("profile.own.spend.byMonth") },
+];
+
+/** One's own spend, by model: the last thirty days, or the last twelve months. */
+export function SpendSection() {
+  const { user } = useSession();
+  const { path } = useWorkspace();
+  const [asked, choose] = useUrlText("step", "day");
+  const monthly = asked === "month";
+  const range = useTimeRange("30d");
+  const from = monthly ? monthsBefore(range.to, monthsShown - 1) : range.from;
+  const usage = useCall("usage.series", {
+    params: { workspace: path },
+    query: { from, to: range.to, step: "day", by: "model", person: user.id },
+    keepBefore: true,
+  });
+  const { totals, step_ms: stepMs } = usage.data ?? {};
+  const shown = usage.data && (monthly ? spendByMonth(usage.data) : spendByDay(usage.data));
+  return (
+    <Section
+      title={t("profile.own.spend.title")}
+      description={monthly ? t("profile.own.spend.months") : t("profile.own.spend.days")}
+      actions={
+        <SegmentedControl
+          aria-label={t("profile.own.spend.step")}
+          data={choices}
+          value={monthly ? "month" : "day"}
+          onChange={choose}
+        />
+      }
+    >
+      {usage.error !== null && <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />}
+      <Stack gap="md">
+        <Stats label={t("profile.own.spend.title")}>
+          <Stat label={t("profile.usage.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
+          <Stat label={t("profile.usage.requests")} value={totals && <Count value={totals.requests} short />} />
+          <Stat
+            label={t("profile.own.spend.tokens")}
+            value={totals && <Count value={totals.input_tokens + totals.output_tokens} short />}
+          />
+        </Stats>
+        {shown === undefined ? (
+          usage.error === null && <Skeleton height={chartHeight} />
+        ) : totals?.requests === 0 ? (
+          <Text ta="center" c="dimmed" fz="sm" py="md">
+            {t("profile.own.spend.empty")}
+          </Text>
+        ) : (
+          <Chart
+            kind="bar"
+            label={monthly ? t("profile.own.spend.chartByMonth") : t("profile.own.spend.chartByDay")}
+            at={shown.at}
+            stepMs={monthly ? monthMs : (stepMs ?? dayMs)}
+            height={chartHeight}
+            format={formatUsdShort}
+            series={shown.series.map((line) => ({
+              ...line,
+              label: line.id === "" ? t("profile.own.spend.rest") : line.label,
+              quiet: line.id === "",
+            }))}
+          />
+        )}
+      </Stack>
+    </Section>
+  );
+}
