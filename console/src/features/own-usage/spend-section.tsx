@@ -54,7 +54,7 @@ export function SpendSection() {
     >
       {usage.error !== null && <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />}
       <Stack gap="md">
-        <Stats label={t("profile.own.spend.title")}>
+        <Stats label={t("profile.own.spend.figures")}>
           <Stat label={t("profile.usage.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
           <Stat label={t("profile.usage.requests")} value={totals && <Count value={totals.requests} short />} />
           <Stat

@@ -92,6 +92,7 @@ export const profile = {
     sessions: "Sessions and sign-in are in your profile.",
     spend: {
       title: "Spend",
+      figures: "In all this time",
       step: "Step",
       byDay: "By day",
       byMonth: "By month",

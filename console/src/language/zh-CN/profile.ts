@@ -92,6 +92,7 @@ export const profile: Translation<typeof english> = {
     sessions: "会话和登录方式在个人资料中管理。",
     spend: {
       title: "花费",
+      figures: "合计",
       step: "粒度",
       byDay: "按天",
       byMonth: "按月",
