@@ -5,19 +5,46 @@ import { useAct } from "../../api/use-act.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Money, Nothing, When } from "../../components/figures.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/profile.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
-import { afterKeyChange } from "../keys/key-routes.ts";
-import { columnsOfAll } from "../keys/list/key-columns.tsx";
-
-const shown: ReadonlySet<string> = new Set(["name", "workspace", "state", "budget", "used"]);
 
 const columns: readonly Column<KeyWithUsage>[] = [
-  ...columnsOfAll.filter(({ id }) => shown.has(id)),
+  {
+    id: "name",
+    header: t("profile.name"),
+    sortBy: (key) => key.name.toLowerCase(),
+    cell: (key) => (
+      <span className="key-name">
+        {key.name}
+        <small>
+          {key.prefix}…{key.last_four}
+        </small>
+      </span>
+    ),
+  },
+  {
+    id: "workspace",
+    header: t("profile.agents.workspace"),
+    cell: ({ workspace, group }) => `${workspace.slug} / ${group.name}`,
+  },
+  { id: "budget", header: t("profile.usage.budgets"), cell: (key) => <Budget item={key} /> },
+  { id: "expires", header: t("profile.sessions.ends"), cell: (key) => <When at={key.expires_at} missing="–" /> },
+  { id: "used", header: t("profile.own.keys.lastUsed"), cell: (key) => <When at={key.last_used_at} missing="–" /> },
   { id: "do", header: t("profile.actions"), quiet: true, align: "right", cell: (key) => <Revoke item={key} /> },
 ];
+
+function Budget({ item: { budget, budget_used: used } }: { readonly item: KeyWithUsage }) {
+  if (budget === null) return <Nothing />;
+  return (
+    <>
+      {used === null ? <Nothing /> : <Money usd={used} />} / <Money usd={budget.usd} />{" "}
+      {t(`profile.usage.period.${budget.period}`)}
+    </>
+  );
+}
 
 /** The personal keys that are in use; that of one's agents has no secret and is ended with them. */
 export function OwnKeysSection() {
@@ -32,6 +59,7 @@ export function OwnKeysSection() {
         columns={columns}
         rows={{ ...keys, rows }}
         rowKey={(key) => key.id}
+        dimmed={({ state }) => state !== "active"}
         rowLink={({ id, workspace }): LinkProps => ({
           to: "/keys/$key",
           params: { key: id },
@@ -49,7 +77,10 @@ export function OwnKeysSection() {
 
 function Revoke({ item }: { readonly item: KeyWithUsage }) {
   const { may } = useSession();
-  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: t("profile.own.keys.revoked") });
+  const revoke = useAct("keys.revoke", {
+    invalidates: ["keys.list", "keys.show", "limits.list", "session.show"],
+    done: t("profile.own.keys.revoked"),
+  });
   if (item.managed_by === "file" || !may("member", item.workspace.slug)) return null;
   return (
     <Group justify="flex-end">

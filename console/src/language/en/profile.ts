@@ -113,6 +113,7 @@ export const profile = {
       title: "Personal keys",
       help: "What they spend counts as yours.",
       empty: "You have no personal keys here.",
+      lastUsed: "Last used",
       revoke: "Revoke",
       revoked: "Key revoked.",
       revokeTitle: "Revoke {name}?",

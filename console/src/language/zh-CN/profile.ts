@@ -113,6 +113,7 @@ export const profile: Translation<typeof english> = {
       title: "个人密钥",
       help: "它们的花费计入你名下。",
       empty: "你在这里没有个人密钥。",
+      lastUsed: "最近使用",
       revoke: "吊销",
       revoked: "密钥已吊销。",
       revokeTitle: "吊销 {name}？",
