@@ -49,14 +49,18 @@ test("domains are taken as people write them", () => {
 
 test("how often the issuer is asked again is sent as the gateway bounds it", () => {
   const { recheck_minutes, grace_hours } = oidcAccountSchema.shape;
-  const draft = draftOf(account);
+  const draft = { ...draftOf(account), offlineAccess: true };
   for (const typed of [-1, 0, 4, 5, 7.5, 720, 721, 1_440, 1_441]) {
     const faults = faultsOf({ ...draft, recheckMinutes: typed, graceHours: typed }, account, [account]);
     expect("recheck_minutes" in faults, String(typed)).toBe(!recheck_minutes.safeParse(typed).success);
     expect("grace_hours" in faults, String(typed)).toBe(!grace_hours.safeParse(typed).success);
   }
   expect(faultsOf({ ...draft, graceHours: "" }, account, [account])).toHaveProperty("grace_hours");
-  expect(bodyOf({ ...draft, scopes: ["groups"], offlineAccess: true })).toMatchObject({
+  // Where it is not asked again the fields are not shown, so nothing in them holds the form back.
+  const hidden = { ...draft, offlineAccess: false, graceHours: "" as const, recheckMinutes: 1 };
+  expect(faultsOf(hidden, account, [account])).toEqual({});
+  expect(Object.keys(bodyOf(hidden))).not.toContain("recheck_minutes");
+  expect(bodyOf({ ...draft, scopes: ["groups"] })).toMatchObject({
     scopes: ["groups"],
     offline_access: true,
     recheck_minutes: 15,

@@ -53,8 +53,9 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
     second_factor_trusted: draft.secondFactorTrusted,
     scopes: [...draft.scopes],
     offline_access: draft.offlineAccess,
-    ...(draft.recheckMinutes === "" ? {} : { recheck_minutes: draft.recheckMinutes }),
-    ...(draft.graceHours === "" ? {} : { grace_hours: draft.graceHours }),
+    // Their fields are hidden otherwise, and the gateway keeps what it has.
+    ...(draft.offlineAccess && draft.recheckMinutes !== "" ? { recheck_minutes: draft.recheckMinutes } : {}),
+    ...(draft.offlineAccess && draft.graceHours !== "" ? { grace_hours: draft.graceHours } : {}),
     ...(draft.clientSecret === "" ? {} : { client_secret: draft.clientSecret }),
   };
 }
@@ -87,10 +88,10 @@ export function faultsOf(draft: OidcDraft, account: OidcAccount | null, taken: r
     ...(URL.canParse(draft.issuer.trim()) ? {} : { issuer: t("settings.oidc.issuerWrong") }),
     ...(draft.clientId.trim() === "" ? { client_id: t("settings.oidc.clientIdMissing") } : {}),
     ...(isSecretMissing ? { client_secret: t("settings.oidc.clientSecretMissing") } : {}),
-    ...(isWithin(draft.recheckMinutes, recheckMinutesBounds)
+    ...(!draft.offlineAccess || isWithin(draft.recheckMinutes, recheckMinutesBounds)
       ? {}
       : { recheck_minutes: rulesText("rules.issuer.bounds", recheckMinutesBounds) }),
-    ...(isWithin(draft.graceHours, graceHoursBounds)
+    ...(!draft.offlineAccess || isWithin(draft.graceHours, graceHoursBounds)
       ? {}
       : { grace_hours: rulesText("rules.issuer.bounds", graceHoursBounds) }),
   };
