@@ -92,7 +92,7 @@ test("/v1 asks for a key, the admin API for a token or a session, and nothing el
     const asked = operation.security?.flatMap((scheme) => Object.keys(scheme)) ?? ["a key"];
     const open = operation.tags.includes("admin")
       ? operation.description === "For anybody."
-      : !/^\/(v1(beta)?|managed|user)\//.test(path);
+      : !/^\/(v1(beta)?|managed|user|api\/oauth)\//.test(path);
     expect(asked.length === 0, path).toBe(open);
     expect(asked.includes("adminToken"), path).toBe(operation.tags.includes("admin") && !open);
   }

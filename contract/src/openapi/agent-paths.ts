@@ -77,6 +77,15 @@ export function agentPaths(): Record<string, PathItem> {
       }),
     },
     "/user/bootstrap": { get: keyed("getAgentBootstrap", "For the desktop app: nothing is managed for it, 404", {}) },
+    "/api/oauth/usage": {
+      get: keyed("getAgentSpend", "What the person's agents have spent, and every budget over them", {
+        "200": answer("Amounts in cents, shares in percent; days, weeks and months in UTC.", {
+          extra_usage: spend,
+          limits: { type: "array", items: budget },
+        }),
+        ...errorsShaped("anthropic", 429),
+      }),
+    },
     "/protocol": {
       get: operation("getAgentProtocol", "The contract of coding agents in words", {
         "200": {
@@ -90,10 +99,14 @@ export function agentPaths(): Record<string, PathItem> {
       ["metrics", "logs", "traces"].map((signal) => [
         `/v1/${signal}`,
         {
-          post: keyed(`take_${signal}`, `Telemetry of agents (OTLP over HTTP): ${signal}. It is taken and not kept`, {
-            "200": { description: "Whatever was sent.", headers: headersOf("plain") },
-            ...errorsShaped("anthropic", 413),
-          }),
+          post: keyed(
+            `take_${signal}`,
+            `Telemetry of agents (OTLP over HTTP): ${signal}. It is passed on to the gateway's collector, or dropped`,
+            {
+              "200": { description: "Whatever was sent.", headers: headersOf("plain") },
+              ...errorsShaped("anthropic", 413),
+            },
+          ),
         },
       ]),
     ),
@@ -101,6 +114,36 @@ export function agentPaths(): Record<string, PathItem> {
 }
 
 const text: JsonSchema = { type: "string" };
+const amount: JsonSchema = { type: "number" };
+/** null: there is no budget, or what it has spent cannot be read now. */
+const amountOrNull: JsonSchema = { type: ["number", "null"] };
+const part: JsonSchema = {
+  type: "object",
+  properties: { limit: amountOrNull, used_credits: amount, utilization: amountOrNull },
+};
+const spend: JsonSchema = {
+  type: "object",
+  properties: {
+    is_enabled: { type: "boolean" },
+    monthly_limit: amountOrNull,
+    used_credits: amount,
+    utilization: amountOrNull,
+    currency: text,
+    daily: part,
+    weekly: part,
+  },
+};
+const budget: JsonSchema = {
+  type: "object",
+  properties: {
+    kind: text,
+    group: text,
+    percent: amountOrNull,
+    resets_at: { type: ["string", "null"] },
+    severity: { type: "string", enum: ["normal", "warning", "critical"] },
+    is_active: { type: "boolean" },
+  },
+};
 const texts: JsonSchema = { type: "array", items: { type: "string" } };
 
 function operation(operationId: string, summary: string, responses: Record<string, Response>): Operation {
