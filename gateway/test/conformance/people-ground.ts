@@ -11,8 +11,8 @@ import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import type { AgentGround } from "./agent-store-suite.ts";
-import type { PeopleGround } from "./people-store-suite.ts";
-import type { RightsGround } from "./rights-store-suite.ts";
+import type { PeopleGround } from "./people-facts.ts";
+import type { RightsGround } from "./rights-facts.ts";
 import type { ScimStoreGround } from "./scim-store-suite.ts";
 import { by, kindDefaults, newYear } from "./store-ground.ts";
 

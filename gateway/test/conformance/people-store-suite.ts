@@ -1,20 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { AuditSource, PeopleStore } from "#ports/index.ts";
-import type { Database } from "#storage/index.ts";
-import type { FakeClock } from "../fake-clock.ts";
-
-/** A fresh database with two workspaces, and a way to make users as sign-in would. */
-export interface PeopleGround extends AsyncDisposable {
-  readonly database: Database;
-  readonly clock: FakeClock;
-  readonly people: PeopleStore;
-  readonly acme: string;
-  readonly other: string;
-  user(name: string): Promise<string>;
-  /** As sign-in removes one. */
-  remove(userId: string): Promise<void>;
-}
+import type { AuditSource } from "#ports/index.ts";
+import type { PeopleGround } from "./people-facts.ts";
+import { resetTests } from "./people-resets.ts";
 
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
@@ -374,23 +362,6 @@ function tokenTests(make: () => Promise<PeopleGround>): void {
     clock.advance(bounds.tokenTouchMs - 1);
     await people.tokenActor("one");
     expect((await people.listTokens(ada, null, 9)).data.at(-1)).toMatchObject({ name: "one", last_used_at: used });
-  });
-}
-
-function resetTests(make: () => Promise<PeopleGround>): void {
-  test("a reset works once, within its time, and only the newest of a user", async () => {
-    await using ground = await make();
-    const { people, clock } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    const end = clock.now() + 1_000;
-    await people.createReset(ada, "old", end, auditSource);
-    await people.createReset(ada, "new", end, auditSource);
-    await people.createReset(bob, "late", end, auditSource);
-    expect(await people.takeReset("old")).toBeNull();
-    const both = await Promise.all([people.takeReset("new"), people.takeReset("new")]);
-    expect(both.filter((each) => each !== null)).toEqual([{ userId: ada, expiresAt: end }]);
-    clock.advance(1_000);
-    expect(await people.takeReset("late")).toBeNull();
   });
 }
 

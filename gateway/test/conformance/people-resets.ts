@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import type { PeopleGround } from "./people-facts.ts";
+
+const auditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
+
+export function resetTests(make: () => Promise<PeopleGround>): void {
+  test("a reset works once, within its time, and only the newest of a user", async () => {
+    await using ground = await make();
+    const { people, clock } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    const end = clock.now() + 1_000;
+    await people.createReset(ada, "old", end, auditSource);
+    await people.createReset(ada, "new", end, auditSource);
+    await people.createReset(bob, "late", end, auditSource);
+    expect(await people.takeReset("old")).toBeNull();
+    const both = await Promise.all([people.takeReset("new"), people.takeReset("new")]);
+    expect(both.filter((each) => each !== null)).toEqual([{ userId: ada, expiresAt: end }]);
+    clock.advance(1_000);
+    expect(await people.takeReset("late")).toBeNull();
+  });
+}
