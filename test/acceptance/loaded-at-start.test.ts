@@ -85,4 +85,4 @@ test("the help of the command line loads neither the gateway nor the database", 
 });
 
 /** 1,686 as of writing, with the runtime's own; 262 are the query builder's, 250 the dialects', 167 the config file's reader's. */
-const modulesMax = 1_720;
+const modulesMax = 1_750;

@@ -38,7 +38,7 @@ export const assetsBounds = {
   /** Assets one process works on at once, and how often it looks for due ones at most, and at least. */
   assetsAtOnceMax: 8,
   assetTickMs: 2_000,
-  assetRestMs: 10_000,
+  assetRestMs: 15_000,
   /** Waits after a fetch that failed by its host's fault; an asset older than the last is given up. */
   assetRetryMs: 2_000,
   assetRetryMsMax: 30_000,
