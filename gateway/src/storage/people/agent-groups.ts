@@ -25,3 +25,14 @@ export async function firstGroup(connection: Connection, workspaceId: string): P
   if (group === undefined) throw new Failure("not_found", "This workspace has no group.", { param: "workspace" });
   return group.id;
 }
+
+/** The key of somebody's sign-ins in a workspace, unless it was revoked. */
+export async function signInKey(connection: Connection, workspaceId: string, userId: string) {
+  return await connection
+    .selectFrom("api_keys")
+    .selectAll()
+    .where("person_id", "=", userId)
+    .where("workspace_id", "=", workspaceId)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst();
+}

@@ -7,7 +7,7 @@ import { newColumns } from "../keys/key-fields.ts";
 import { keyObject } from "../keys/key-object.ts";
 import { type CallerKeyRow, callerKeys, everyBound, type KeyRow, keyOf } from "../keys/key-rows.ts";
 import { keyCalled, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
-import { groupOfNewKey } from "./agent-groups.ts";
+import { groupOfNewKey, signInKey } from "./agent-groups.ts";
 import { mayHoldKeys } from "./people-keys.ts";
 import { slugOf, type UserRow, userRow } from "./people-rows.ts";
 
@@ -68,13 +68,7 @@ export async function personKeyIn(
   if (!(await mayHoldKeys(transaction, workspaceId, userId))) {
     throw new Failure("forbidden", "You may not make keys in this workspace, so no agent may call for you there.");
   }
-  const known = await transaction
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("person_id", "=", userId)
-    .where("workspace_id", "=", workspaceId)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst();
+  const known = await signInKey(transaction, workspaceId, userId);
   if (known === undefined) return await makePersonKey(under, workspaceId, await userRow(transaction, userId));
   if (known.enabled === 1) return known;
   throw new Failure("forbidden", "An admin of the workspace has disabled your sign-ins there.");

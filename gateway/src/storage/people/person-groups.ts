@@ -2,7 +2,7 @@ import { updateRow } from "../changes/audited-rows.ts";
 import type { AuditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { keyObject } from "../keys/key-object.ts";
-import { firstGroup } from "./agent-groups.ts";
+import { firstGroup, signInKey } from "./agent-groups.ts";
 import { slugOf } from "./people-rows.ts";
 
 /**
@@ -56,13 +56,7 @@ interface KeyMove {
 
 async function moveKey(under: AuditedWrite, { userId, workspaceId, from, to }: KeyMove): Promise<void> {
   const { transaction } = under;
-  const key = await transaction
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("person_id", "=", userId)
-    .where("workspace_id", "=", workspaceId)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst();
+  const key = await signInKey(transaction, workspaceId, userId);
   if (key === undefined) return;
   const first = await firstGroup(transaction, workspaceId);
   if (key.group_id !== (from ?? first)) return;
