@@ -11,6 +11,8 @@ import { ScimCalls } from "./scim/scim-calls.ts";
 import { scimPath } from "./scim/scim-path.ts";
 import { pagePolicy, policyReportPath } from "./security-headers.ts";
 import { answerSetup } from "./setup-call.ts";
+import { SpendLimitCalls } from "./spend-limits/spend-limit-calls.ts";
+import { spendLimitsPath } from "./spend-limits/spend-limit-path.ts";
 import { answerFile, answerText } from "./static-answer.ts";
 import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
 import { Throttle } from "./throttle.ts";
@@ -51,6 +53,10 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     mountStreamingRoutes(app, console, console);
     const scim = new ScimCalls(console);
     app.all(`${scimPath}/*`, (c) => scim.answer(c.req.raw, c.env.ip));
+    const spendLimits = new SpendLimitCalls(console, options.observer);
+    for (const path of [spendLimitsPath, `${spendLimitsPath}/*`]) {
+      app.all(path, (c) => spendLimits.answer(c.req.raw, c.env));
+    }
     mountHandlers(app, consoleHandlers(console), console);
   }
   for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));

@@ -3,12 +3,14 @@ import type { Clock, Observer, OpenTries, SignIn, StaticFiles } from "#ports/ind
 import type { ConsoleHandlerDependencies } from "./handlers/console-handlers.ts";
 import type { MountOptions } from "./handlers/mount-handlers.ts";
 import type { ScimDependencies } from "./scim/scim-calls.ts";
+import type { SpendLimitDependencies } from "./spend-limits/spend-limit-calls.ts";
 import type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
 
 /** Everything that the console's calls stand on. */
 export type AdminConsole = ConsoleHandlerDependencies &
   StreamingDependencies &
   ScimDependencies &
+  SpendLimitDependencies &
   MountOptions & { readonly signIn: SignIn };
 
 export interface AdminOptions {

@@ -6,6 +6,7 @@ export function adminRoute(path: string): string {
   if (first === "console" || first === "docs") return first;
   if (path === "/") return "root";
   if (path.startsWith("/scim/v2/")) return "scim";
+  if (/^\/v1\/organizations\/spend_limits(\/|$)/.test(path)) return "spend-limits";
   if (path === "/openapi.json") return "openapi";
   return first === "api" && apiWords.has(second) ? `api/${second}` : "unknown";
 }

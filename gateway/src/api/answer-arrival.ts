@@ -53,7 +53,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     if (route === null) {
       if (arrival.whole !== null && !dataPlane.test(path)) {
         response = withRequestId(
-          await dependencies.admin(arrival.whole, { ip: address, patient: arrival.patient }),
+          await dependencies.admin(arrival.whole, { ip: address, requestId, patient: arrival.patient }),
           requestId,
         );
         report();

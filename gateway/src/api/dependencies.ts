@@ -71,10 +71,10 @@ export interface ApiDependencies {
   readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
   readonly periodSpend: (principal: Principal) => Promise<PeriodSpend>;
   readonly limitUsage: (principal: Principal) => Promise<readonly LimitStatus[]> | readonly LimitStatus[];
-  /** Everything outside /v1: console, admin API, reference. */
+  /** What is no call: console, admin API, reference. */
   readonly admin: (
     request: Request,
-    info: { readonly ip: string; readonly patient: () => void },
+    info: { readonly ip: string; readonly requestId: string; readonly patient: () => void },
   ) => Response | Promise<Response>;
 }
 

@@ -146,7 +146,8 @@ export function isCallersPath(path: string): boolean {
   return dataPlane.test(path) || agentPaths.has(path);
 }
 
-export const dataPlane = /^\/v1(beta)?(\/|$)/;
+/** Below `/v1/organizations/` stands what Anthropic's Admin API has there: it is for those who run the gateway. */
+export const dataPlane = /^\/v1(?!\/organizations\/)(beta)?(\/|$)/;
 
 /** What is asked for most: its target is known to be plain when it is found. */
 export const exactPaths: readonly string[] = [...exact.keys()];

@@ -32,9 +32,10 @@ export interface Admission {
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit>;
   /**
    * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
-   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last.
+   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last. `isFree`: it
+   * is a call that costs nothing.
    */
-  check(principal: Principal): void;
+  check(principal: Principal, isFree?: boolean): void;
   /**
    * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
    * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
@@ -77,6 +78,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
 interface CallerRules {
   readonly all: readonly LimitRule[];
   readonly budgets: readonly BudgetRule[];
+  /** The others. */
+  readonly unpaid: readonly LimitRule[];
 }
 
 class CountedAdmission implements Admission, PermitOffice {
@@ -130,13 +133,17 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const { all, budgets } = this.#rulesOf(principal);
+    const { all, budgets, unpaid } = this.#rulesOf(principal);
+    if (estimate.isFree === true) {
+      return this.#reserve(unpaid, { tokens: estimate.tokens, ...noMoney }, { known: false, id, isCall: true });
+    }
     const { most, least } = budgets.length === 0 ? noMoney : estimate.money();
     return this.#reserve(all, { tokens: estimate.tokens, most, least }, { known: false, id, isCall: true });
   }
 
-  check(principal: Principal): void {
-    const rules = this.#rulesOf(principal).all;
+  check(principal: Principal, isFree = false): void {
+    const { all, unpaid } = this.#rulesOf(principal);
+    const rules = isFree ? unpaid : all;
     const nowMs = this.#clock.now();
     for (const rule of rules) {
       const claim = rule.claim(nothing, nowMs);
@@ -275,7 +282,9 @@ class CountedAdmission implements Admission, PermitOffice {
     for (const scope of principal.scopes) {
       for (const rule of this.#scopeRules(scope)) all.push(rule);
     }
-    const rules = { all, budgets: all.filter((rule) => rule instanceof BudgetRule) };
+    const budgets = all.filter((rule) => rule instanceof BudgetRule);
+    const unpaid = budgets.length === 0 ? all : all.filter((rule) => !(rule instanceof BudgetRule));
+    const rules = { all, budgets, unpaid };
     this.#rulesOfCaller.set(principal, rules);
     return rules;
   }

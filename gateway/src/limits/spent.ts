@@ -15,6 +15,8 @@ export interface Money {
 /** What a call will probably use, and what it may at most cost. */
 export interface Estimate {
   readonly tokens: number;
+  /** It costs nothing, whatever comes of it: no budget is asked, also one that is used up. */
+  readonly isFree?: boolean;
   /** Asked only when a budget stands on its caller. */
   money(): Money;
 }

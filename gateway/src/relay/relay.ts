@@ -1,4 +1,4 @@
-import { asFailure, type CallSignal, type Deployment, Failure, refusedModel } from "#core/index.ts";
+import { asFailure, type CallSignal, type Deployment, Failure, onlyCounts, refusedModel } from "#core/index.ts";
 import type { Dialect, RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
@@ -171,7 +171,7 @@ export class Relay {
    */
   async refusedUnread(call: Call): Promise<Refusal | null> {
     try {
-      await this.#dependencies.admission.check(call.principal);
+      await this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
       return null;
     } catch (thrown) {
       const failure = agentsFailure(call, asFailure(thrown));

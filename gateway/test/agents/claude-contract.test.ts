@@ -352,6 +352,12 @@ test("a person's budget is told to their agents as a cap: how far it is spent on
   const told = ["status", "overage-utilization", "overage-period", "overage-disabled-reason"];
   expect(told.map((name) => cap(refused.headers, name))).toEqual(["rejected", "1", "monthly", "org_spend_cap_reached"]);
   expect(Number(cap(refused.headers, "reset"))).toBe(refused.body.error.resets_at);
+  // To count tokens costs nothing, so no cap stands in its way; the rate does.
+  for (const credential of [accessToken, secret]) {
+    const counted = await agent.count(credential, "claude-test");
+    expect([counted.status, typeof counted.body.input_tokens]).toEqual([200, "number"]);
+    expect((await agent.count(credential, "claude-test", "x".repeat(200_000))).status).toBe(200);
+  }
   const keys = await agent.message(secret, "claude-test");
   expect([keys.status, keys.body.error.type, cap(keys.headers, "status")]).toEqual([402, "billing_error", null]);
 });

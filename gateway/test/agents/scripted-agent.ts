@@ -75,7 +75,16 @@ export class ScriptedAgent {
 
   /** A prompt, with the headers of a run of `-p`. */
   message(accessToken: string, model: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
-    return this.#ask("/v1/messages?beta=true", {
+    return this.#model("/v1/messages?beta=true", accessToken, { model, max_tokens: 64, messages: says("hi"), ...more });
+  }
+
+  /** How many tokens a prompt has. */
+  count(accessToken: string, model: string, text = "hi"): Promise<Answer> {
+    return this.#model("/v1/messages/count_tokens?beta=true", accessToken, { model, messages: says(text) });
+  }
+
+  #model(path: string, accessToken: string, body: object): Promise<Answer> {
+    return this.#ask(path, {
       method: "POST",
       headers: {
         authorization: `Bearer ${accessToken}`,
@@ -89,7 +98,7 @@ export class ScriptedAgent {
         "X-Stainless-Lang": "js",
         "X-Stainless-Retry-Count": "0",
       },
-      body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: "user", content: "hi" }], ...more }),
+      body: JSON.stringify(body),
     });
   }
 
@@ -112,3 +121,5 @@ export class ScriptedAgent {
     };
   }
 }
+
+const says = (content: string) => [{ role: "user", content }];

@@ -28,7 +28,7 @@ test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "
 
 test("what changes something is not where callers go either", async () => {
   const headers = { "content-type": "application/json" };
-  for (const path of ["/api/setup", "/api/auth/sign-in/email", "/api/workspaces"]) {
+  for (const path of ["/api/setup", "/api/auth/sign-in/email", "/api/workspaces", "/v1/organizations/spend_limits"]) {
     expect((await fetch(`${calls}${path}`, { method: "POST", headers, body: "{}" })).status).toBe(404);
     expect((await fetch(`${console}${path}`, { method: "POST", headers, body: "{}" })).status).not.toBe(404);
   }

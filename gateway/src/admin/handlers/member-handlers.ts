@@ -1,9 +1,9 @@
 import type { Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { workspaceRoles } from "@sluice/contract/words";
-import { Failure, personScopeId, type Workspace } from "#core/index.ts";
+import { type Actor, Failure, personScopeId, type Workspace } from "#core/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { PeopleStore } from "#ports/index.ts";
+import type { AuditSource, MemberChange, PeopleStore } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
@@ -28,15 +28,8 @@ export function memberHandlers({
       return { data: await withUsage(await people.listMembers(workspace.id), workspace, admission), next: null };
     },
     "members.update": async ({ workspace, params, body, actor, auditSource }) => {
-      const { id } = oneWorkspace({ workspace });
-      const caller = requireActor(actor);
-      const role = await roleOf(people, id, params.user);
-      // An administrator sees every user, and so can make one a member without an invitation.
-      if (role === undefined || (role === null && !caller.administrator)) throw noMember();
-      checkRoleChange(caller, id, { role }, body.role ?? role ?? lowestRole);
-      const member = await people.updateMember(id, params.user, body, auditSource);
-      await changesSeen();
-      return member;
+      const change = { workspaceId: oneWorkspace({ workspace }).id, userId: params.user, change: body };
+      return await changeMember({ people, changesSeen }, { ...change, actor: requireActor(actor), auditSource });
     },
     "members.remove": async ({ workspace, params, body, actor, auditSource }) => {
       const { id } = oneWorkspace({ workspace });
@@ -48,6 +41,28 @@ export function memberHandlers({
       return {};
     },
   };
+}
+
+interface ChangedMember {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly change: MemberChange;
+  readonly actor: Actor;
+  readonly auditSource: AuditSource;
+}
+
+/** Throws `not_found` for who is no member, and `forbidden` for one who stands above the actor. */
+export async function changeMember(
+  { people, changesSeen }: Pick<MemberHandlerDependencies, "people" | "changesSeen">,
+  { workspaceId, userId, change, actor, auditSource }: ChangedMember,
+): Promise<Member> {
+  const role = await roleOf(people, workspaceId, userId);
+  // An administrator sees every user, and so can make one a member without an invitation.
+  if (role === undefined || (role === null && !actor.administrator)) throw noMember();
+  checkRoleChange(actor, workspaceId, { role }, change.role ?? role ?? lowestRole);
+  const member = await people.updateMember(workspaceId, userId, change, auditSource);
+  await changesSeen();
+  return member;
 }
 
 /** Whoever may manage members stands above it. */

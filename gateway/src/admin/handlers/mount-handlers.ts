@@ -18,6 +18,8 @@ export interface MountOptions extends WhoCallsOptions {
 export interface AdminEnv {
   readonly Bindings: {
     readonly ip: string;
+    /** The request's own id, for answers that repeat it. */
+    readonly requestId?: string;
     /** Lifts the server's idle time-out for an answer that may be silent for long. */
     readonly patient?: () => void;
   };

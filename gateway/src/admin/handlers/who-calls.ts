@@ -20,7 +20,10 @@ export interface Caller {
 /** Who takes a call: an admin token in `authorization`, else a session. Throws not_signed_in for a token that does not hold. */
 export async function whoCalls(request: Request, options: WhoCallsOptions): Promise<Caller> {
   const authorization = request.headers.get("authorization");
-  if (authorization !== null) return { actor: await tokenActor(authorization, options), cookies: [] };
+  if (authorization !== null) {
+    const secret = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    return { actor: await actorOfToken(secret, options), cookies: [] };
+  }
   const session = await options.signIn.session(request);
   if (session === null) return { actor: null, cookies: [] };
   const { user, fresh, cookies } = session;
@@ -29,8 +32,11 @@ export async function whoCalls(request: Request, options: WhoCallsOptions): Prom
   return { actor: { kind: "user", userId: user.id, name: user.email, fresh, ...rights }, cookies };
 }
 
-async function tokenActor(authorization: string, { people, vault }: WhoCallsOptions): Promise<Actor> {
-  const secret = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+/** Whose admin token that is. Throws not_signed_in for one that does not hold. */
+export async function actorOfToken(
+  secret: string | undefined,
+  { people, vault }: Pick<WhoCallsOptions, "vault"> & { readonly people: Pick<PeopleStore, "tokenActor"> },
+): Promise<Actor> {
   // One that was mistyped or made up costs no read.
   if (secret !== undefined && looksLikeAdminToken(secret)) {
     // Of one that the config file names by its hash, the digest is made of that.

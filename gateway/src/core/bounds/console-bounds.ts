@@ -94,4 +94,6 @@ export const consoleBounds = {
   explainQueueBytesMax: 16 * 1024 * 1024,
   /** A thread that writes them and died is started again after this. */
   explainRestartMs: 5_000,
+  /** People in one answer about spend limits. */
+  spendLimitPeopleMax: 100,
 } as const;

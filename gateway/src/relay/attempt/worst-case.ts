@@ -1,4 +1,12 @@
-import { bounds, type CountedUse, costAtMost, dearestPrices, type Model, type NanoUsd } from "#core/index.ts";
+import {
+  bounds,
+  type CountedUse,
+  costAtMost,
+  dearestPrices,
+  type Model,
+  type NanoUsd,
+  onlyCounts,
+} from "#core/index.ts";
 import type { Estimate, Money } from "#limits/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
@@ -10,10 +18,12 @@ import type { UsageForecast } from "./estimate.ts";
  */
 export class CallEstimate implements Estimate {
   readonly tokens: number;
+  readonly isFree: boolean;
   readonly #call: Call;
 
   constructor(forecast: UsageForecast, call: Call, model: Model) {
     this.tokens = forecast.tokens(call.facts, model);
+    this.isFree = onlyCounts(call.protocol.endpoint);
     this.#call = call;
   }
 

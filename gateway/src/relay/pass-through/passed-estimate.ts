@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { type Estimate, type Money, noMoney } from "#limits/index.ts";
+import type { Estimate, Money } from "#limits/index.ts";
 import type { UsageForecast } from "../attempt/estimate.ts";
 import { CallEstimate } from "../attempt/worst-case.ts";
 import type { Call } from "../call.ts";
@@ -8,11 +8,13 @@ import type { PassedPrice } from "./passed-price.ts";
 /** What a call that is passed through takes from the limits. */
 export class PassedEstimate implements Estimate {
   readonly tokens: number;
+  readonly isFree: boolean;
   readonly #price: PassedPrice;
   readonly #estimate: CallEstimate;
 
   /** `isRead`: its body was; else nothing is known of what it will use. */
   constructor(forecast: UsageForecast, call: Call, price: PassedPrice, isRead: boolean) {
+    this.isFree = price.by === "nothing";
     this.#price = price;
     this.#estimate = new CallEstimate(forecast, call, price.model);
     this.tokens = isRead ? this.#estimate.tokens : 0;
@@ -20,7 +22,6 @@ export class PassedEstimate implements Estimate {
 
   /** Asked only where a budget stands on the caller. Throws Failure forbidden: what nobody can price would go round it. */
   money(): Money {
-    if (this.#price.by === "nothing") return noMoney;
     if (this.#price.by === "unknown") throw cannotPrice();
     return this.#estimate.money();
   }

@@ -1,0 +1,255 @@
+import type { Member } from "@sluice/contract/console";
+import { consoleRoutes } from "@sluice/contract/console/routes";
+import { meets } from "@sluice/contract/words";
+import {
+  type Actor,
+  asFailure,
+  type Catalog,
+  Failure,
+  failureTable,
+  personScopeId,
+  type Workspace,
+} from "#core/index.ts";
+import { periodStart } from "#limits/index.ts";
+import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import { changeMember, type MemberHandlerDependencies } from "../handlers/member-handlers.ts";
+import type { AdminEnv } from "../handlers/mount-handlers.ts";
+import { actorOfToken, heldBy, neededWords, type WhoCallsOptions, workspaceNamed } from "../handlers/who-calls.ts";
+import { readJson } from "../json-body.ts";
+import {
+  budgetPeriodOf,
+  centsText,
+  readAmount,
+  readSpendLimitId,
+  type SpendPeriod,
+  spendLimitId,
+  spendLimitOf,
+  spendPeriodOf,
+  spendPeriods,
+  userScope,
+} from "./spend-limit.ts";
+import { spendLimitsPath } from "./spend-limit-path.ts";
+import { cursorAfter, type EffectiveQuery, pageOf, readEffectiveQuery, readPageQuery } from "./spend-limit-query.ts";
+
+export interface SpendLimitDependencies extends Pick<MemberHandlerDependencies, "people" | "changesSeen"> {
+  readonly vault: WhoCallsOptions["vault"];
+  readonly reports: Pick<ReportStore, "spending">;
+  readonly catalog: () => Catalog;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** One call, its caller known. */
+interface SpendLimitCall {
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  readonly actor: Actor;
+  readonly workspace: Workspace;
+  readonly ip: string;
+}
+
+/**
+ * Budgets of people as Claude's own Admin API has them (`/v1/organizations/spend_limits`): the organisation is a workspace, and a
+ * limit of a person is their budget there. Never throws: what is wrong is told in that API's shape.
+ */
+export class SpendLimitCalls {
+  readonly #dependencies: SpendLimitDependencies;
+  readonly #observer: Pick<Observer, "log">;
+
+  constructor(dependencies: SpendLimitDependencies, observer: Pick<Observer, "log">) {
+    this.#dependencies = dependencies;
+    this.#observer = observer;
+  }
+
+  async answer(request: Request, { ip, requestId = "" }: AdminEnv["Bindings"]): Promise<Response> {
+    const headers = { "cache-control": "no-store", "request-id": requestId };
+    try {
+      return Response.json(await this.#called(request, ip), { headers });
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      if (failure.code === "internal_error") {
+        this.#observer.log("error", "A call about spend limits failed.", { requestId, error: failure.cause });
+      }
+      const error = { type: failureTable[failure.code].anthropicType, message: failure.message };
+      return Response.json({ type: "error", request_id: requestId, error }, { status: failure.status, headers });
+    }
+  }
+
+  async #called(request: Request, ip: string): Promise<object> {
+    const { pathname, searchParams: query } = new URL(request.url);
+    const secret =
+      request.headers.get("x-api-key") ?? /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    const actor = await actorOfToken(secret, this.#dependencies);
+    const workspace = workspaceOf(actor, query.get("workspace"), this.#dependencies.catalog());
+    const call: SpendLimitCall = { request, query, actor, workspace, ip };
+    const { method } = request;
+    const place = pathname.slice(spendLimitsPath.length + 1);
+    if (method === "GET") {
+      allow(call, "members.list");
+      if (place === "") return await this.#list(call);
+      return place === "effective" ? await this.#effective(call) : (await this.#one(call, place)).limit;
+    }
+    if (place === "effective" || method !== (place === "" ? "POST" : "DELETE")) {
+      throw new Failure("method_not_allowed", `${method} is not possible here.`);
+    }
+    allow(call, "members.update");
+    return method === "POST" ? await this.#set(call) : await this.#remove(call, place);
+  }
+
+  async #list({ workspace, query }: SpendLimitCall) {
+    const members = await this.#dependencies.people.listMembers(workspace.id);
+    return pageOf(
+      members.flatMap((member) => spendLimitOf(member) ?? []),
+      readPageQuery(query),
+    );
+  }
+
+  async #one({ workspace }: SpendLimitCall, id: string) {
+    const wanted = readSpendLimitId(id);
+    const member = wanted === null ? undefined : await this.#member(workspace, wanted.userId);
+    const limit = member === undefined ? null : spendLimitOf(member);
+    if (member === undefined || limit?.id !== id) throw new Failure("not_found", "There is no such spend limit.");
+    return { member, limit };
+  }
+
+  async #set(call: SpendLimitCall) {
+    const { userId, period, usd } = readNewLimit(await readJson(call.request));
+    const member = await this.#member(call.workspace, userId);
+    if (member === undefined) {
+      throw new Failure("not_found", "scope.user_id: there is no such member in this workspace.", {
+        param: "scope.user_id",
+      });
+    }
+    const { budget } = member;
+    if (budget !== null && budget.period !== budgetPeriodOf(period)) throw otherPeriod(member, budget.period);
+    const changed = await this.#change(call, userId, { ...budget, usd, period: budgetPeriodOf(period) });
+    return spendLimitOf(changed) ?? {};
+  }
+
+  async #remove(call: SpendLimitCall, id: string) {
+    const { member } = await this.#one(call, id);
+    await this.#change(call, member.id, null);
+    return { type: "spend_limit_deleted", id };
+  }
+
+  #change({ workspace, actor, ip }: SpendLimitCall, userId: string, budget: Member["budget"]): Promise<Member> {
+    return changeMember(this.#dependencies, {
+      ...{ workspaceId: workspace.id, userId, actor },
+      change: { budget },
+      auditSource: { actor: actor.name, ip },
+    });
+  }
+
+  /** For each person and each period: what limits them, and what they have spent in it so far. */
+  async #effective({ workspace, query }: SpendLimitCall) {
+    const wanted = readEffectiveQuery(query);
+    const people = (await this.#dependencies.people.listMembers(workspace.id))
+      .filter((each) => isWanted(each, wanted))
+      // Not as a database would: what comes behind an address is the same everywhere.
+      .toSorted((one, other) => (one.email < other.email ? -1 : 1));
+    const page = people.slice(0, wanted.limit);
+    const rows = page.flatMap((member) => wanted.periods.map((period) => ({ member, period })));
+    const now = this.#dependencies.clock.now();
+    const asks = rows.map(({ member, period }) => ({
+      kind: "person" as const,
+      id: personScopeId(workspace.id, member.id),
+      from: periodStart(budgetPeriodOf(period), now),
+      to: null,
+    }));
+    // No entries beside the sums: nothing is counted here.
+    const { spent } =
+      asks.length === 0 ? { spent: [] } : await this.#dependencies.reports.spending(asks, Number.MAX_SAFE_INTEGER);
+    const last = people.length > page.length ? page.at(-1) : undefined;
+    return {
+      data: rows.map((row, index) => shownRow(row, spent[index]?.amount ?? 0)),
+      next_page: last === undefined ? null : cursorAfter(last.email),
+    };
+  }
+
+  async #member({ id }: Workspace, userId: string): Promise<Member | undefined> {
+    return (await this.#dependencies.people.listMembers(id)).find((member) => member.id === userId);
+  }
+}
+
+function isWanted({ id, email }: Member, { userIds, after }: EffectiveQuery): boolean {
+  return (userIds === null || userIds.has(id)) && (after === null || email > after);
+}
+
+function shownRow({ member, period }: { readonly member: Member; readonly period: SpendPeriod }, spentNanoUsd: number) {
+  const limit = spendLimitOf(member);
+  const holds = limit?.period === period ? limit : null;
+  return {
+    scope: userScope(member.id),
+    groups: [],
+    actor: {
+      type: "user_actor",
+      user_id: member.id,
+      name: member.name,
+      email_address: member.email,
+      deleted: false,
+    },
+    amount: holds?.amount ?? null,
+    currency: "USD",
+    period,
+    source: holds?.scope ?? null,
+    spend_limit_id: holds?.id ?? null,
+    period_to_date_spend: centsText(spentNanoUsd),
+  };
+}
+
+/** The workspace of the token; of one that governs them all, the one that is named, or the only one. */
+function workspaceOf(actor: Actor, name: string | null, catalog: Catalog): Workspace {
+  const [only, ...others] = actor.administrator
+    ? [...catalog.workspaces.values()]
+    : [...actor.roles.keys()].flatMap((id) => catalog.workspaces.get(id) ?? []);
+  const found = name === null ? (others.length === 0 ? only : undefined) : workspaceNamed(name, actor, catalog);
+  if (found != null) return found;
+  throw new Failure("invalid_request", "This token is for more than one workspace: say ?workspace=, its name or id.", {
+    param: "workspace",
+  });
+}
+
+/** As the calls of the admin API that do the same. */
+function allow({ actor, workspace }: SpendLimitCall, route: "members.list" | "members.update"): void {
+  const { needs } = consoleRoutes[route];
+  if (!meets(heldBy(actor, workspace), needs)) throw new Failure("forbidden", `This needs ${neededWords(needs)}.`);
+}
+
+function readNewLimit(body: unknown): { readonly userId: string; readonly period: SpendPeriod; readonly usd: number } {
+  const { scope, amount, period } = membersOf(body);
+  const { type, user_id: userId } = membersOf(scope ?? required("scope"));
+  if (type === "organization" || type === "rbac_group") {
+    throw new Failure(
+      "invalid_request",
+      "scope: a default for each person of an organization or a group is not known here. Limit people one by one; a workspace and a group have one budget for all their people together, in the console.",
+      { param: "scope" },
+    );
+  }
+  if (type !== "user") throw new Failure("invalid_request", 'scope.type: "user" is needed.', { param: "scope.type" });
+  if (typeof userId !== "string") required("scope.user_id");
+  if (amount === undefined) required("amount");
+  const usd = readAmount(amount);
+  const known = spendPeriods.find((each) => each === (period ?? required("period")));
+  if (known === undefined) {
+    throw new Failure("invalid_request", `period: one of ${spendPeriods.join(", ")} is needed.`, { param: "period" });
+  }
+  return { userId: String(userId), period: known, usd };
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function required(param: string): never {
+  throw new Failure("invalid_request", `${param}: Required`, { param });
+}
+
+function otherPeriod({ id, email }: Member, period: NonNullable<Member["budget"]>["period"]): Failure {
+  const there = spendPeriodOf(period);
+  return new Failure(
+    "conflict",
+    there === null
+      ? `${email} has a budget in total, for no period. A person has one budget here: take it away in the console first.`
+      : `${email} has a ${there} limit. A person has one here: DELETE ${spendLimitsPath}/${spendLimitId(id, there)} first.`,
+    { param: "period" },
+  );
+}
