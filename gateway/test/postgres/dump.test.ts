@@ -18,7 +18,7 @@ const masterKey = "a-master-key-of-the-installation-0123456789";
 
 /** The commands of the documents, for a shell. */
 function printedCommands(): string {
-  const block = /```\n(pg_dump [\s\S]*?)```/.exec(readFileSync(documents, "utf8"))?.[1];
+  const block = /```sh\n(pg_dump [\s\S]*?)```/.exec(readFileSync(documents, "utf8"))?.[1];
   if (block === undefined) throw new Error("the documents print no pg_dump");
   return block;
 }

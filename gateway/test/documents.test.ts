@@ -1,0 +1,216 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { openApiDocument } from "@sluice/contract";
+import Ajv2020 from "ajv/dist/2020.js";
+import { parse as readYaml } from "yaml";
+import { ConfigInvalid } from "#config/index.ts";
+import { makeAdminTokenSecret } from "#identity/index.ts";
+import { documentPages, type Snippet, snippetsOf, textOfPage } from "../../test/acceptance/document-commands.ts";
+import { parseConfig } from "../src/config/parse-config.ts";
+import { kindCheck } from "../src/main/kind-check.ts";
+import { webhookHeaders } from "../src/tasks/deliver/webhook-signature.ts";
+
+/**
+ * What the pages show, as far as it can be judged without a gateway; test/acceptance/documents.test.ts does the rest, in a
+ * gateway and in a shell.
+ */
+const root = join(import.meta.dir, "..", "..");
+const pages = documentPages();
+const snippets = pages.flatMap(snippetsOf);
+/** By language: what becomes of it. */
+const tried: Readonly<Record<string, string>> = {
+  "": "shown: what programs print",
+  mermaid: "shown",
+  sh: "run in test/acceptance/documents.test.ts",
+  ts: "compiled here, and run there",
+  js: "run here",
+  yaml: "read as a config file here",
+  json: "read here, and held against the API's description where it says of what",
+  toml: "read here",
+  nginx: "run in gateway/test/edge/behind-nginx.test.ts",
+};
+
+const sentence = /^[^<>]{12,}$/;
+
+test("each snippet is tried or says why not, and the tests that a reason names are there", () => {
+  const untried = snippets.filter(({ language, notRun }) => notRun === null && !(language in tried));
+  expect(untried.map(({ at, language }) => `${at}: ${language}`)).toEqual([]);
+  for (const { at, notRun } of snippets) {
+    if (notRun === null) continue;
+    expect(notRun, at).toMatch(sentence);
+    for (const [file] of notRun.matchAll(/[\w./-]+\.test\.ts/g)) expect(existsSync(join(root, file)), file).toBe(true);
+  }
+});
+
+test("every fence of every page is seen", () => {
+  for (const page of pages) {
+    const fences = textOfPage(page).match(/^[ \t>]*(?:```|~~~)/gm)?.length ?? 0;
+    expect([page, snippetsOf(page).length * 2]).toEqual([page, fences]);
+  }
+});
+
+const configs = snippets.filter(({ language, notRun }) => language === "yaml" && notRun === null);
+
+test("each configuration that a page shows is one that the gateway takes", () => {
+  const wrong = configs.flatMap(({ at, text }) => {
+    try {
+      parseConfig(whole(text), at, variablesOf(text), [kindCheck]);
+      return [];
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigInvalid)) throw thrown;
+      return thrown.problems.map(({ line, path, message }) => `${at} line ${line}: ${path} ${message}`);
+    }
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("what other programs read is what it says to be: YAML, TOML, JSON", () => {
+  const read: Readonly<Record<string, (text: string) => unknown>> = {
+    yaml: readYaml,
+    toml: Bun.TOML.parse,
+    json: (text) => JSON.parse(withoutDots(text)),
+  };
+  for (const { at, language, text } of snippets) expect(() => read[language]?.(text), at).not.toThrow();
+});
+
+test("each example of the API is as the API's description says", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema({ $id: "https://sluice.test/", components: openApiDocument(null, "1.0.0").components });
+  const wrong = snippets.flatMap(({ at, schema, text }) => {
+    if (schema === null) return [];
+    const fits = ajv.compile({ $ref: `https://sluice.test/#/components/schemas/${schema}` });
+    return fits(JSON.parse(withoutDots(text))) ? [] : [`${at}: ${ajv.errorsText(fits.errors)}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+/** `[…]` is a list of which nothing is shown, `"…": "as GET gives it"` a member that is not. */
+const withoutDots = (text: string): string => text.replaceAll("[…]", "[]");
+
+interface Shown {
+  readonly providers?: readonly { readonly id: string }[];
+  readonly models?: readonly { readonly deployments: readonly { readonly provider: string }[] }[];
+}
+
+/** A configuration that shows models alone means the accounts that others show: `openai-main` is one of the kind `openai`. */
+function whole(text: string): string {
+  const shown: Shown = readYaml(text) ?? {};
+  if (shown.providers !== undefined || shown.models === undefined) return text;
+  const ids = new Set(shown.models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
+  const providers = [...ids].map((id) => ({ id, kind: id.replace(/-main$/, ""), api_key: "sk-of-the-documents" }));
+  return JSON.stringify({ ...shown, providers });
+}
+
+/** Every variable that a configuration names, each with something of its form. */
+function variablesOf(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [name, oneOf(name)]));
+}
+
+function oneOf(name: string): string {
+  if (name.endsWith("_SHA256")) return "0".repeat(64);
+  if (name.startsWith("INSIDE_")) return pem(name === "INSIDE_KEY" ? "key" : "cert");
+  return name === "TERRAFORM_TOKEN" ? adminToken : `sk-of-the-documents-${name.toLowerCase()}`;
+}
+const pem = (what: "key" | "cert"): string =>
+  readFileSync(join(import.meta.dir, "fixtures", "tls", `upstream.example.${what}.pem`), "utf8");
+const adminToken = makeAdminTokenSecret(new Uint8Array(32));
+
+test("each program that a page shows compiles, and so do the adapter and the kind of the guide", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
+  try {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    for (const page of pages) {
+      const parts = snippetsOf(page).filter(({ language, notRun }) => language === "ts" && notRun === null);
+      const name = page.replaceAll(/\W/g, "-");
+      if (page === guide) for (const [place, part] of parts.entries()) write(folder, place, part);
+      else if (parts.length > 0) writeFileSync(join(folder, `${name}.ts`), parts.map(({ text }) => text).join("\n"));
+    }
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(compilerOptions));
+    const tsc = join(root, "node_modules", ".bin", "tsc");
+    const compiler = Bun.spawn([tsc, "-p", folder], { cwd: folder, stdout: "pipe" });
+    // Of the gateway's own files, which are read with stricter options elsewhere, nothing is told here.
+    const told = (await compiler.stdout.text()).split("\n").filter((line) => /^(?:[\w-]+\.ts\(|error)/.test(line));
+    expect(told).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** As strict as most projects are. */
+const compilerOptions = {
+  extends: join(root, "tsconfig.base.json"),
+  compilerOptions: {
+    typeRoots: [join(root, "node_modules", "@types")],
+    noPropertyAccessFromIndexSignature: false,
+    exactOptionalPropertyTypes: false,
+    noUnusedLocals: false,
+  },
+  include: ["*.ts"],
+};
+
+/** The files of docs/adapters.md, as if they stood where the guide puts them. */
+const guide = "docs/adapters.md";
+const guided = ["gateway/src/providers/video/acme.ts", "gateway/src/providers/kinds/acme.ts"];
+function write(folder: string, place: number, { at, text }: Snippet): void {
+  const path = guided[place];
+  if (path === undefined) throw new Error(`${at}: where does it belong?`);
+  const here = (file: string): string => join(folder, file.replaceAll("/", "-"));
+  const moved = text.replaceAll(/(?<= from ")[#.][^"]+/g, (name) => {
+    const target = name.startsWith("#")
+      ? `gateway/src/${name.slice(1)}`
+      : relative(root, join(root, dirname(path), name));
+    return guided.includes(target) ? here(target) : join(root, target);
+  });
+  writeFileSync(here(path), moved);
+}
+
+test("the check of a webhook that a page shows takes ours, and nothing else", async () => {
+  const [check] = snippets.filter(({ language }) => language === "js");
+  const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
+  writeFileSync(join(folder, "check.mjs"), check?.text ?? "");
+  const { isOurs } = await import(join(folder, "check.mjs")).finally(() => rmSync(folder, { recursive: true }));
+  const secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString("base64")}`;
+  const headers = webhookHeaders("msg_1", "{}", secret, Date.now());
+  expect(isOurs(headers, "{}", secret)).toBe(true);
+  expect(isOurs(headers, "{ }", secret)).toBe(false);
+  expect(isOurs(webhookHeaders("msg_1", "{}", secret, 0), "{}", secret)).toBe(false);
+});
+
+test("every link of every page leads to a file and a heading that are there", () => {
+  const dead = pages.flatMap((page) => {
+    const text = prose(page);
+    return [...text.matchAll(/\]\(([^()\s]+)\)/g)].flatMap(([, target = ""]) => {
+      if (/^(?:https?|mailto):/.test(target)) return [];
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : relative(root, join(root, dirname(page), path));
+      if (!existsSync(join(root, file))) return [`${page}: ${target}`];
+      return anchor === undefined || anchorsOf(file).has(anchor) ? [] : [`${page}: ${target}`];
+    });
+  });
+  expect(dead).toEqual([]);
+});
+
+function prose(page: string): string {
+  return textOfPage(page)
+    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, "")
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
+}
+
+const anchors = new Map<string, ReadonlySet<string>>();
+/** Of the headings, as GitHub makes them. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const known = anchors.get(page);
+  if (known !== undefined) return known;
+  const made = new Set<string>();
+  for (const [, heading = ""] of textOfPage(page).matchAll(/^#{1,6} (.+)$/gm)) {
+    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const anchor = words.replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-");
+    let unique = anchor;
+    for (let times = 1; made.has(unique); times++) unique = `${anchor}-${times}`;
+    made.add(unique);
+  }
+  anchors.set(page, made);
+  return made;
+}
