@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import fc from "fast-check";
+import { AttributeList, attributeName } from "../../src/telemetry/otlp/attribute-list.ts";
 import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
 import { SharedAttributes, type SpanFields, sdkSpan } from "../../src/telemetry/otlp/span.ts";
 import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
+import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
 import { traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
@@ -26,6 +28,7 @@ const attributes = fc.dictionary(
 );
 const trace = fc.record({
   traceId: hex(32),
+  root: fc.constant(null),
   parentSpanId: fc.constant(null),
   parentSampled: fc.constant(null),
   traceState: fc.option(fc.stringMatching(/^[a-z=,]{1,40}$/)),
@@ -35,20 +38,22 @@ const spans: fc.Arbitrary<SpanFields> = fc
     name: fc.string({ unit: "binary", minLength: 1, maxLength: 200 }),
     kind: fc.constantFrom(1, 2),
     trace,
-    spanId: hex(16),
+    of: fc.oneof(fc.string(), fc.stringMatching(/^att_[0-9A-HJKMNP-TV-Z]{26}$/)),
+    below: fc.option(fc.string()),
     parentSpanId: fc.option(hex(16)),
-    parentIsRemote: fc.boolean(),
     startMs: fc.double({ min: 0, max: 4e12, noNaN: true }),
     endMs: fc.double({ min: 0, max: 4e12, noNaN: true }),
     shared: attributes,
     own: attributes,
     failed: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 40 })),
-    links: fc.array(fc.record({ trace, spanId: hex(16) }), { maxLength: 2 }),
+    links: fc.array(fc.record({ trace, of: fc.string() }), { maxLength: 2 }),
   })
   .map(({ shared, own, ...span }) => {
     // No attribute is said twice.
     for (const name of Object.keys(own)) delete shared[name];
-    return { ...span, shared: new SharedAttributes(shared), own };
+    const list = new AttributeList();
+    for (const [name, value] of Object.entries(own)) list.add(attributeName(name), value);
+    return { ...span, shared: new SharedAttributes(shared), own: list };
   });
 
 test("spans are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {
@@ -57,11 +62,37 @@ test("spans are the same bytes of the protocol, field for field, as OpenTelemetr
     fc.property(fc.array(spans, { minLength: 1, maxLength: 4 }), (some) => {
       const theirs = ProtobufTraceSerializer.serializeRequest(some.map((span) => sdkSpan(origin, span)));
       const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), traces));
-      expect(read(writer.of(some))).toEqual(read(theirs));
+      for (const span of some) writer.put(span);
+      expect(read(writer.take(some.length))).toEqual(read(theirs));
     }),
     { numRuns: 200 },
   );
 });
+
+test("what is taken out in several batches is the same spans in their order, each once", () => {
+  const writer = new SpanBytes(origin);
+  fc.assert(
+    fc.property(fc.array(spans, { minLength: 2, maxLength: 6 }), fc.nat(), (some, chosen) => {
+      const first = 1 + (chosen % (some.length - 1));
+      for (const span of some.slice(0, -1)) writer.put(span);
+      const before = writer.take(first);
+      for (const span of some.slice(-1)) writer.put(span);
+      const batches = [before, ...(writer.size > 0 ? [writer.take(writer.size)] : [])];
+      const ids = batches.flatMap((batch) => [...idsIn(batch)]);
+      expect(ids).toEqual(some.map(({ of }) => spanIdFrom(of)));
+      expect(writer.size).toBe(0);
+    }),
+  );
+});
+
+function idsIn(batch: Uint8Array): readonly string[] {
+  const { resourceSpans } = readMessage(batch, traces) as {
+    readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: { spanId: string }[] }[] }[];
+  };
+  return resourceSpans
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
+    .map(({ spanId }) => spanId);
+}
 
 /** A status that is unset, and a list without a member, may be written or left out. */
 function plain(message: Record<string, unknown>): unknown {

@@ -24,8 +24,11 @@ export const telemetryBounds = {
   metricSeriesToldMax: 50_000,
   /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` is passed on. */
   traceStateBytesMax: 512,
-  /** Sets of attributes that many spans have alike. */
+  /** Attempts that wait for the names of their key, which come with the end of its first call. */
+  unnamedAttemptsMax: 100,
+  /** Sets of attributes that many spans have alike, in all and of one key. */
   sharedAttributesMax: 5_000,
+  sharedAttributesOfGroupMax: 32,
   /** One attribute's text. */
   traceTextMax: 1_024,
   /** Of an answer of a collector, in a log line. */

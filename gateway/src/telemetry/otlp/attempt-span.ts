@@ -1,12 +1,12 @@
 import { type LedgerEntry, nanoToUsd, type Principal } from "#core/index.ts";
 import { maskText } from "../redacted.ts";
+import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
 import type { Attributes } from "./sdk-types.ts";
 import type { SharedAttributesCache } from "./shared-attributes.ts";
 import { noLinks, type SpanFields, spanKinds } from "./span.ts";
-import { taskSpanId, taskTrace } from "./task-trace.ts";
+import { taskId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { spanIdFrom } from "./trace-ids.ts";
 
 /** The upstream account of an attempt, as the catalog knows it. */
 export interface UpstreamFacts {
@@ -16,7 +16,9 @@ export interface UpstreamFacts {
 }
 
 export interface AttemptSpanOptions {
-  readonly cache: SharedAttributesCache;
+  readonly cache: SharedAttributesCache<AttemptSource>;
+  /** Filled for each span. */
+  readonly own: AttributeList;
   /** null: it is not there any more. */
   readonly upstream: UpstreamFacts | null;
   readonly principal: Principal | null;
@@ -24,15 +26,14 @@ export interface AttemptSpanOptions {
   readonly costNames: boolean;
 }
 
+/** What the attributes that many spans have alike follow from. */
+export interface AttemptSource extends Pick<AttemptSpanOptions, "upstream" | "principal" | "oldNames"> {
+  readonly entry: LedgerEntry;
+}
+
 /** The CLIENT span of an attempt, from its entry in the ledger: names by OpenTelemetry's GenAI conventions. */
 export function attemptSpan(entry: LedgerEntry, trace: TraceContext, options: AttemptSpanOptions): SpanFields {
-  const { requestId, attemptId } = entry;
-  return spanOf(entry, options, {
-    trace,
-    spanId: spanIdFrom(attemptId),
-    parentSpanId: spanIdFrom(requestId),
-    links: noLinks,
-  });
+  return spanOf(entry, options, { trace, of: entry.attemptId, below: entry.requestId, links: noLinks });
 }
 
 /** That of a video task, in a trace of its own. `begun`: the trace of the call that began it; null: not known here. */
@@ -40,51 +41,76 @@ export function taskSpan(entry: LedgerEntry, begun: TraceContext | null, options
   const { requestId } = entry;
   return spanOf(entry, options, {
     trace: taskTrace(requestId),
-    spanId: taskSpanId(requestId),
-    parentSpanId: null,
-    links: begun === null ? noLinks : [{ trace: begun, spanId: spanIdFrom(requestId) }],
+    of: taskId(requestId),
+    below: null,
+    links: begun === null ? noLinks : [{ trace: begun, of: requestId }],
   });
 }
 
 function spanOf(
   entry: LedgerEntry,
   options: AttemptSpanOptions,
-  place: Pick<SpanFields, "trace" | "spanId" | "parentSpanId" | "links">,
+  { trace, of, below, links }: Pick<SpanFields, "trace" | "of" | "below" | "links">,
 ): SpanFields {
-  const { outcome, provider, deployment, model, endpoint, stream, errorCode, keyId } = entry;
-  const errorType = errorTypeOf(entry);
-  const asked = entry.upstreamModel === "" ? model : entry.upstreamModel;
-  const operation = operationOf(endpoint);
-  const key = `${keyId}\n${deployment}\n${provider}\n${model}\n${asked}\n${endpoint}\n${stream}\n${outcome}\n${errorCode}\n${entry.usageSource}\n${entry.upstreamStatus}\n${entry.priceVersion}\n${entry.workspaceId}`;
+  const { outcome, keyId } = entry;
+  const { upstream, principal, oldNames } = options;
+  const shared = options.cache.get(keyId, { entry, upstream, principal, oldNames });
   return {
-    name: `${operation} ${asked}`,
+    name: spanName(entry),
     kind: spanKinds.client,
-    ...place,
-    parentIsRemote: false,
+    trace,
+    of,
+    below,
+    parentSpanId: null,
     startMs: entry.at,
     endMs: entry.at + entry.totalMs,
-    shared: options.cache.get(key, options.upstream, options.principal, () =>
-      sharedAttributes(entry, asked, operation, errorType, options),
-    ),
+    shared,
     own: ownAttributes(entry, options),
     // A caller who went away is no failure of the upstream.
-    failed: outcome === "failed" || outcome === "interrupted" ? errorType : null,
+    failed: outcome === "failed" || outcome === "interrupted" ? errorTypeOf(entry) : null,
+    links,
   };
 }
 
-function sharedAttributes(
-  entry: LedgerEntry,
-  model: string,
-  operation: string,
-  errorType: string | null,
-  { upstream, principal, oldNames }: AttemptSpanOptions,
-): Attributes {
+function spanName(entry: LedgerEntry): string {
+  return `${operationOf(entry.endpoint)} ${askedModel(entry)}`;
+}
+
+function askedModel({ upstreamModel, model }: LedgerEntry): string {
+  return upstreamModel === "" ? model : upstreamModel;
+}
+
+/** What `sharedOfAttempt` reads. */
+export function isSameAttempt(one: AttemptSource, other: AttemptSource): boolean {
+  const { entry } = one;
+  const { entry: its } = other;
+  return (
+    one.principal === other.principal &&
+    one.upstream === other.upstream &&
+    entry.deployment === its.deployment &&
+    entry.model === its.model &&
+    entry.upstreamModel === its.upstreamModel &&
+    entry.endpoint === its.endpoint &&
+    entry.outcome === its.outcome &&
+    entry.errorCode === its.errorCode &&
+    entry.stream === its.stream &&
+    entry.usageSource === its.usageSource &&
+    entry.upstreamStatus === its.upstreamStatus &&
+    entry.priceVersion === its.priceVersion &&
+    entry.provider === its.provider &&
+    entry.keyId === its.keyId &&
+    entry.workspaceId === its.workspaceId
+  );
+}
+
+export function sharedOfAttempt({ entry, upstream, principal, oldNames }: AttemptSource): Attributes {
   const provider = providerNameOf(upstream?.kind ?? entry.provider);
+  const errorType = errorTypeOf(entry);
   return {
-    "gen_ai.operation.name": operation,
+    "gen_ai.operation.name": operationOf(entry.endpoint),
     "gen_ai.provider.name": provider,
     ...(oldNames ? { "gen_ai.system": provider } : {}),
-    "gen_ai.request.model": model,
+    "gen_ai.request.model": askedModel(entry),
     ...(entry.stream ? { "gen_ai.request.stream": true } : {}),
     ...(upstream === null || upstream.host === ""
       ? {}
@@ -106,45 +132,73 @@ function sharedAttributes(
   };
 }
 
-function ownAttributes(entry: LedgerEntry, options: AttemptSpanOptions): Attributes {
-  const out: Attributes = { "sluice.request.id": entry.requestId, "sluice.attempt.id": entry.attemptId };
-  if (entry.retryIndex > 0) out["sluice.retry"] = entry.retryIndex;
-  if (entry.upstreamId !== null) out["gen_ai.response.id"] = entry.upstreamId;
+function ownAttributes(entry: LedgerEntry, options: AttemptSpanOptions): AttributeList {
+  const own = options.own.clear();
+  own.add(names.requestId, entry.requestId);
+  own.add(names.attemptId, entry.attemptId);
+  if (entry.retryIndex > 0) own.add(names.retry, entry.retryIndex);
+  if (entry.upstreamId !== null) own.add(names.responseId, entry.upstreamId);
   const firstMs = entry.stream ? (entry.firstTokenMs ?? entry.firstByteMs) : null;
-  if (firstMs !== null) out["gen_ai.response.time_to_first_chunk"] = firstMs / 1_000;
-  if (entry.usageSource !== "none") addUsage(out, entry, options);
-  if (entry.priceVersion !== null) addCost(out, entry, options);
-  for (const name in entry.tags) out[`sluice.tag.${name}`] = maskText(entry.tags[name] ?? "");
-  return out;
+  if (firstMs !== null) own.add(names.firstChunk, firstMs / 1_000);
+  if (entry.usageSource !== "none") addUsage(own, entry, options);
+  if (entry.priceVersion !== null) addCost(own, entry, options);
+  for (const name in entry.tags) own.add(attributeName(`sluice.tag.${name}`), maskText(entry.tags[name] ?? ""));
+  return own;
 }
 
-function addUsage(out: Attributes, { usage }: LedgerEntry, { oldNames }: AttemptSpanOptions): void {
+function addUsage(own: AttributeList, { usage }: LedgerEntry, { oldNames }: AttemptSpanOptions): void {
   const { input, output } = tokenCounts(usage);
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
-  out["gen_ai.usage.input_tokens"] = input;
-  out["gen_ai.usage.output_tokens"] = output;
-  if (usage.cacheRead > 0) out["gen_ai.usage.cache_read.input_tokens"] = usage.cacheRead;
+  own.add(names.input, input);
+  own.add(names.output, output);
+  if (usage.cacheRead > 0) own.add(names.cacheRead, usage.cacheRead);
   if (cacheWrite > 0) {
-    out["gen_ai.usage.cache_write.input_tokens"] = cacheWrite;
-    if (oldNames) out["gen_ai.usage.cache_creation.input_tokens"] = cacheWrite;
+    own.add(names.cacheWrite, cacheWrite);
+    if (oldNames) own.add(names.cacheCreation, cacheWrite);
   }
-  if (usage.reasoning > 0) out["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning;
-  if (usage.audioInput > 0) out["gen_ai.usage.audio.input_tokens"] = usage.audioInput;
-  if (usage.audioOutput > 0) out["gen_ai.usage.audio.output_tokens"] = usage.audioOutput;
-  if (usage.imageInput > 0) out["gen_ai.usage.image.input_tokens"] = usage.imageInput;
-  if (usage.imageOutput > 0) out["gen_ai.usage.image.output_tokens"] = usage.imageOutput;
-  if (usage.images > 0) out["sluice.usage.images"] = usage.images;
-  if (usage.videoSeconds > 0) out["sluice.usage.video_seconds"] = usage.videoSeconds;
-  if (usage.webSearches > 0) out["sluice.usage.web_searches"] = usage.webSearches;
+  if (usage.reasoning > 0) own.add(names.reasoning, usage.reasoning);
+  if (usage.audioInput > 0) own.add(names.audioInput, usage.audioInput);
+  if (usage.audioOutput > 0) own.add(names.audioOutput, usage.audioOutput);
+  if (usage.imageInput > 0) own.add(names.imageInput, usage.imageInput);
+  if (usage.imageOutput > 0) own.add(names.imageOutput, usage.imageOutput);
+  if (usage.images > 0) own.add(names.images, usage.images);
+  if (usage.videoSeconds > 0) own.add(names.videoSeconds, usage.videoSeconds);
+  if (usage.webSearches > 0) own.add(names.webSearches, usage.webSearches);
 }
 
 /** Whole billionths of a dollar are what the ledger adds up; dollars are for people. */
-function addCost(out: Attributes, { costNanoUsd }: LedgerEntry, { costNames }: AttemptSpanOptions): void {
+function addCost(own: AttributeList, { costNanoUsd }: LedgerEntry, { costNames }: AttemptSpanOptions): void {
   const usd = nanoToUsd(costNanoUsd);
-  out["sluice.cost.nano_usd"] = costNanoUsd;
-  out["sluice.cost.usd"] = usd;
+  own.add(names.costNanoUsd, costNanoUsd);
+  own.add(names.costUsd, usd);
   if (!costNames) return;
-  out["gen_ai.usage.cost.amount"] = usd;
-  out["gen_ai.usage.cost.currency"] = "USD";
-  out["gen_ai.usage.cost.source"] = "local";
+  own.add(names.costAmount, usd);
+  own.add(names.costCurrency, "USD");
+  own.add(names.costSource, "local");
 }
+
+const names = {
+  requestId: attributeName("sluice.request.id"),
+  attemptId: attributeName("sluice.attempt.id"),
+  retry: attributeName("sluice.retry"),
+  responseId: attributeName("gen_ai.response.id"),
+  firstChunk: attributeName("gen_ai.response.time_to_first_chunk"),
+  input: attributeName("gen_ai.usage.input_tokens"),
+  output: attributeName("gen_ai.usage.output_tokens"),
+  cacheRead: attributeName("gen_ai.usage.cache_read.input_tokens"),
+  cacheWrite: attributeName("gen_ai.usage.cache_write.input_tokens"),
+  cacheCreation: attributeName("gen_ai.usage.cache_creation.input_tokens"),
+  reasoning: attributeName("gen_ai.usage.reasoning.output_tokens"),
+  audioInput: attributeName("gen_ai.usage.audio.input_tokens"),
+  audioOutput: attributeName("gen_ai.usage.audio.output_tokens"),
+  imageInput: attributeName("gen_ai.usage.image.input_tokens"),
+  imageOutput: attributeName("gen_ai.usage.image.output_tokens"),
+  images: attributeName("sluice.usage.images"),
+  videoSeconds: attributeName("sluice.usage.video_seconds"),
+  webSearches: attributeName("sluice.usage.web_searches"),
+  costNanoUsd: attributeName("sluice.cost.nano_usd"),
+  costUsd: attributeName("sluice.cost.usd"),
+  costAmount: attributeName("gen_ai.usage.cost.amount"),
+  costCurrency: attributeName("gen_ai.usage.cost.currency"),
+  costSource: attributeName("gen_ai.usage.cost.source"),
+} as const;

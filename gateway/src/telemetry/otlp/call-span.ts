@@ -1,13 +1,13 @@
 import { bounds, nanoToUsd } from "#core/index.ts";
 import type { RequestEnd } from "#ports/index.ts";
 import { maskText } from "../redacted.ts";
+import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { routeTemplates, taskRoutes } from "./route-templates.ts";
 import type { Attributes } from "./sdk-types.ts";
 import type { SharedAttributesCache } from "./shared-attributes.ts";
 import { noLinks, type SpanFields, spanKinds } from "./span.ts";
-import { taskSpanId, taskTrace } from "./task-trace.ts";
+import { taskId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { spanIdFrom } from "./trace-ids.ts";
 import type { CallFacts } from "./traced-call.ts";
 
 /** A request that is over, and when, in Unix milliseconds. */
@@ -21,64 +21,93 @@ export function beganTask({ route, method, status }: RequestEnd): boolean {
   return method === "POST" && status < 300 && taskRoutes.has(route);
 }
 
+/** What the attributes that many spans have alike follow from. */
+export interface CallSource {
+  readonly end: RequestEnd;
+  readonly facts: CallFacts | null;
+}
+
 /** The SERVER span of a call. What it used stands in the spans of its attempts, so that no sum counts it twice. */
 export function callSpan(
   call: EndedCall,
   facts: CallFacts | null,
   trace: TraceContext,
-  cache: SharedAttributesCache,
+  { cache, own }: { readonly cache: SharedAttributesCache<CallSource>; readonly own: AttributeList },
 ): SpanFields {
   const { end } = call;
   const { requestId, method, status } = end;
   const route = routeTemplates.get(end.route) ?? end.route;
-  const isBroken = facts?.isBroken === true;
-  const errorType = end.error ?? (status >= 400 ? String(status) : isBroken ? (facts?.errorType ?? null) : null);
+  const errorType = errorOf(end, facts);
   const startMs = call.endMs - end.totalMs;
-  const { principal = null, key, model } = end;
-  const shared = cache.get(
-    `${method}\n${end.route}\n${status}\n${errorType}\n${key}\n${model}\n${facts?.userAgent}\n${facts?.stream}\n${facts?.keyId}`,
-    principal,
-    null,
-    () => sharedAttributes(end, route, errorType, facts),
-  );
   return {
     name: `${method} ${route}`,
     kind: spanKinds.server,
     trace,
-    spanId: spanIdFrom(requestId),
+    of: requestId,
+    below: null,
     parentSpanId: trace.parentSpanId,
-    parentIsRemote: true,
     startMs: facts === null ? startMs : Math.min(startMs, facts.startMs),
     endMs: facts === null ? call.endMs : Math.max(call.endMs, facts.endMs),
-    shared,
-    own: ownAttributes(end, facts),
+    shared: cache.get(end.principal?.key.id ?? "", { end, facts }),
+    own: ownAttributes(own.clear(), end, facts),
     // OpenTelemetry's HTTP conventions: an answer below 500 is no error of the server, whatever the caller did.
-    failed: status >= 500 || (status < 400 && isBroken) ? (errorType ?? String(status)) : null,
-    links: beganTask(end) ? [{ trace: taskTrace(requestId), spanId: taskSpanId(requestId) }] : noLinks,
+    failed: status >= 500 || (status < 400 && facts?.isBroken === true) ? (errorType ?? String(status)) : null,
+    links: beganTask(end) ? [{ trace: taskTrace(requestId), of: taskId(requestId) }] : noLinks,
   };
 }
 
-function ownAttributes({ requestId, address }: RequestEnd, facts: CallFacts | null): Attributes {
-  const out: Attributes = { "sluice.request.id": requestId };
-  if (address !== "") out["client.address"] = address;
-  if (facts === null) return out;
-  out["sluice.attempts"] = facts.attempts;
-  if (facts.attempts === 0) return out;
-  out["sluice.request.cost.nano_usd"] = facts.costNanoUsd;
-  out["sluice.request.cost.usd"] = nanoToUsd(facts.costNanoUsd);
-  return out;
+function errorOf({ error, status }: RequestEnd, facts: CallFacts | null): string | null {
+  if (error !== null) return error;
+  if (status >= 400) return String(status);
+  return facts?.isBroken === true ? facts.errorType : null;
 }
 
-function sharedAttributes(
-  end: RequestEnd,
-  route: string,
-  errorType: string | null,
-  facts: CallFacts | null,
-): Attributes {
-  const { model } = end;
+function ownAttributes(own: AttributeList, { requestId, address }: RequestEnd, facts: CallFacts | null): AttributeList {
+  own.add(names.requestId, requestId);
+  if (address !== "") own.add(names.address, address);
+  if (facts === null) return own;
+  own.add(names.attempts, facts.attempts);
+  if (facts.attempts === 0) return own;
+  own.add(names.costNanoUsd, facts.costNanoUsd);
+  own.add(names.costUsd, nanoToUsd(facts.costNanoUsd));
+  return own;
+}
+
+const names = {
+  requestId: attributeName("sluice.request.id"),
+  address: attributeName("client.address"),
+  attempts: attributeName("sluice.attempts"),
+  costNanoUsd: attributeName("sluice.request.cost.nano_usd"),
+  costUsd: attributeName("sluice.request.cost.usd"),
+} as const;
+
+/** What `sharedOfCall` reads. */
+export function isSameCall(one: CallSource, other: CallSource): boolean {
+  const { end, facts } = one;
+  const { end: its, facts: theirs } = other;
+  return (
+    end.principal === its.principal &&
+    end.method === its.method &&
+    end.route === its.route &&
+    end.status === its.status &&
+    end.error === its.error &&
+    end.key === its.key &&
+    end.model === its.model &&
+    facts?.userAgent === theirs?.userAgent &&
+    facts?.stream === theirs?.stream &&
+    facts?.keyId === theirs?.keyId &&
+    facts?.workspaceId === theirs?.workspaceId &&
+    facts?.isBroken === theirs?.isBroken &&
+    facts?.errorType === theirs?.errorType
+  );
+}
+
+export function sharedOfCall({ end, facts }: CallSource): Attributes {
+  const { model, route } = end;
+  const errorType = errorOf(end, facts);
   return {
     "http.request.method": end.method,
-    "http.route": route,
+    "http.route": routeTemplates.get(route) ?? route,
     "http.response.status_code": end.status,
     ...callerAttributes(end, facts),
     ...(model === null ? {} : { "sluice.model.requested": maskText(model.slice(0, bounds.traceTextMax)) }),

@@ -1,49 +1,87 @@
 import type { Clock, OtlpBatch } from "#ports/index.ts";
 
-export interface ExportQueueOptions<Item> {
+/** What was taken out of a store, and how many records that is. */
+export interface Taken<Batch> {
+  readonly batch: Batch;
+  readonly size: number;
+}
+
+/** Records that wait, in whatever form. */
+export interface ExportStore<Item, Batch> {
+  readonly size: number;
+  /** It may become no record at all, or several. */
+  put(item: Item): void;
+  /** The oldest, at most so many. null: none is ready yet; it is asked again. */
+  take(max: number): Taken<Batch> | null;
+}
+
+/** Records that wait as they came. */
+export class ListStore<Item> implements ExportStore<Item, readonly Item[]> {
+  #items: Item[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  put(item: Item): void {
+    this.#items.push(item);
+  }
+
+  take(max: number): Taken<readonly Item[]> | null {
+    const items = this.#items;
+    const batch = items.length <= max ? items : items.slice(0, max);
+    this.#items = batch === items ? [] : items.slice(max);
+    return batch.length === 0 ? null : { batch, size: batch.length };
+  }
+}
+
+export interface ExportQueueOptions<Item, Batch> {
   readonly clock: Pick<Clock, "after">;
   readonly batch: OtlpBatch;
+  readonly store: ExportStore<Item, Batch>;
   /** Sends them; false or a rejection: they are lost. */
-  readonly send: (items: readonly Item[]) => Promise<boolean>;
+  readonly send: (batch: Batch, size: number) => Promise<boolean>;
   /** So many were not taken, or not sent. */
   readonly onLost: (items: number, why: "full" | "failed") => void;
 }
 
 /**
- * Records on their way out. Adding one is a push and never waits; a full batch leaves at once, a smaller one after a delay, one export
- * at a time. While that does not come to its end records wait up to a bound, and more of them are dropped and counted.
+ * Records on their way out. Adding one never waits; a full batch leaves at once, a smaller one after a delay, one export at a time.
+ * While that does not come to its end records wait up to a bound, and more of them are dropped and counted.
  */
-export class ExportQueue<Item> {
-  readonly #options: ExportQueueOptions<Item>;
-  #items: Item[] = [];
+export class ExportQueue<Item, Batch> {
+  readonly #options: ExportQueueOptions<Item, Batch>;
+  readonly #store: ExportStore<Item, Batch>;
   #cancel: (() => void) | null = null;
   #hurried = false;
   #sending: Promise<void> | null = null;
   #dropped = 0;
 
-  constructor(options: ExportQueueOptions<Item>) {
+  constructor(options: ExportQueueOptions<Item, Batch>) {
     this.#options = options;
+    this.#store = options.store;
   }
 
   get waiting(): number {
-    return this.#items.length;
+    return this.#store.size;
   }
 
   add(item: Item): void {
     const { queueMax, batchMax } = this.#options.batch;
-    if (this.#items.length >= queueMax) {
+    const store = this.#store;
+    if (store.size >= queueMax) {
       this.#dropped++;
       return;
     }
-    this.#items.push(item);
-    if (this.#sending !== null) return;
-    if (this.#items.length >= batchMax) this.#soon(0);
+    store.put(item);
+    if (this.#sending !== null || store.size === 0) return;
+    if (store.size >= batchMax) this.#soon(0);
     else if (this.#cancel === null) this.#soon(this.#options.batch.delayMs);
   }
 
   /** Sends all that waits now. Resolves when it is sent, or lost. */
   async flush(): Promise<void> {
-    while (this.#sending !== null || this.#items.length > 0) {
+    while (this.#sending !== null || this.#store.size > 0) {
       if (this.#sending === null) this.#begin();
       await this.#sending;
     }
@@ -64,21 +102,21 @@ export class ExportQueue<Item> {
   #begin(): void {
     this.#cancel?.();
     this.#cancel = null;
-    if (this.#sending !== null || this.#items.length === 0) return;
+    if (this.#sending !== null || this.#store.size === 0) return;
     this.#sending = this.#sendOne().finally(() => {
       this.#sending = null;
-      if (this.#items.length > 0)
-        this.#soon(this.#items.length >= this.#options.batch.batchMax ? 0 : this.#options.batch.delayMs);
+      const { size } = this.#store;
+      if (size > 0) this.#soon(size >= this.#options.batch.batchMax ? 0 : this.#options.batch.delayMs);
     });
   }
 
   async #sendOne(): Promise<void> {
     const { batch, send, onLost } = this.#options;
-    const items = this.#items;
-    const leaving = items.length <= batch.batchMax ? items : items.slice(0, batch.batchMax);
-    this.#items = leaving === items ? [] : items.slice(batch.batchMax);
-    const sent = await send(leaving).catch(() => false);
-    if (!sent) onLost(leaving.length, "failed");
+    const taken = this.#store.take(batch.batchMax);
+    if (taken !== null) {
+      const sent = await send(taken.batch, taken.size).catch(() => false);
+      if (!sent) onLost(taken.size, "failed");
+    }
     this.#tellDropped();
   }
 

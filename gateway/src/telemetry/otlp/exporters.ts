@@ -10,9 +10,10 @@ import {
 } from "@opentelemetry/otlp-transformer";
 import type { OtlpSignal } from "#ports/index.ts";
 import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
-import type { Origin, SdkLogRecord, SdkMetrics } from "./sdk-types.ts";
+import type { Origin, SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
 import { type SpanFields, sdkSpan } from "./span.ts";
 import { SpanBytes } from "./span-bytes.ts";
+import type { SpanRow } from "./span-store.ts";
 
 /** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
 interface Exported {
@@ -23,24 +24,51 @@ interface Exported {
 /** Writes by OpenTelemetry's serializers and sends within the signal's time-out. Never rejects. */
 export type Export<Request> = (request: Request) => Promise<Exported>;
 
+/** Spans on their way, and what sends them. */
+export interface SpanExport {
+  /** Where a span waits, in the form in which it is sent. */
+  readonly row: SpanRow<SentSpans>;
+  readonly send: Export<SentSpans>;
+}
+
+/** As protobuf, the whole request; or in the form that OpenTelemetry's serializer takes. */
+type SentSpans = Uint8Array | readonly SdkSpan[];
+
 /** Spans as JSON are written by OpenTelemetry's own serializer; as protobuf, which is the usual case, by one that costs less. */
-export async function spanExporter(
-  signal: OtlpSignal,
-  network: CollectorNetwork,
-  origin: Origin,
-): Promise<Export<readonly SpanFields[]>> {
-  const bytes = new SpanBytes(origin);
-  const serializer: ISerializer<readonly SpanFields[], IExportTraceServiceResponse> =
-    signal.protocol === "http/json"
-      ? {
-          serializeRequest: (spans) => JsonTraceSerializer.serializeRequest(spans.map((span) => sdkSpan(origin, span))),
-          deserializeResponse: (data) => JsonTraceSerializer.deserializeResponse(data),
-        }
-      : {
-          serializeRequest: (spans) => bytes.of(spans),
-          deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
-        };
-  return await exporterOf(signal, network, serializer, (told) => told.partialSuccess?.rejectedSpans);
+export async function spanExporter(signal: OtlpSignal, network: CollectorNetwork, origin: Origin): Promise<SpanExport> {
+  const isJson = signal.protocol === "http/json";
+  const theirs = isJson ? JsonTraceSerializer : ProtobufTraceSerializer;
+  const serializer: ISerializer<SentSpans, IExportTraceServiceResponse> = {
+    serializeRequest: (spans) => (spans instanceof Uint8Array ? spans : JsonTraceSerializer.serializeRequest(spans)),
+    deserializeResponse: (data) => theirs.deserializeResponse(data),
+  };
+  return {
+    row: isJson ? new SdkSpans(origin) : new SpanBytes(origin),
+    send: await exporterOf(signal, network, serializer, (told) => told.partialSuccess?.rejectedSpans),
+  };
+}
+
+class SdkSpans implements SpanRow<readonly SdkSpan[]> {
+  readonly #origin: Origin;
+  #spans: SdkSpan[] = [];
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  get size(): number {
+    return this.#spans.length;
+  }
+
+  put(span: SpanFields): void {
+    this.#spans.push(sdkSpan(this.#origin, span));
+  }
+
+  take(size: number): readonly SdkSpan[] {
+    const taken = this.#spans.slice(0, size);
+    this.#spans = this.#spans.slice(size);
+    return taken;
+  }
 }
 
 export async function logExporter(signal: OtlpSignal, network: CollectorNetwork): Promise<Export<SdkLogRecord[]>> {

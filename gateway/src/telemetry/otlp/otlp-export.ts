@@ -2,15 +2,15 @@ import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
-import { ExportQueue } from "./export-queue.ts";
-import { type Export, logExporter, metricExporter, spanExporter } from "./exporters.ts";
+import { ExportQueue, ListStore } from "./export-queue.ts";
+import { type Export, logExporter, metricExporter, type SpanExport, spanExporter } from "./exporters.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
 import { logRecord } from "./log-record.ts";
 import { MetricData } from "./metric-data.ts";
 import { reportedMetrics } from "./reported-metrics.ts";
 import type { Origin, SdkLogRecord, SdkMetrics } from "./sdk-types.ts";
-import type { SpanFields } from "./span.ts";
 import { SpanMaker, type TracedEvent } from "./span-maker.ts";
+import { SpanStore } from "./span-store.ts";
 import { Traces } from "./traces.ts";
 
 export interface OtlpExportOptions {
@@ -35,8 +35,8 @@ export interface OtlpCounts {
 }
 
 /**
- * Telemetry on its way to a collector. A call pays for a push onto a bounded queue; spans are made of the ledger's entries in batches,
- * on the exporter's turn. A collector that does not answer costs records, which are counted, and never a call.
+ * Telemetry on its way to a collector. Spans are made of the ledger's entries and written as soon as those are settled, and wait as
+ * bytes within a bound. A collector that does not answer costs records, which are counted, and never a call.
  */
 export class OtlpExport {
   readonly counts: OtlpCounts = { spansSent: 0, spansLost: 0, logsSent: 0, logsLost: 0, metricExportsFailed: 0 };
@@ -44,8 +44,8 @@ export class OtlpExport {
   readonly traces: Traces | null;
   readonly #options: OtlpExportOptions;
   readonly #origin: Origin;
-  readonly #spans: ExportQueue<TracedEvent> | null;
-  readonly #logs: ExportQueue<string> | null;
+  readonly #spans: Pick<ExportQueue<TracedEvent, unknown>, "add" | "flush"> | null;
+  readonly #logs: ExportQueue<string, readonly string[]> | null;
   readonly #genAi: GenAiMetrics | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
   #exportMetrics: (() => Promise<void>) | null = null;
@@ -117,20 +117,19 @@ export class OtlpExport {
     stop();
   }
 
-  #openSpans(send: Export<readonly SpanFields[]> | null): ExportQueue<TracedEvent> | null {
+  #openSpans(spans: SpanExport | null) {
     const { settings, clock, upstreamOf } = this.#options;
-    if (send === null || settings.traces === null || this.traces === null) return null;
+    if (spans === null || settings.traces === null || this.traces === null) return null;
     const maker = new SpanMaker({ ...settings, traces: this.traces, upstreamOf });
     const lost = this.#faults("spans");
     return new ExportQueue({
       clock,
       batch: settings.traces.batch,
-      send: async (events) => {
-        const spans = maker.spansOf(events);
-        if (spans.length === 0) return true;
-        const { problem, rejected } = await send(spans);
+      store: new SpanStore(maker, spans.row),
+      send: async (batch, size) => {
+        const { problem, rejected } = await spans.send(batch);
         lost.export(problem, rejected);
-        if (problem === null) this.counts.spansSent += spans.length - rejected;
+        if (problem === null) this.counts.spansSent += size - rejected;
         this.counts.spansLost += rejected;
         return problem === null;
       },
@@ -141,13 +140,14 @@ export class OtlpExport {
     });
   }
 
-  #openLogs(send: Export<SdkLogRecord[]> | null): ExportQueue<string> | null {
+  #openLogs(send: Export<SdkLogRecord[]> | null) {
     const { settings, clock } = this.#options;
     if (send === null || settings.logs === null) return null;
     const lost = this.#faults("log records");
     return new ExportQueue({
       clock,
       batch: settings.logs.batch,
+      store: new ListStore<string>(),
       send: async (lines) => {
         const nowMs = clock.now();
         const records = lines.flatMap((line) => logRecord(line, this.#origin, this.traces, nowMs) ?? []);
@@ -239,7 +239,7 @@ interface Faults {
 
 interface Exporters {
   readonly origin: Origin;
-  readonly spans: Export<readonly SpanFields[]> | null;
+  readonly spans: SpanExport | null;
   readonly logs: Export<SdkLogRecord[]> | null;
   readonly metrics: Export<SdkMetrics> | null;
 }

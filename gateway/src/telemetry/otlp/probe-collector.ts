@@ -13,8 +13,10 @@ export async function probeCollector(
   network: CollectorNetwork,
 ): Promise<string | null> {
   switch (kind) {
-    case "traces":
-      return (await (await spanExporter(signal, network, nobody))([])).problem;
+    case "traces": {
+      const { row, send } = await spanExporter(signal, network, nobody);
+      return (await send(row.take(0))).problem;
+    }
     case "logs":
       return (await (await logExporter(signal, network))([])).problem;
     case "metrics":

@@ -7,8 +7,8 @@ export class ProtobufWriter {
   #length = 0;
 
   /** `size`: bytes to begin with. */
-  constructor(size = 64 * 1024) {
-    this.#bytes = Buffer.allocUnsafe(size);
+  constructor(size = 4 * 1024) {
+    this.#bytes = Buffer.allocUnsafeSlow(size);
   }
 
   get length(): number {
@@ -19,6 +19,12 @@ export class ProtobufWriter {
     this.#length = 0;
   }
 
+  /** Takes the first bytes away. */
+  drop(count: number): void {
+    this.#bytes.copyWithin(0, count, this.#length);
+    this.#length -= count;
+  }
+
   /** A copy of what was written. */
   taken(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
@@ -26,11 +32,21 @@ export class ProtobufWriter {
 
   /** What another has written, as a field of this one. */
   message(field: number, other: ProtobufWriter): void {
+    this.open(field, other.#length);
+    this.piece(other, other.#length);
+  }
+
+  /** The head of a field of so many bytes, which are to follow. */
+  open(field: number, size: number): void {
     this.tag(field, 2);
-    this.varint(other.#length);
-    this.#room(other.#length);
-    other.#bytes.copy(this.#bytes, this.#length, 0, other.#length);
-    this.#length += other.#length;
+    this.varint(size);
+  }
+
+  /** The first bytes of what another has written. */
+  piece(other: ProtobufWriter, count: number): void {
+    this.#room(count);
+    other.#bytes.copy(this.#bytes, this.#length, 0, count);
+    this.#length += count;
   }
 
   raw(bytes: Uint8Array): void {
@@ -46,120 +62,177 @@ export class ProtobufWriter {
 
   /** Whole numbers from 0 to 2^53. */
   varint(value: number): void {
-    this.#room(10);
-    let rest = value;
-    while (rest >= 128) {
-      this.#bytes[this.#length++] = (rest % 128) | 128;
-      rest = Math.floor(rest / 128);
-    }
-    this.#bytes[this.#length++] = rest;
+    this.#room(varintBytesMax);
+    this.#length = varintAt(this.#bytes, this.#length, value);
   }
 
   fixed32(value: number): void {
     this.#room(4);
-    this.#length = this.#bytes.writeUInt32LE(value, this.#length);
+    this.#length = fixed32At(this.#bytes, this.#length, value);
   }
 
   double(value: number): void {
     this.#room(8);
-    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
+    this.#length = doubleAt(this.#bytes, this.#length, value);
   }
 
   /** Unix milliseconds with fractions, as nanoseconds: more than a number holds, so in two halves. */
   nanoseconds(ms: number): void {
-    this.#room(8);
     const seconds = Math.floor(ms / 1_000);
     const nanos = Math.round((ms - seconds * 1_000) * 1e6);
     const upper = Math.floor(seconds / 65_536) * 1e9;
     const rest = (seconds % 65_536) * 1e9 + nanos + (upper % 65_536) * 65_536;
-    this.#length = this.#bytes.writeUInt32LE(rest % 2 ** 32, this.#length);
-    this.#length = this.#bytes.writeUInt32LE(Math.floor(upper / 65_536) + Math.floor(rest / 2 ** 32), this.#length);
+    this.fixed32(rest % 2 ** 32);
+    this.fixed32(Math.floor(upper / 65_536) + Math.floor(rest / 2 ** 32));
+  }
+
+  /** Bytes that are given as words, most significant byte first. */
+  words(field: number, words: Int32Array): void {
+    this.open(field, words.length * 4);
+    this.#room(words.length * 4);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let place = 0; place < words.length; place++) {
+      const word = words[place] as number;
+      bytes[at++] = word >>> 24;
+      bytes[at++] = (word >>> 16) & 255;
+      bytes[at++] = (word >>> 8) & 255;
+      bytes[at++] = word & 255;
+    }
+    this.#length = at;
   }
 
   /** Bytes that are given as hex. */
   hex(field: number, text: string): void {
     const size = text.length / 2;
-    this.tag(field, 2);
-    this.varint(size);
+    this.open(field, size);
     this.#room(size);
-    for (let at = 0; at < text.length; at += 2) {
-      this.#bytes[this.#length++] = (nibble(text.charCodeAt(at)) << 4) | nibble(text.charCodeAt(at + 1));
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let from = 0; from < text.length; from += 2) {
+      bytes[at++] = (nibble(text.charCodeAt(from)) << 4) | nibble(text.charCodeAt(from + 1));
     }
+    this.#length = at;
   }
 
   text(field: number, text: string): void {
     const size = sizeOf(text);
-    this.tag(field, 2);
-    this.varint(size);
-    this.#utf8(text, size);
+    this.open(field, size);
+    this.#room(size);
+    textAt(this.#bytes, this.#length, text, size);
+    this.#length += size;
   }
 
   /** An attribute: its key, as `keyBytes` has it, and its value. */
   attribute(field: number, key: Uint8Array, value: string | number | boolean): void {
+    const size = typeof value === "string" ? sizeOf(value) : 0;
+    this.#room(key.length + size + attributeFrameBytesMax);
+    const inner = innerSize(value, size);
+    const bytes = this.#bytes;
+    let at = varintAt(bytes, this.#length, field * 8 + 2);
+    at = varintAt(bytes, at, key.length + 1 + varintSize(inner) + inner);
+    if (key.length > copiedByHandMax) bytes.set(key, at);
+    else for (let from = 0; from < key.length; from++) bytes[at + from] = key[from] as number;
+    at += key.length;
+    bytes[at++] = valueTag;
+    at = varintAt(bytes, at, inner);
     if (typeof value === "string") {
-      const size = sizeOf(value);
-      const inner = 1 + varintSize(size) + size;
-      this.#open(field, key, inner);
-      this.tag(1, 2);
-      this.varint(size);
-      this.#utf8(value, size);
+      bytes[at++] = stringTag;
+      at = varintAt(bytes, at, size);
+      textAt(bytes, at, value, size);
+      at += size;
     } else if (typeof value === "boolean") {
-      this.#open(field, key, 2);
-      this.tag(2, 0);
-      this.varint(value ? 1 : 0);
-    } else if (Number.isSafeInteger(value) && value >= 0) {
-      this.#open(field, key, 1 + varintSize(value));
-      this.tag(3, 0);
-      this.varint(value);
+      bytes[at++] = boolTag;
+      bytes[at++] = value ? 1 : 0;
+    } else if (isVarint(value)) {
+      bytes[at++] = intTag;
+      at = varintAt(bytes, at, value);
     } else {
-      this.#open(field, key, 9);
-      this.tag(4, 1);
-      this.double(value);
+      bytes[at++] = doubleTag;
+      at = doubleAt(bytes, at, value);
     }
-  }
-
-  #open(field: number, key: Uint8Array, inner: number): void {
-    this.tag(field, 2);
-    this.varint(key.length + 1 + varintSize(inner) + inner);
-    this.raw(key);
-    this.tag(2, 2);
-    this.varint(inner);
-  }
-
-  #utf8(text: string, size: number): void {
-    this.#room(size);
-    if (size !== text.length) this.#bytes.write(text, this.#length, "utf8");
-    else for (let at = 0; at < size; at++) this.#bytes[this.#length + at] = text.charCodeAt(at);
-    this.#length += size;
+    this.#length = at;
   }
 
   #room(more: number): void {
     if (this.#length + more <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + more));
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + more));
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
 }
 
+/** KeyValue's value, and the members of AnyValue. */
+const valueTag = 2 * 8 + 2;
+const stringTag = 1 * 8 + 2;
+const boolTag = 2 * 8;
+const intTag = 3 * 8;
+const doubleTag = 4 * 8 + 1;
+const varintBytesMax = 10;
+/** All of an attribute but key and text. */
+const attributeFrameBytesMax = 64;
+/** Longer ones are copied by the runtime, which costs a call. */
+const copiedByHandMax = 64;
+
 /** A key, as it stands in front of every value that it has. */
 export function keyBytes(key: string): Uint8Array {
-  const writer = keyWriter;
-  writer.clear();
+  const writer = new ProtobufWriter(key.length + attributeFrameBytesMax);
   writer.text(1, key);
   return writer.taken();
 }
 
-const keyWriter = new ProtobufWriter();
+export function varintSize(value: number): number {
+  let size = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
+  return size;
+}
+
+function isVarint(value: number): boolean {
+  return value >= 0 && Number.isSafeInteger(value);
+}
+
+function innerSize(value: string | number | boolean, textSize: number): number {
+  if (typeof value === "string") return 1 + varintSize(textSize) + textSize;
+  if (typeof value === "boolean") return 2;
+  return isVarint(value) ? 1 + varintSize(value) : 9;
+}
+
+function varintAt(bytes: Buffer, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  for (; rest >= 2 ** 31; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) | 128;
+  for (; rest >= 128; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
+  bytes[at++] = rest;
+  return at;
+}
+
+function fixed32At(bytes: Buffer, at: number, value: number): number {
+  bytes[at] = value & 255;
+  bytes[at + 1] = (value >>> 8) & 255;
+  bytes[at + 2] = (value >>> 16) & 255;
+  bytes[at + 3] = value >>> 24;
+  return at + 4;
+}
+
+const asDouble = new Float64Array(1);
+const ofDouble = new Uint8Array(asDouble.buffer);
+
+/** The machine's order of bytes is the protocol's, on all machines that the runtime is built for. */
+function doubleAt(bytes: Buffer, at: number, value: number): number {
+  asDouble[0] = value;
+  for (let from = 0; from < 8; from++) bytes[at + from] = ofDouble[from] as number;
+  return at + 8;
+}
+
+/** `size`: its bytes in UTF-8. */
+function textAt(bytes: Buffer, at: number, text: string, size: number): void {
+  if (size !== text.length || size > copiedByHandMax) bytes.write(text, at, "utf8");
+  else for (let from = 0; from < size; from++) bytes[at + from] = text.charCodeAt(from);
+}
 
 function sizeOf(text: string): number {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return Buffer.byteLength(text);
   return text.length;
-}
-
-function varintSize(value: number): number {
-  let size = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
-  return size;
 }
 
 function nibble(code: number): number {

@@ -1,21 +1,28 @@
-import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
+import type { AttributeName, AttributeValue } from "./attribute-list.ts";
+import { keyBytes, ProtobufWriter, varintSize } from "./protobuf-writer.ts";
 import type { Origin } from "./sdk-types.ts";
 import type { SharedAttributes, SpanFields, SpanLink } from "./span.ts";
+import type { SpanRow } from "./span-store.ts";
+import type { TraceContext } from "./trace-context.ts";
+import { spanWordsOf, traceWordsOf } from "./trace-ids.ts";
 
 /** Has the context's HAS_IS_REMOTE bit, IS_REMOTE, and the sampled flag: opentelemetry-proto, SpanFlags. */
 const localFlags = 0x101;
 const remoteFlags = 0x301;
 const attributesField = 9;
 
-/** Writes spans as an ExportTraceServiceRequest of opentelemetry-proto. */
-export class SpanBytes {
+/** Spans as they stand in an ExportTraceServiceRequest of opentelemetry-proto; a batch is such a request. */
+export class SpanBytes implements SpanRow<Uint8Array> {
   readonly #origin: Uint8Array;
   readonly #scope: Uint8Array;
   readonly #schemaUrl: string;
-  readonly #keys = new Map<string, Uint8Array>();
   readonly #span = new ProtobufWriter();
   readonly #inner = new ProtobufWriter();
-  readonly #spans = new ProtobufWriter();
+  readonly #waiting = new ProtobufWriter();
+  /** Where each of them ends. */
+  #ends: number[] = [];
+  readonly #writeOwn = (name: AttributeName, value: AttributeValue): void =>
+    this.#span.attribute(attributesField, name.bytes, value);
 
   constructor({ resource, scope }: Origin) {
     const writer = new ProtobufWriter();
@@ -32,32 +39,45 @@ export class SpanBytes {
     this.#schemaUrl = scope.schemaUrl ?? "";
   }
 
-  of(spans: readonly SpanFields[]): Uint8Array {
-    const out = this.#spans;
-    out.clear();
-    out.raw(this.#scope);
-    for (const span of spans) {
-      this.#write(span);
-      out.message(2, this.#span);
-    }
-    if (this.#schemaUrl !== "") out.text(3, this.#schemaUrl);
-    const resourceSpans = this.#span;
-    resourceSpans.clear();
-    resourceSpans.raw(this.#origin);
-    resourceSpans.message(2, out);
-    out.clear();
-    out.message(1, resourceSpans);
-    return out.taken();
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  put(span: SpanFields): void {
+    this.#write(span);
+    this.#waiting.message(2, this.#span);
+    this.#ends.push(this.#waiting.length);
+  }
+
+  take(size: number): Uint8Array {
+    const spans = this.#waiting;
+    const end = this.#ends[size - 1] ?? 0;
+    const schema = this.#inner;
+    schema.clear();
+    if (this.#schemaUrl !== "") schema.text(3, this.#schemaUrl);
+    const scopeSpans = this.#scope.length + end + schema.length;
+    const request = this.#span;
+    request.clear();
+    request.open(1, this.#origin.length + 1 + varintSize(scopeSpans) + scopeSpans);
+    request.raw(this.#origin);
+    request.open(2, scopeSpans);
+    request.raw(this.#scope);
+    request.piece(spans, end);
+    request.piece(schema, schema.length);
+    spans.drop(end);
+    this.#ends = this.#ends.slice(size).map((at) => at - end);
+    return request.taken();
   }
 
   #write(span: SpanFields): void {
     const out = this.#span;
-    const { trace, parentSpanId, failed } = span;
+    const { trace, below, failed } = span;
     out.clear();
-    out.hex(1, trace.traceId);
-    out.hex(2, span.spanId);
+    writeTraceId(out, trace);
+    out.words(2, spanWordsOf(span.of));
     if (trace.traceState !== null) out.text(3, trace.traceState);
-    if (parentSpanId !== null) out.hex(4, parentSpanId);
+    if (below !== null) out.words(4, spanWordsOf(below));
+    else if (span.parentSpanId !== null) out.hex(4, span.parentSpanId);
     out.text(5, span.name);
     out.tag(6, 0);
     // In the protocol 0 is no kind.
@@ -67,8 +87,7 @@ export class SpanBytes {
     out.tag(8, 1);
     out.nanoseconds(Math.max(span.startMs, span.endMs));
     out.raw(this.#bytesOf(span.shared));
-    const { own } = span;
-    for (const name in own) out.attribute(attributesField, this.#keyOf(name), own[name] as string | number | boolean);
+    span.own.each(this.#writeOwn);
     for (const link of span.links) this.#writeLink(link);
     if (failed !== null) {
       const status = this.#inner;
@@ -79,14 +98,14 @@ export class SpanBytes {
       out.message(15, status);
     }
     out.tag(16, 5);
-    out.fixed32(span.parentIsRemote ? remoteFlags : localFlags);
+    out.fixed32(below === null ? remoteFlags : localFlags);
   }
 
-  #writeLink({ trace, spanId }: SpanLink): void {
+  #writeLink({ trace, of }: SpanLink): void {
     const link = this.#inner;
     link.clear();
-    link.hex(1, trace.traceId);
-    link.hex(2, spanId);
+    writeTraceId(link, trace);
+    link.words(2, spanWordsOf(of));
     if (trace.traceState !== null) link.text(3, trace.traceState);
     link.tag(6, 5);
     link.fixed32(localFlags);
@@ -98,17 +117,13 @@ export class SpanBytes {
     if (shared.bytes !== null) return shared.bytes;
     const writer = new ProtobufWriter();
     for (const [name, value] of Object.entries(shared.attributes))
-      writer.attribute(attributesField, this.#keyOf(name), value);
+      writer.attribute(attributesField, keyBytes(name), value);
     shared.bytes = writer.taken();
     return shared.bytes;
   }
+}
 
-  #keyOf(name: string): Uint8Array {
-    const known = this.#keys.get(name);
-    if (known !== undefined) return known;
-    const bytes = keyBytes(name);
-    // Names of tags are the callers'.
-    if (!name.startsWith("sluice.tag.")) this.#keys.set(name, bytes);
-    return bytes;
-  }
+function writeTraceId(out: ProtobufWriter, trace: TraceContext): void {
+  if (trace.root === null) out.hex(1, trace.traceId);
+  else out.words(1, traceWordsOf(trace.root));
 }

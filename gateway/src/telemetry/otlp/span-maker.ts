@@ -1,7 +1,8 @@
-import type { LedgerEntry } from "#core/index.ts";
+import type { LedgerEntry, Principal } from "#core/index.ts";
 import type { OtlpSettings } from "#ports/index.ts";
-import { type AttemptSpanOptions, attemptSpan, taskSpan, type UpstreamFacts } from "./attempt-span.ts";
-import { beganTask, callSpan, type EndedCall } from "./call-span.ts";
+import { attemptSpan, isSameAttempt, sharedOfAttempt, taskSpan, type UpstreamFacts } from "./attempt-span.ts";
+import { AttributeList } from "./attribute-list.ts";
+import { beganTask, callSpan, type EndedCall, isSameCall, sharedOfCall } from "./call-span.ts";
 import { errorTypeOf } from "./gen-ai-names.ts";
 import { routeTemplates } from "./route-templates.ts";
 import { SharedAttributesCache } from "./shared-attributes.ts";
@@ -23,18 +24,26 @@ export class SpanMaker {
   readonly #options: SpanMakerOptions;
   readonly #calls = new TracedCalls();
   readonly #keys = new TracedKeys();
-  readonly #cache = new SharedAttributesCache();
+  readonly #own = new AttributeList();
+  readonly #ofAttempts = { cache: new SharedAttributesCache(isSameAttempt, sharedOfAttempt), own: this.#own };
+  readonly #ofCalls = { cache: new SharedAttributesCache(isSameCall, sharedOfCall), own: this.#own };
 
   constructor(options: SpanMakerOptions) {
     this.#options = options;
   }
 
-  /** In the order in which they happened. */
-  spansOf(events: readonly TracedEvent[]): SpanFields[] {
-    // Names of keys first: the end of a call stands behind its attempts.
-    for (const event of events)
-      if ("end" in event && event.end.principal != null) this.#keys.learn(event.end.principal);
-    return events.flatMap((event) => ("end" in event ? this.#ofCall(event) : this.#ofEntry(event)) ?? []);
+  /** Whether the names of its key are known. They come with the end of the key's first call, which stands behind its attempts. */
+  isNamed(entry: LedgerEntry): boolean {
+    return this.#keys.of(entry.keyId) !== null;
+  }
+
+  learn(principal: Principal): void {
+    this.#keys.learn(principal);
+  }
+
+  /** To be read before the next one is made. null: there is none, or it is not kept. */
+  spanOf(event: TracedEvent): SpanFields | null {
+    return "end" in event ? this.#ofCall(event) : this.#ofEntry(event);
   }
 
   #ofCall(call: EndedCall): SpanFields | null {
@@ -43,7 +52,7 @@ export class SpanMaker {
     const trace = traces.ended(requestId, beganTask(call.end));
     const facts = this.#calls.take(requestId);
     if (!routeTemplates.has(route) || !traces.isSampled(trace)) return null;
-    return callSpan(call, facts, trace, this.#cache);
+    return callSpan(call, facts, trace, this.#ofCalls);
   }
 
   #ofEntry(entry: LedgerEntry): SpanFields | null {
@@ -52,20 +61,22 @@ export class SpanMaker {
     this.#calls.add(entry, errorTypeOf(entry));
     if (entry.outcome === "rejected") return null;
     const trace = traces.of(entry.requestId);
-    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#spanOptions(entry)) : null;
+    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#partsOf(entry)) : null;
   }
 
   #ofTask(entry: LedgerEntry): SpanFields | null {
     const { traces } = this.#options;
     const begun = traces.takeOfTask(entry.requestId);
     if (!traces.isSampled(begun ?? taskTrace(entry.requestId))) return null;
-    return taskSpan(entry, begun, this.#spanOptions(entry));
+    return taskSpan(entry, begun, this.#partsOf(entry));
   }
 
-  #spanOptions(entry: LedgerEntry): AttemptSpanOptions {
+  #partsOf(entry: LedgerEntry) {
     const { upstreamOf, oldNames, costNames } = this.#options;
+    const { cache, own } = this.#ofAttempts;
     return {
-      cache: this.#cache,
+      cache,
+      own,
       upstream: upstreamOf(entry.provider),
       principal: this.#keys.of(entry.keyId),
       oldNames,

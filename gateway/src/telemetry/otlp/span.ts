@@ -1,5 +1,7 @@
+import type { AttributeList } from "./attribute-list.ts";
 import { type Attributes, type HrTime, hrTime, type Origin, type SdkSpan } from "./sdk-types.ts";
 import type { TraceContext } from "./trace-context.ts";
+import { spanIdFrom } from "./trace-ids.ts";
 
 /** Attributes that many spans have alike, put together once. */
 export class SharedAttributes {
@@ -14,7 +16,8 @@ export class SharedAttributes {
 
 export interface SpanLink {
   readonly trace: TraceContext;
-  readonly spanId: string;
+  /** The id of ours that the span's follows from. */
+  readonly of: string;
 }
 
 /** A span that is over. */
@@ -23,15 +26,18 @@ export interface SpanFields {
   /** OpenTelemetry's SpanKind. */
   readonly kind: number;
   readonly trace: TraceContext;
-  readonly spanId: string;
-  /** null: it is the first of its trace. */
+  /** The id of ours that the span's follows from: of an attempt, a request or a task. */
+  readonly of: string;
+  /** That of the span above it; null: it is none of ours. */
+  readonly below: string | null;
+  /** The span above it where it is the caller's. */
   readonly parentSpanId: string | null;
-  readonly parentIsRemote: boolean;
   /** Unix milliseconds with fractions. */
   readonly startMs: number;
   readonly endMs: number;
   readonly shared: SharedAttributes;
-  readonly own: Attributes;
+  /** To be read at once: it is filled again for the next span. */
+  readonly own: AttributeList;
   /** Why it failed; null: it did not. */
   readonly failed: string | null;
   readonly links: readonly SpanLink[];
@@ -42,19 +48,20 @@ export const noLinks: readonly SpanLink[] = [];
 
 /** In the form in which OpenTelemetry's own spans are exported. */
 export function sdkSpan(origin: Origin, fields: SpanFields): SdkSpan {
-  const { trace, parentSpanId } = fields;
-  const context = contextOf(trace, fields.spanId, false);
+  const { trace, below } = fields;
+  const context = contextOf(trace, spanIdFrom(fields.of), false);
+  const parentSpanId = below === null ? fields.parentSpanId : spanIdFrom(below);
   return {
     name: fields.name,
     kind: fields.kind,
     spanContext: () => context,
-    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, fields.parentIsRemote) }),
+    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, below === null) }),
     startTime: hrTime(fields.startMs),
     endTime: hrTime(Math.max(fields.startMs, fields.endMs)),
     // StatusCode: 0 unset, 2 error.
     status: fields.failed === null ? { code: 0 } : { code: 2, message: fields.failed },
-    attributes: { ...fields.shared.attributes, ...fields.own },
-    links: fields.links.map((link) => ({ context: contextOf(link.trace, link.spanId, false) })),
+    attributes: { ...fields.shared.attributes, ...fields.own.plain() },
+    links: fields.links.map((link) => ({ context: contextOf(link.trace, spanIdFrom(link.of), false) })),
     events: [],
     duration: noTime,
     ended: true,

@@ -1,7 +1,7 @@
 import { BoundedMap, bounds, LastingFault, type Principal } from "#core/index.ts";
 import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
 import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
-import { ExportQueue } from "./export-queue.ts";
+import { ExportQueue, ListStore } from "./export-queue.ts";
 import { attributedJson } from "./relayed-json.ts";
 import { type Attribution, Unreadable } from "./relayed-names.ts";
 import { attributedProtobuf } from "./relayed-protobuf.ts";
@@ -31,7 +31,7 @@ const signals = ["traces", "metrics", "logs"] as const;
 export class TelemetryRelay implements AgentTelemetry {
   readonly counts: RelayCounts = { relayed: 0, lost: 0 };
   readonly #options: TelemetryRelayOptions;
-  readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry>>;
+  readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]>>;
   readonly #emails: BoundedMap<string, string>;
   #bytes = 0;
   #closed = false;
@@ -78,7 +78,7 @@ export class TelemetryRelay implements AgentTelemetry {
     stop();
   }
 
-  #queueOf(signal: RelayedSignal, client: CollectorClient): ExportQueue<RelayedTelemetry> {
+  #queueOf(signal: RelayedSignal, client: CollectorClient): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
     const { clock, observer } = this.#options;
     const fault = new LastingFault({
       clock,
@@ -91,6 +91,7 @@ export class TelemetryRelay implements AgentTelemetry {
     return new ExportQueue({
       clock,
       batch: { delayMs: bounds.relayedDelayMs, timeoutMs: 0, queueMax: bounds.relayedMessagesMax, batchMax },
+      store: new ListStore<RelayedTelemetry>(),
       send: async (messages) => {
         try {
           for (const { bodies, isJson } of await this.#readied(messages)) {

@@ -3,6 +3,8 @@ import { bounds } from "#core/index.ts";
 /** Where a request stands among the traces. */
 export interface TraceContext {
   readonly traceId: string;
+  /** The id of ours that the trace's follows from; null: it is a caller's. */
+  readonly root: string | null;
   /** The caller's span; null: the trace begins here. */
   readonly parentSpanId: string | null;
   /** What the caller decided; null: there is no caller who did. */
@@ -22,6 +24,7 @@ export function readTraceContext(traceparent: string, tracestate: string | null)
   if (zeros.test(traceId) || zeros.test(parentSpanId)) return null;
   return {
     traceId,
+    root: null,
     parentSpanId,
     parentSampled: (Number.parseInt(flags, 16) & 1) === 1,
     traceState: stateOf(tracestate),

@@ -20,14 +20,15 @@ export interface CallFacts {
 
 /** Attempts come before the end of their call, but maybe in an earlier batch. */
 export class TracedCalls {
-  readonly #calls = new BoundedMap<string, CallFacts>(bounds.tracedCallsMax);
+  readonly #calls = new Map<string, CallFacts>();
 
   /** Of every settled attempt and refusal, in their order. */
   add(entry: LedgerEntry, errorType: string | null): void {
     const isAttempt = entry.outcome !== "rejected";
     const endMs = entry.at + (isAttempt ? entry.totalMs : 0);
-    const known = this.#calls.peek(entry.requestId);
+    const known = this.#calls.get(entry.requestId);
     if (known === undefined) {
+      if (this.#calls.size >= bounds.tracedCallsMax) this.#dropOldest();
       this.#calls.set(entry.requestId, {
         workspaceId: entry.workspaceId,
         groupId: entry.groupId,
@@ -53,9 +54,16 @@ export class TracedCalls {
   }
 
   take(requestId: string): CallFacts | null {
-    const facts = this.#calls.peek(requestId) ?? null;
+    const facts = this.#calls.get(requestId) ?? null;
     if (facts !== null) this.#calls.delete(requestId);
     return facts;
+  }
+
+  #dropOldest(): void {
+    for (const oldest of this.#calls.keys()) {
+      this.#calls.delete(oldest);
+      return;
+    }
   }
 }
 

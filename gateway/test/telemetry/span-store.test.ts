@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { type LedgerEntry, noUsage } from "#core/index.ts";
+import type { RequestEnd } from "#ports/index.ts";
+import type { SpanFields } from "../../src/telemetry/otlp/span.ts";
+import { SpanMaker } from "../../src/telemetry/otlp/span-maker.ts";
+import { SpanStore } from "../../src/telemetry/otlp/span-store.ts";
+import { Traces } from "../../src/telemetry/otlp/traces.ts";
+
+const principal = {
+  key: { id: "key_1", name: "alice", prefix: "sk-alice" },
+  workspace: { id: "ws_1", slug: "acme" },
+  group: { name: "default" },
+} as RequestEnd["principal"];
+
+function opened() {
+  const traces = new Traces({ sampler: { parentBased: true, ratio: 1 }, propagates: true });
+  const written: { name: string; key: unknown }[] = [];
+  const row = {
+    get size() {
+      return written.length;
+    },
+    put: ({ name, shared }: SpanFields) => {
+      written.push({ name, key: shared.attributes["sluice.key.name"] });
+    },
+    take: (size: number) => written.splice(0, size),
+  };
+  const maker = new SpanMaker({ traces, upstreamOf: () => null, oldNames: false, costNames: false });
+  return new SpanStore(maker, row);
+}
+
+const entry = (attemptId: string): LedgerEntry =>
+  ({
+    ...{
+      attemptId,
+      requestId: "req_1",
+      userAgent: "",
+      at: 1,
+      totalMs: 2,
+      workspaceId: "ws_1",
+      keyId: "key_1",
+      endpoint: "chat",
+    },
+    ...{ provider: "main", deployment: "dep_1", model: "gpt", upstreamModel: "gpt-up", outcome: "succeeded" },
+    ...{ usage: noUsage, usageSource: "none", priceVersion: null, errorCode: null, upstreamId: null, tags: {} },
+  }) as unknown as LedgerEntry;
+const end = {
+  requestId: "req_1",
+  method: "POST",
+  route: "chat",
+  status: 200,
+  totalMs: 3,
+  address: "",
+  key: "sk-alice",
+};
+const ended = { end: { ...end, model: "gpt", error: null, principal } as RequestEnd, endMs: 4 };
+
+test("attempts of a key's first call have its name, which comes with the call's end; later ones do not wait", () => {
+  const store = opened();
+  store.put(entry("att_1"));
+  expect(store.size).toBe(1);
+  expect(store.take(10)).toBeNull();
+  store.put(ended);
+  expect(store.take(10)?.batch).toEqual([
+    { name: "chat gpt-up", key: "alice" },
+    { name: "POST /v1/chat/completions", key: "alice" },
+  ]);
+  store.put(entry("att_2"));
+  expect(store.take(10)?.batch).toEqual([{ name: "chat gpt-up", key: "alice" }]);
+});
+
+test("an attempt whose call has no end is told without names after an export, and keeps no flush from its end", () => {
+  const store = opened();
+  store.put(entry("att_1"));
+  let batches = 0;
+  let spans = 0;
+  while (store.size > 0) {
+    batches++;
+    spans += store.take(10)?.size ?? 0;
+  }
+  expect([batches, spans]).toEqual([2, 1]);
+});
