@@ -99,7 +99,7 @@ export const requestRoutes = {
   "requests.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/requests",
-    summary: "Requests, newest first",
+    summary: "Requests, newest first. Members and viewers see their own and those of keys that are no one person's",
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or how one begins."),
@@ -107,7 +107,7 @@ export const requestRoutes = {
       provider: z.string().max(256).optional(),
       key: id.optional(),
       group: id.optional(),
-      person: id.optional().describe("User id."),
+      person: id.optional().describe("User id. Admins ask for anybody, others for themselves."),
       endpoint: z.string().max(64).optional(),
       outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
       status: z.coerce.number().int().optional(),

@@ -14,6 +14,19 @@ export const taskStates = ["queued", "running", "succeeded", "failed", "cancelle
 export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace", "person"] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
+/** In what order people are listed with what they used; with `-` the greatest first. */
+export const peopleSorts = [
+  "cost_usd",
+  "-cost_usd",
+  "requests",
+  "-requests",
+  "tokens",
+  "-tokens",
+  "person",
+  "-person",
+] as const;
+export type PeopleSort = (typeof peopleSorts)[number];
+
 /** Why a key may or may not call a model; the first of these that says no, widest first. */
 export const accessReasons = [
   "yes",

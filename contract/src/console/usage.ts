@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { route } from "./route.ts";
-import { limitScopes, usageDimensions } from "./states.ts";
-import { at, count, id, ms, usd } from "./words.ts";
+import { limitScopes, peopleSorts, usageDimensions } from "./states.ts";
+import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 const within = "Of what succeeded; at most 2 % beside the true percentile, unless `latency_approximate`.";
 
@@ -84,6 +84,14 @@ export const limitUsageRowSchema = z.object({
 });
 export type LimitUsageRow = z.infer<typeof limitUsageRowSchema>;
 
+const usageSums = {
+  requests: count,
+  failed_requests: count.describe("Requests whose callers got no whole answer."),
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: usd,
+};
+
 export const usageRoutes = {
   "usage.series": route({
     method: "GET",
@@ -99,19 +107,55 @@ export const usageRoutes = {
         .describe(
           "Minutes of at most six hours: 1, 2 or 5 at once, and hours where there are too many calls or they are gone.",
         ),
-      by: z.enum(usageDimensions).optional(),
+      by: z
+        .enum(usageDimensions)
+        .optional()
+        .describe(
+          "By `person`, and by `key` of personal keys, members and viewers get their own line apart; other people's are among the rest.",
+        ),
       model: z.string().max(256).optional(),
       provider: z.string().max(256).optional(),
       key: id.optional(),
       group: id.optional(),
-      person: id.optional().describe("User id: only their calls, by sign-ins and with personal keys."),
+      person: id
+        .optional()
+        .describe(
+          "User id: only their calls, by sign-ins and with personal keys. Admins ask for anybody, others for themselves.",
+        ),
     }),
     answer: usageSeriesSchema,
+  }),
+  "usage.people": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/people",
+    summary: "Everybody who called in a time, with what they used: any order, by page",
+    needs: "admin",
+    query: pageQuery.extend({
+      from: z.coerce.number().int().nonnegative(),
+      to: z.coerce.number().int().nonnegative().describe("Both are widened to whole hours."),
+      search: z.string().max(256).optional().describe("Part of an address or a name."),
+      sort: z
+        .enum(peopleSorts)
+        .optional()
+        .describe("Default `-cost_usd`. A cursor goes on in the order that it is from."),
+    }),
+    answer: pageOf(
+      z.object({
+        person: personSchema.nullable().describe("null: what keys of no one person called."),
+        ...usageSums,
+      }),
+    ).extend({
+      from: at,
+      to: at,
+      people: count.describe("How many people there are, on all pages."),
+      totals: z.object(usageSums).describe("Of everybody, whatever is searched for."),
+    }),
   }),
   "limits.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/limits",
-    summary: "Every limit and budget, how far it is used, and where it is going",
+    summary:
+      "Every limit and budget, how far it is used, and where it is going. Those of other people and of their keys are for admins",
     needs: "viewer",
     query: z.object({
       search: z.string().max(256).optional(),
@@ -119,7 +163,7 @@ export const usageRoutes = {
       person: id
         .optional()
         .describe(
-          "User id: only what is over their calls, of them, of their keys, and of the groups and workspaces of those.",
+          "User id: only what is over their calls, of them, of their keys, and of the groups and workspaces of those. Admins ask for anybody, others for themselves.",
         ),
     }),
     answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),

@@ -49,7 +49,9 @@ export const budgetUse = {
   budget_used: z
     .number()
     .nullable()
-    .describe("USD of its own budget in the running period; null: it has none, or that cannot be read now."),
+    .describe(
+      "USD of its own budget in the running period; null: it has none, that cannot be read now, or it is somebody else's and not for the caller.",
+    ),
   exhausted_by: z
     .enum(limitScopes)
     .nullable()

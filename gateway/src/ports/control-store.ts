@@ -15,6 +15,8 @@ export interface LimitedKeyFilter {
   readonly keyId?: string;
   /** Whose calls they make. */
   readonly ownerId?: string;
+  /** Whose keys alone are given of those that make somebody's calls. */
+  readonly seenPerson?: string;
 }
 
 export interface ManagedNames {

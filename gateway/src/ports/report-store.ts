@@ -4,10 +4,11 @@ import type {
   CaptureDetail,
   ConsoleKey,
   Explanation,
+  Person,
   RequestRow,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { UsageDimension } from "@sluice/contract/words";
+import type { PeopleSort, UsageDimension } from "@sluice/contract/words";
 import type { NanoUsd, ScopeKind } from "#core/index.ts";
 import type { UsageSum } from "./ledger-store.ts";
 import type { Paged } from "./people-store.ts";
@@ -21,6 +22,8 @@ export interface RequestFilter {
   readonly keyId?: string;
   readonly groupId?: string;
   readonly personId?: string;
+  /** Whose requests alone are shown of all people's; those of no one person are shown too. */
+  readonly seenPerson?: string;
   readonly endpoint?: string;
   readonly outcome?: string;
   readonly status?: number;
@@ -41,6 +44,47 @@ export interface UsageFilter {
   readonly keyId?: string;
   readonly groupId?: string;
   readonly personId?: string;
+  /** Who alone, of all people, is told apart, and whose keys. Sums over several people are as they are. */
+  readonly seenPerson?: string;
+}
+
+/** Times are Unix milliseconds, `to` is excluded; both are widened to whole hours. `search`: a part of an address or a name. */
+export interface PeopleUsageFilter {
+  readonly workspaceId: string | null;
+  readonly from: number;
+  readonly to: number;
+  readonly search?: string;
+  readonly sort: PeopleSort;
+}
+
+export interface UsageSums {
+  readonly requests: number;
+  readonly failedRequests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+/** `person` null: keys of no one person. */
+export interface PersonUsage extends UsageSums {
+  readonly person: Person | null;
+}
+
+export interface PeopleUsage extends Paged<PersonUsage> {
+  readonly from: number;
+  readonly to: number;
+  /** How many people there are, on all pages. */
+  readonly people: number;
+  /** Of everybody, whatever is searched for. */
+  readonly totals: UsageSums;
+}
+
+/** One day's spend of a person in a workspace. `day`: the Unix milliseconds of its start in UTC. */
+export interface PersonDaySpend {
+  readonly workspaceId: string;
+  readonly personId: string;
+  readonly day: number;
+  readonly usd: number;
 }
 
 /** One line of a chart. `at`: the beginnings of the steps that have data. `label`: the name behind the id. */
@@ -127,6 +171,8 @@ export interface ReportStore {
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
   /** Percentiles are exact to 2 %, except in hours that early versions wrote; those are marked (`latency-sketch.ts`). */
   usage(filter: UsageFilter): Promise<UsageReading>;
+  /** Everybody who called, and what keys of no one person did, in any order. */
+  peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
   /** Newest first. Pages may be short, as those of requests. */
@@ -159,6 +205,8 @@ export interface ReportStore {
       readonly usd: number;
     }[]
   >;
+  /** The same of people, by the ids of their scopes (`personScopeId`). */
+  personDailySpend(scopeIds: readonly string[], since: number): Promise<readonly PersonDaySpend[]>;
   /**
    * What scopes have spent, and their entries that ended since `endedSince`, both read at one moment. The entries tell
    * which costs were counted elsewhere in the meantime. At most bounds.budgetReadEntriesMax + 1 entries.

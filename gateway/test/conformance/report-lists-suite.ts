@@ -3,6 +3,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import type { ReportGround } from "./report-ground.ts";
+import { reportPeopleTests } from "./report-people-suite.ts";
 import { day, everyRow, hour } from "./report-store-suite.ts";
 import { newYear } from "./store-ground.ts";
 
@@ -18,6 +19,7 @@ export function reportListsSuite(name: string, open: (count: number) => Promise<
     afterAll(() => ground[Symbol.asyncDispose]());
     keyTests(() => ground);
     auditTests(() => ground);
+    reportPeopleTests(() => ground);
     sumTests(() => ground);
   });
 }

@@ -83,7 +83,7 @@ test("an admin limits members up to their own standing; a member, and who stands
   for (const [who, whom, status] of answers) {
     expect([who, whom, (await limit(who, whom)).status]).toEqual([who, whom, status]);
   }
-  const { data } = (await ground.call("viewer", "members.list", { params: { workspace: "acme" } })).body;
+  const { data } = (await ground.call("admin", "members.list", { params: { workspace: "acme" } })).body;
   const shown = data.map((member: { email: string; limits: object; budget_used: number | null }) => [
     member.email,
     member.limits,

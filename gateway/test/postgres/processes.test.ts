@@ -81,7 +81,13 @@ await onPostgres("processes of one installation", () => {
     };
     const [one, two, three] = [await open(), await open(), await open()];
     const leaving = new AbortController();
-    const asked = { workspaceId: "ws_1", userId: "usr_1", stillAllowed: async () => true, signal: leaving.signal };
+    const asked = {
+      workspaceId: "ws_1",
+      userId: "usr_1",
+      seenPerson: null,
+      stillAllowed: async () => true,
+      signal: leaving.signal,
+    };
     const view = new Response(one.tail.open(asked)).body?.getReader();
     await until(() => two.isWatched() && three.isWatched());
     for (const [name, process] of Object.entries({ one, two, three })) process.end(name);

@@ -1,8 +1,10 @@
 import type { LimitUsageRow } from "@sluice/contract";
+import { personScopeId } from "#core/index.ts";
 import type { LimitUsage } from "#limits/index.ts";
+import type { PersonDaySpend } from "#ports/index.ts";
 
 /** One day's spend of a key, as the ledger's rollups say. `day` is the Unix millisecond it began (UTC). */
-export interface DaySpend {
+interface DaySpend {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
@@ -14,19 +16,29 @@ export interface DaySpend {
 export const forecastDays = 7;
 const dayMs = 86_400_000;
 
-/** USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. */
-export function spendRates(days: readonly DaySpend[], nowMs: number): ReadonlyMap<string, number> {
+/**
+ * USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. `people`: the same
+ * spend by whose it is, which no group or key tells.
+ */
+export function spendRates(
+  days: readonly DaySpend[],
+  people: readonly PersonDaySpend[],
+  nowMs: number,
+): ReadonlyMap<string, number> {
   const sums = new Map<string, { usd: number; firstDay: number }>();
-  for (const { workspaceId, groupId, keyId, day, usd } of days) {
-    for (const scope of [`workspace ${workspaceId}`, `group ${groupId}`, `key ${keyId}`]) {
-      const sum = sums.get(scope);
-      if (sum === undefined) sums.set(scope, { usd, firstDay: day });
-      else {
-        sum.usd += usd;
-        sum.firstDay = Math.min(sum.firstDay, day);
-      }
+  const add = (scope: string, { day, usd }: Pick<DaySpend, "day" | "usd">) => {
+    const sum = sums.get(scope);
+    if (sum === undefined) sums.set(scope, { usd, firstDay: day });
+    else {
+      sum.usd += usd;
+      sum.firstDay = Math.min(sum.firstDay, day);
     }
+  };
+  for (const spend of days) {
+    const { workspaceId, groupId, keyId } = spend;
+    for (const scope of [`workspace ${workspaceId}`, `group ${groupId}`, `key ${keyId}`]) add(scope, spend);
   }
+  for (const spend of people) add(`person ${personScopeId(spend.workspaceId, spend.personId)}`, spend);
   return new Map(
     // A scope that was first used an hour ago has at least an hour behind it, not none.
     [...sums].map(([scope, { usd, firstDay }]) => [scope, usd / Math.max(3_600_000, nowMs - firstDay)]),

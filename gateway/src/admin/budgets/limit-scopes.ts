@@ -6,6 +6,8 @@ export interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
   readonly key?: string | undefined;
+  /** Who alone, of all people, is shown, and whose keys; those of no one person are shown too. */
+  readonly seenPerson?: string;
 }
 
 /** How many keys, and how many people, one look at limits takes in. */
@@ -35,12 +37,16 @@ export async function limitScopes(
   catalog: Catalog,
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
-  const { workspace, search, key } = filter;
+  const { workspace, search, key, seenPerson } = filter;
+  const seen = seenPerson === undefined ? {} : { seenPerson };
+  const only = seenPerson === undefined ? {} : { userIds: [seenPerson] };
   const workspaceId = workspace?.id ?? null;
-  const persons = key === undefined ? await people.limitedPeople({ workspaceId, search }, limitedKeysMax + 1) : [];
+  const persons =
+    key === undefined ? await people.limitedPeople({ workspaceId, search, ...only }, limitedKeysMax + 1) : [];
   const keys = await controlStore.limitedKeys(
     {
       workspaceId,
+      ...seen,
       ...(search === undefined ? {} : { search }),
       ...(key === undefined ? {} : { keyId: key }),
     },

@@ -10,6 +10,7 @@ import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { personScopeOf, personScopes } from "./person-scopes.ts";
 import { requireActor } from "./require-actor.ts";
+import { seenPerson } from "./seen-people.ts";
 
 export interface KeyHandlerDependencies {
   readonly controlStore: ControlStore;
@@ -33,7 +34,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
     "keys.list": async (call) => {
       const { cursor = null, limit = 50 } = call.query;
       const { data, next } = await dependencies.reports.keys(filterOf(call, dependencies), cursor, limit);
-      return { data: await withUsage(data, dependencies), next };
+      return { data: seenKeys(call, await withUsage(data, dependencies)), next };
     },
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
@@ -48,7 +49,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       return { key, secret: secret.reveal() };
     },
     "keys.show": async (call) => {
-      const [key] = await withUsage([await theKey(call, dependencies)], dependencies);
+      const [key] = seenKeys(call, await withUsage([await theKey(call, dependencies)], dependencies));
       if (key === undefined) throw new RangeError("A key has its usage.");
       return key;
     },
@@ -105,6 +106,15 @@ async function withUsage(
       workspace: key.workspace.id,
     }),
   }));
+}
+
+/** How far the budget of somebody else's key is used tells what they spend. */
+function seenKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
+  const own = seenPerson(call);
+  return keys.map((key) => {
+    const whose = (key.person ?? key.owner)?.id ?? null;
+    return own === null || whose === null || whose === own ? key : { ...key, budget_used: null, exhausted_by: null };
+  });
 }
 
 function newSecret({ randomBytes }: KeyHandlerDependencies): Secret {

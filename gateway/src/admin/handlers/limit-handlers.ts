@@ -7,10 +7,11 @@ import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
 import { limitScopes, type ScopeStores, shownScopeId } from "../budgets/limit-scopes.ts";
 import { limitScopesOfPerson } from "../budgets/person-limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
+import { checkPerson, seenOnly } from "./seen-people.ts";
 
 export interface LimitHandlerDependencies extends ScopeStores {
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly reports: Pick<ReportStore, "dailySpend" | "keys">;
+  readonly reports: Pick<ReportStore, "dailySpend" | "personDailySpend" | "keys">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
 }
@@ -18,22 +19,28 @@ export interface LimitHandlerDependencies extends ScopeStores {
 /** The calls about limits. */
 export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<"limits.list"> {
   return {
-    "limits.list": async ({ query, workspace }) => {
+    "limits.list": async (call) => {
+      const { query, workspace } = call;
       const catalog = dependencies.catalog();
       const { person } = query;
       if (person !== undefined && (query.search !== undefined || query.key !== undefined)) {
         throw new Failure("invalid_request", "Ask by `person` alone, without `search` and `key`.", { param: "person" });
       }
+      checkPerson(call, person);
       const { scopes, homes, truncated } =
         person === undefined
-          ? await limitScopes({ workspace, ...query }, catalog, dependencies)
+          ? await limitScopes({ workspace, ...query, ...seenOnly(call) }, catalog, dependencies)
           : await limitScopesOfPerson({ workspace, person }, catalog, dependencies);
       const now = dependencies.clock.now();
       const since = now - forecastDays * 86_400_000;
-      const spend = scopes.some((scope) => scope.budget !== null)
-        ? await dependencies.reports.dailySpend(workspace?.id ?? null, since)
-        : [];
-      const rates = spendRates(spend, now);
+      const budgets = scopes.filter((scope) => scope.budget !== null);
+      const people = budgets.filter(({ kind }) => kind === "person").map(({ id }) => id);
+      const { reports } = dependencies;
+      const rates = spendRates(
+        budgets.length > people.length ? await reports.dailySpend(workspace?.id ?? null, since) : [],
+        people.length > 0 ? await reports.personDailySpend(people, since) : [],
+        now,
+      );
       const limitUsages = await dependencies.admission.limitUsages(scopes);
       return {
         data: limitUsages.map((limitUsage) => ({

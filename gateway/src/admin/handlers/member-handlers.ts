@@ -8,6 +8,7 @@ import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { requireActor } from "./require-actor.ts";
+import { seenPerson } from "./seen-people.ts";
 
 export interface MemberHandlerDependencies {
   readonly people: PeopleStore;
@@ -25,7 +26,12 @@ export function memberHandlers({
   return {
     "members.list": async (call) => {
       const workspace = oneWorkspace(call);
-      return { data: await withUsage(await people.listMembers(workspace.id), workspace, admission), next: null };
+      const members = await withUsage(await people.listMembers(workspace.id), workspace, admission);
+      const own = seenPerson(call);
+      // How far the budget of somebody else is used tells what they spend.
+      const seen = (member: MemberWithUsage) =>
+        own === null || member.id === own ? member : { ...member, budget_used: null, exhausted_by: null };
+      return { data: members.map(seen), next: null };
     },
     "members.update": async ({ workspace, params, body, actor, auditSource }) => {
       const change = { workspaceId: oneWorkspace({ workspace }).id, userId: params.user, change: body };

@@ -4,6 +4,7 @@ import { Failure, type Workspace } from "#core/index.ts";
 import type { AuditSource, ExplainStore, PeopleStore, ReportStore, RequestFilter } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { pageSize } from "./page-size.ts";
+import { checkPerson, seenOnly, seenPerson } from "./seen-people.ts";
 
 export interface RequestHandlerDependencies {
   readonly reports: Pick<ReportStore, "requests" | "attempts">;
@@ -14,15 +15,20 @@ export interface RequestHandlerDependencies {
 /** The calls about requests. */
 export function requestHandlers(dependencies: RequestHandlerDependencies): Handlers<"requests.list" | "requests.show"> {
   return {
-    "requests.list": async ({ query, workspace }) => {
-      const filter = filterOf(query, workspace);
+    "requests.list": async (call) => {
+      const { query, workspace } = call;
+      checkPerson(call, query.person);
+      const filter = { ...filterOf(query, workspace), ...seenOnly(call) };
       const { data, next } = await dependencies.reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
       return { data: [...data], next };
     },
-    "requests.show": async ({ params, workspace, held, auditSource }) => {
+    "requests.show": async (call) => {
+      const { params, workspace, held, auditSource } = call;
       const attempts = await dependencies.reports.attempts(workspace?.id ?? null, params.request);
       const [first] = attempts;
-      if (first === undefined) {
+      const own = seenPerson(call);
+      // One of somebody else looks like one that is not there.
+      if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
         throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
           param: "request",
         });

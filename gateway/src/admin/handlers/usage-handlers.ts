@@ -1,10 +1,12 @@
 import type { QueryOf, UsageFigures } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, ReportStore, UsageLine } from "#ports/index.ts";
+import type { Clock, ReportStore, UsageLine, UsageSums } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
+import { pageSize } from "./page-size.ts";
+import { checkPerson, seenOnly } from "./seen-people.ts";
 
 export interface UsageHandlerDependencies {
-  readonly reports: Pick<ReportStore, "usage">;
+  readonly reports: Pick<ReportStore, "usage" | "peopleUsage">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -17,9 +19,11 @@ const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 
 /** The calls about usage. */
-export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<"usage.series"> {
+export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<"usage.series" | "usage.people"> {
   return {
-    "usage.series": async ({ query, workspace }) => {
+    "usage.series": async (call) => {
+      const { query, workspace } = call;
+      checkPerson(call, query.person);
       const asked = stepsOf(query);
       const reading = await dependencies.reports.usage({
         workspaceId: workspace?.id ?? null,
@@ -32,6 +36,7 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
         ...(query.key === undefined ? {} : { keyId: query.key }),
         ...(query.group === undefined ? {} : { groupId: query.group }),
         ...(query.person === undefined ? {} : { personId: query.person }),
+        ...seenOnly(call),
       });
       const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
       return {
@@ -49,14 +54,45 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
         })),
       };
     },
+    "usage.people": async ({ query, workspace }) => {
+      const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
+      checkTime({ from, to });
+      const filter = {
+        workspaceId: workspace?.id ?? null,
+        from,
+        to,
+        sort,
+        ...(search === undefined ? {} : { search }),
+      };
+      const { data, totals, ...found } = await dependencies.reports.peopleUsage(filter, cursor, limit);
+      return {
+        ...found,
+        data: data.map(({ person, ...sums }) => ({ person, ...sumsOf(sums) })),
+        totals: sumsOf(totals),
+      };
+    },
   };
+}
+
+function sumsOf({ requests, failedRequests, inputTokens, outputTokens, costUsd }: UsageSums) {
+  return {
+    requests,
+    failed_requests: failedRequests,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost_usd: costUsd,
+  };
+}
+
+function checkTime({ from, to }: { readonly from: number; readonly to: number }): void {
+  if (to <= from) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
 }
 
 type Steps = ReturnType<typeof stepsOf>;
 
 /** Where the steps begin. What is asked is widened to whole steps. */
 function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to" | "step">) {
-  if (to <= from) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
+  checkTime({ from, to });
   const stepMs = stepMsOf(to - from, step);
   const start = Math.floor(from / stepMs) * stepMs;
   const end = Math.ceil(to / stepMs) * stepMs;

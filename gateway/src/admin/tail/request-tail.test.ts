@@ -54,7 +54,16 @@ function openTail() {
   };
   const observed = tail.before(observer);
   const watch = (workspaceId: string | null, more: Partial<Parameters<RequestTail["open"]>[0]> = {}) =>
-    new Watcher(tail.open({ workspaceId, userId: "usr_1", signal: never, stillAllowed: async () => true, ...more }));
+    new Watcher(
+      tail.open({
+        workspaceId,
+        userId: "usr_1",
+        seenPerson: null,
+        signal: never,
+        stillAllowed: async () => true,
+        ...more,
+      }),
+    );
   return { tail, clock, seen, observed, watch, keyReads: () => keyReads };
 }
 
@@ -147,6 +156,16 @@ test("a watcher sees the requests of its own workspace as they end, with names, 
   expect(await other.ids()).toEqual(["att_2"]);
   expect(await all.ids()).toEqual(["att_1", "att_2"]);
   expect(seen).toEqual(["att_1", "att_2"]);
+});
+
+test("a watcher who may see themselves only gets their own requests, and those of keys that are nobody's", async () => {
+  const { observed, watch } = openTail();
+  const own = watch("ws_1", { seenPerson: "usr_1" });
+  await own.next();
+  for (const [id, personId] of [["att_1", "usr_1"], ["att_2", "usr_2"], ["att_3"]] as const) {
+    observed.attemptEnd(entry(id, personId === undefined ? {} : { personId }));
+  }
+  expect(await own.ids()).toEqual(["att_1", "att_3"]);
 });
 
 test("while nobody watches nothing is read and nothing is kept", async () => {

@@ -6,6 +6,8 @@ export interface TailOptions {
   /** null: every one. */
   readonly workspaceId: string | null;
   readonly userId: string;
+  /** Whose requests alone are shown of all people's; null: everybody's. */
+  readonly seenPerson: string | null;
   readonly signal: AbortSignal;
   /** Asked now and then; a no, or a rejection, ends the view. */
   readonly stillAllowed: () => Promise<boolean>;
@@ -67,12 +69,17 @@ export class TailListener {
   }
 
   take(row: RequestRow): void {
-    if (this.#over) return;
+    if (this.#over || !this.#sees(row)) return;
     if (this.#rows.push(row) > bounds.tailRowsMax) {
       this.#rows.shift();
       this.#dropped++;
     }
     this.#wake();
+  }
+
+  #sees({ person }: RequestRow): boolean {
+    const { seenPerson } = this.#options;
+    return seenPerson === null || person === null || person.id === seenPerson;
   }
 
   /** So many were lost before they came here. */

@@ -21,9 +21,15 @@ export async function limitedKeys(
     .limit(limit);
   if (filter.workspaceId !== null) query = query.where("api_keys.workspace_id", "=", filter.workspaceId);
   if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
-  const { ownerId, search } = filter;
+  const { ownerId, search, seenPerson } = filter;
   if (ownerId !== undefined) {
     query = query.where((eb) => eb.or([eb("api_keys.owner_id", "=", ownerId), eb("api_keys.person_id", "=", ownerId)]));
+  }
+  if (seenPerson !== undefined) {
+    query = query.where((eb) => {
+      const whose = eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id");
+      return eb.or([eb(whose, "is", null), eb(whose, "=", seenPerson)]);
+    });
   }
   if (search !== undefined && search !== "") {
     query = query.where((eb) => contains(eb.ref("api_keys.name"), search));

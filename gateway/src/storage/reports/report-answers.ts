@@ -4,6 +4,7 @@ import type { ReportContext } from "./report-desk.ts";
 import { keyUsage } from "./report-key-usage.ts";
 import { keyPage } from "./report-keys.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
+import { peopleUsage, personDailySpend } from "./report-people-usage.ts";
 import { requestPage } from "./report-requests.ts";
 import { spending } from "./report-spending.ts";
 import { dailySpend, deploymentUse, entryCount, modelUsage } from "./report-sums.ts";
@@ -19,11 +20,13 @@ export const reportAnswers: {
   requests: requestPage,
   attempts: attemptsOf,
   usage: usageReading,
+  peopleUsage,
   keys: keyPage,
   audit: auditPage,
   modelUsage,
   deploymentUse,
   dailySpend,
+  personDailySpend,
   spending,
   keyUsage,
   entryCount,

@@ -11,11 +11,13 @@ export function reportQuestions(
     requests: ask("requests"),
     attempts: ask("attempts"),
     usage: ask("usage"),
+    peopleUsage: ask("peopleUsage"),
     keys: ask("keys"),
     audit: ask("audit"),
     modelUsage: ask("modelUsage"),
     deploymentUse: ask("deploymentUse"),
     dailySpend: ask("dailySpend"),
+    personDailySpend: ask("personDailySpend"),
     spending: ask("spending"),
     keyUsage: ask("keyUsage"),
   };

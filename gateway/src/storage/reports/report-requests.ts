@@ -123,6 +123,9 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly string[] | n
   if (filter.provider !== undefined) terms.push(eb("provider", "=", filter.provider));
   if (filter.groupId !== undefined) terms.push(eb("group_id", "=", filter.groupId));
   if (filter.personId !== undefined) terms.push(eb("person_id", "=", filter.personId));
+  if (filter.seenPerson !== undefined) {
+    terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", filter.seenPerson)]));
+  }
   if (filter.endpoint !== undefined) terms.push(eb("endpoint", "=", filter.endpoint));
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));

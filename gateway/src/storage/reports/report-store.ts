@@ -35,6 +35,8 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
 /** Sums over a long time keep a thread for seconds; they never have all of them, so that lists and searches go on. */
 const longKinds: ReadonlySet<ReportKind> = new Set([
   "usage",
+  "peopleUsage",
+  "personDailySpend",
   "keyUsage",
   "modelUsage",
   "deploymentUse",

@@ -167,6 +167,8 @@ function chosen(rows: Rollups, filter: UsageFilter): Rollups {
   if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   if (filter.personId !== undefined) query = query.where("person_id", "=", filter.personId);
+  // Of a key that is somebody else's there is nothing to see.
+  if (keyId !== undefined) query = withoutOthers(query, "key_id", filter);
   if (filter.model !== undefined) query = query.where("model", "=", filter.model);
   if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
   return query;
@@ -189,4 +191,21 @@ async function isReadable(
     .select((eb) => eb.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
   return count <= entriesMax;
+}
+
+/** Without the people, or the keys, that who asks may not tell apart. */
+export function withoutOthers(query: Rollups, column: string | null, { seenPerson }: UsageFilter): Rollups {
+  if (seenPerson === undefined) return query;
+  if (column === "person_id") return query.where(sql<string>`person_id`, "in", ["", seenPerson]);
+  if (column !== "key_id") return query;
+  return query.where((eb) =>
+    eb(
+      "key_id",
+      "not in",
+      eb
+        .selectFrom("api_keys")
+        .select("api_keys.id")
+        .where((key) => key(key.fn.coalesce("api_keys.person_id", "api_keys.owner_id"), "!=", seenPerson)),
+    ),
+  );
 }

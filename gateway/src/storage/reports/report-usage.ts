@@ -19,7 +19,7 @@ import {
 } from "./report-figures.ts";
 import { peopleNamed } from "./report-people.ts";
 import { timeSlices } from "./report-slices.ts";
-import { type UsageRows, usageRows } from "./report-usage-rows.ts";
+import { type UsageRows, usageRows, withoutOthers } from "./report-usage-rows.ts";
 
 /** Lines that are shown apart; the others together make one more. */
 const linesMax = 9;
@@ -53,9 +53,14 @@ export async function usageReading(
 async function readUsage(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageReading> {
   const rows = await usageRows(context, filter, entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
-  const apart = column === null ? [] : await dearest(context, rows, column);
+  const apart = column === null ? [] : await dearest(context, rows, column, filter);
   const lines = { stepMs: rows.stepMs, column, apart };
-  const sums = await (mayTakeAway(rows, column) ? linesAndRest : sumsByLine)(context, rows, rows.span, lines);
+  const sums = await (apart.length > 0 && mayTakeAway(rows, column) ? linesAndRest : sumsByLine)(
+    context,
+    rows,
+    rows.span,
+    lines,
+  );
   const once = { stepMs: null, column: null, apart: [] };
   const [previous = noFigures()] = (await sumsByLine(context, rows, rows.before, once)).map(({ totals }) => totals);
   const labels = await labelsOf(context, filter, apart);
@@ -80,7 +85,6 @@ async function linesAndRest(
   span: TimeSpan,
   lines: Apart,
 ): Promise<readonly LineSums[]> {
-  if (lines.apart.length === 0) return [];
   const { stepMs, apart } = lines;
   const [all] = await sumsByLine(context, source, span, { stepMs, column: null, apart: [] });
   const own = await sumsByLine(context, source, span, { ...lines, alone: true });
@@ -114,11 +118,16 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
 }
 
 /** What cost most, and of equals what was called most. */
-async function dearest(context: ReportContext, source: UsageRows, column: Column): Promise<readonly string[]> {
+async function dearest(
+  context: ReportContext,
+  source: UsageRows,
+  column: Column,
+  filter: UsageFilter,
+): Promise<readonly string[]> {
   const sums = new Map<string, { nano: number; attempts: number }>();
   await timeSlices(await source.covered(source.span), source.firstSliceMs, context.deadline, async (slice) => {
-    const query = source
-      .within(slice, { column, stepMs: null, summed: ["cost_nano_usd", "attempts"] })
+    const rollups = source.within(slice, { column, stepMs: null, summed: ["cost_nano_usd", "attempts"] });
+    const query = withoutOthers(rollups, column, filter)
       .select((eb) => sql<string>`${eb.ref(column)}`.as("id"))
       .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
       .groupBy(column);

@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import type { KeyWithUsage, LimitUsageRow, MemberWithUsage } from "@sluice/contract";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { usdToNano } from "#core/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import { createReportStore } from "#storage/index.ts";
+import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
+import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
+import { memberHandlers } from "../../src/admin/handlers/member-handlers.ts";
+import { requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
+import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const acme = { workspace: "acme" };
+const time = { from: newYear, to: newYear + 10 * day };
+
+/** Everything that tells of people, over the real stores. */
+async function openSeen(): Promise<ConsoleGround> {
+  let close = async (): Promise<void> => undefined;
+  const ground = await openConsoleGround((gateway) => {
+    const reports = createReportStore({ ...gateway, observer: silentObserver });
+    close = () => reports.close();
+    const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    const explain = { explanation: async () => null, capture: async () => null };
+    const whole = { ...gateway, admission, reports, explain, randomBytes, changesSeen: async () => undefined };
+    return {
+      ...limitHandlers(whole),
+      ...usageHandlers(whole),
+      ...memberHandlers(whole),
+      ...keyHandlers(whole),
+      ...requestHandlers(whole),
+    };
+  });
+  return {
+    ...ground,
+    async [Symbol.asyncDispose]() {
+      await close();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A call of the member, one of the admin, and one of a key that is nobody's, in acme. */
+async function calls(ground: ConsoleGround): Promise<Readonly<Record<"member" | "admin" | "shared", string>>> {
+  const { users } = ground;
+  const make = async (name: "member" | "admin" | "shared", owner: object) => {
+    const body = { name, budget: { usd: 5, period: "month" }, ...owner };
+    const { key } = (await ground.call("admin", "keys.create", { params: acme, body })).body;
+    const person = name === "shared" ? {} : { personId: users[name].id };
+    const own = { workspaceId: ground.acme.id, keyId: key.id, at: newYear + day, costNanoUsd: usdToNano(1), ...person };
+    await ground.ledgerStore.insert([ledgerEntry(name, own)]);
+    return key.id as string;
+  };
+  return {
+    member: await make("member", { owner: users.member.id }),
+    admin: await make("admin", { owner: users.admin.id }),
+    shared: await make("shared", {}),
+  };
+}
+
+test("the list of people is for admins; it has everybody who called, and what is nobody's apart", async () => {
+  await using ground = await openSeen();
+  await calls(ground);
+  const ask = (who: "viewer" | "member" | "admin" | "stranger", query = {}) =>
+    ground.call(who, "usage.people", { params: acme, query: { ...time, ...query } });
+  const { body } = await ask("admin", { sort: "person" });
+  expect(body.data).toMatchObject([
+    { person: { email: "admin@example.com" }, cost_usd: 1, requests: 1, failed_requests: 0, output_tokens: 30 },
+    { person: { email: "member@example.com" }, cost_usd: 1 },
+    { person: null, cost_usd: 1 },
+  ]);
+  expect(body).toMatchObject({ people: 2, totals: { cost_usd: 3, requests: 3 }, next: null, ...time });
+  expect((await ask("admin", { search: "MEMBER" })).body.data).toMatchObject([{ person: { name: "member" } }]);
+  expect((await ask("admin", { to: time.from })).body.error.param).toBe("to");
+  for (const who of ["viewer", "member"] as const) expect((await ask(who)).status).toBe(403);
+  expect((await ask("stranger")).status).toBe(404);
+});
+
+test("members and viewers see their own spend and that of keys that are nobody's; other people's only within sums", async () => {
+  await using ground = await openSeen();
+  const keys = await calls(ground);
+  const { users } = ground;
+  ground.clock.jump(20 * day);
+  const series = async (who: "viewer" | "member" | "admin", query: object) =>
+    await ground.call(who, "usage.series", { params: acme, query: { ...time, step: "day", ...query } });
+  const lines = async (who: "viewer" | "member" | "admin", by: "person" | "key") =>
+    (await series(who, { by })).body.series.map((line: { label: string }) => line.label).toSorted();
+  expect(await lines("admin", "person")).toEqual(["No person", "admin@example.com", "member@example.com"]);
+  expect(await lines("member", "person")).toEqual(["No person", "Others", "member@example.com"]);
+  expect(await lines("viewer", "person")).toEqual(["No person", "Others"]);
+  expect(await lines("admin", "key")).toEqual(["admin", "member", "shared"]);
+  expect(await lines("member", "key")).toEqual(["Others", "member", "shared"]);
+  expect(await lines("viewer", "key")).toEqual(["Others", "shared"]);
+  for (const by of ["person", "key", "model"]) {
+    expect((await series("viewer", { by })).body.totals).toMatchObject({ requests: 3, cost_usd: 3 });
+  }
+  expect((await series("member", { key: keys.admin })).body.totals.requests).toBe(0);
+  expect((await series("member", { key: keys.member })).body.totals.requests).toBe(1);
+  expect((await series("member", { person: users.member.id })).body.totals.cost_usd).toBe(1);
+  for (const id of ["usage.series", "limits.list", "requests.list"] as const) {
+    const query = { ...(id === "usage.series" ? time : {}), person: users.admin.id } as never;
+    const refused = await ground.call("member", id, { params: acme, query });
+    expect([id, refused.status, refused.param]).toEqual([id, 403, "person"]);
+    expect((await ground.call("admin", id, { params: acme, query })).status).toBe(200);
+  }
+});
+
+test("members and viewers see the requests of their own and of keys that are nobody's; others look missing", async () => {
+  await using ground = await openSeen();
+  await calls(ground);
+  const listed = async (who: "viewer" | "member" | "admin") =>
+    (await ground.call(who, "requests.list", { params: acme })).body.data
+      .map((row: { request_id: string }) => row.request_id)
+      .toSorted();
+  expect(await listed("admin")).toEqual(["req_admin", "req_member", "req_shared"]);
+  expect(await listed("member")).toEqual(["req_member", "req_shared"]);
+  expect(await listed("viewer")).toEqual(["req_shared"]);
+  const shown = (who: "member" | "admin", request: string) =>
+    ground.call(who, "requests.show", { params: { ...acme, request } });
+  expect((await shown("member", "req_member")).status).toBe(200);
+  const [hidden, missing] = [await shown("member", "req_admin"), await shown("member", "req_none")];
+  expect([hidden.status, hidden.body]).toEqual([404, missing.body]);
+  expect((await shown("admin", "req_admin")).status).toBe(200);
+});
+
+test("limits of other people and of their keys, and how far their budgets are used, are for admins", async () => {
+  await using ground = await openSeen();
+  const keys = await calls(ground);
+  const { people, users } = ground;
+  const budget = { usd: 9, period: "month" } as const;
+  for (const name of ["member", "admin"] as const) {
+    await people.updateMember(ground.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
+  }
+  const scopes = async (who: "viewer" | "member" | "admin") =>
+    (await ground.call(who, "limits.list", { params: acme })).body.data.map((row: LimitUsageRow) => row.scope_id);
+  const [member, admin] = [users.member.id, users.admin.id];
+  expect(await scopes("admin")).toEqual([admin, member, keys.admin, keys.member, keys.shared]);
+  expect(await scopes("member")).toEqual([member, keys.member, keys.shared]);
+  expect(await scopes("viewer")).toEqual([keys.shared]);
+  const used = async (who: "viewer" | "member" | "admin") => {
+    const list = (await ground.call(who, "members.list", { params: acme })).body.data as MemberWithUsage[];
+    const owned = (await ground.call(who, "keys.list", { params: acme })).body.data as KeyWithUsage[];
+    const told = [...list.filter((each) => each.budget !== null), ...owned];
+    return told.flatMap((each) => (each.budget_used === null ? [] : [each.id])).toSorted();
+  };
+  expect(await used("admin")).toEqual([admin, member, ...Object.values(keys)].toSorted());
+  expect(await used("member")).toEqual([member, keys.member, keys.shared].toSorted());
+  expect(await used("viewer")).toEqual([keys.shared]);
+  const one = (await ground.call("member", "keys.show", { params: { ...acme, key: keys.admin } })).body;
+  expect([one.budget_used, one.exhausted_by]).toEqual([null, null]);
+});
+
+test("the budget of a person is forecast by what they spend, over all of their keys, and not by anybody else's", async () => {
+  await using ground = await openSeen();
+  const { users, clock } = ground;
+  await calls(ground);
+  clock.jump(newYear + 2 * day - clock.now());
+  const budget = { usd: 9, period: "month" } as const;
+  for (const name of ["member", "viewer"] as const) {
+    await ground.people.updateMember(ground.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
+  }
+  const rows = (await ground.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
+  const forecast = (scope: string) => rows.find(({ scope_id }) => scope_id === scope)?.forecast;
+  // A dollar in the one day that there was a call: twenty-nine more until the month ends, if its used part is not read here.
+  const left = 29;
+  expect(forecast(users.member.id)?.at_period_end).toBeCloseTo(left, 6);
+  expect(forecast(users.member.id)?.exhausted_at).toBe(newYear + 2 * day + 9 * day);
+  expect(forecast(users.viewer.id)).toEqual({ at_period_end: 0, exhausted_at: null });
+  const own = (await ground.call("member", "limits.list", { params: acme, query: { person: users.member.id } })).body;
+  expect(own.data.find((row: LimitUsageRow) => row.scope === "person").forecast).toEqual(forecast(users.member.id));
+});
