@@ -2,6 +2,7 @@
  * The contract's words: tables, names and rules that are plain values. What stands here imports no schema, so whoever takes
  * only these (every thread of the gateway does) loads none.
  */
+export * from "./agent-setup.ts";
 export * from "./asset-fields.ts";
 export * from "./conflicts.ts";
 export * from "./console/areas.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { codexProviderLines } from "@sluice/contract/words";
 import { agentTexts, ciTexts, takesSignIn } from "./setup-texts.ts";
 
 const url = "https://ai.example.com/it's";
@@ -22,6 +23,8 @@ test("what is shown to be written by hand is what its program reads, whatever ad
       sluice: { base_url: `${url}/v1`, wire_api: "responses", auth: { command: "sluice", args: ["token"] } },
     },
   });
+  // What `sluice connect codex` writes.
+  expect(config).toEndWith(codexProviderLines(url).join("\n"));
   const [github = "", gitlab = ""] = ciTexts(url, model).map(({ parts }) => parts[0]?.code);
   const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_MODEL: model, OPENAI_BASE_URL: `${url}/v1` };
   expect(Bun.YAML.parse(github)).toMatchObject({

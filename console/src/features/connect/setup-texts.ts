@@ -1,3 +1,4 @@
+import { claudeHelperSettings, claudeLoginSettings, codexProvider, codexProviderLines } from "@sluice/contract/words";
 import { type Snippet, shellQuoted } from "../../components/snippet-texts.ts";
 import { t } from "../../language/areas/connect.ts";
 
@@ -19,7 +20,7 @@ function claudeCode(url: string): Snippet {
     { where: t("connect.viaLogin"), code: `sluice connect claude --login ${shellQuoted(url)}` },
     {
       where: t("connect.viaLoginByHand"),
-      code: JSON.stringify({ forceLoginMethod: "gateway", forceLoginGatewayUrl: url }, null, 2),
+      code: JSON.stringify(claudeLoginSettings(url), null, 2),
     },
     { where: t("connect.viaLoginThen"), code: "/login" },
   ];
@@ -27,7 +28,7 @@ function claudeCode(url: string): Snippet {
     { where: t("connect.viaHelper"), code: signedIn("claude", url) },
     {
       where: t("connect.viaHelperByHand", { file: "~/.claude/settings.json" }),
-      code: JSON.stringify({ apiKeyHelper: "sluice token", env: { ANTHROPIC_BASE_URL: url } }, null, 2),
+      code: JSON.stringify(claudeHelperSettings(url), null, 2),
     },
   ];
   return { id: "claude-code", title: "Claude Code", parts: [...byLogin, ...byHelper] };
@@ -36,18 +37,9 @@ function claudeCode(url: string): Snippet {
 function codex(url: string, model: string): Snippet {
   const config = [
     `model = ${JSON.stringify(model)}`,
-    'model_provider = "sluice"',
+    `model_provider = ${JSON.stringify(codexProvider)}`,
     "",
-    "[model_providers.sluice]",
-    'name = "OpenAI"',
-    `base_url = ${JSON.stringify(`${url}/v1`)}`,
-    'wire_api = "responses"',
-    "",
-    "[model_providers.sluice.auth]",
-    'command = "sluice"',
-    'args = ["token"]',
-    "timeout_ms = 5000",
-    "refresh_interval_ms = 300000",
+    ...codexProviderLines(url),
   ];
   return {
     id: "codex",

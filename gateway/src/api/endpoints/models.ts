@@ -34,8 +34,15 @@ export const listModels: Endpoint = async (dependencies, exchange) => {
   );
   if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
   if (speaksGemini(exchange)) return json(geminiModels(models, query), exchange.requestId);
-  return json({ object: "list", data: models.map(openaiModel) }, exchange.requestId);
+  const list = { object: "list", data: models.map(openaiModel) };
+  return json(query.has(codexVersion) ? { ...list, models: [] } : list, exchange.requestId);
 };
+
+/**
+ * Codex says its version when it looks for models whose prompts and tools a server knows better than it does. There are none: it goes by
+ * what it knows itself. Without the member it writes an error at each start.
+ */
+const codexVersion = "client_version";
 
 /** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
 export const getModel: Endpoint = async (dependencies, exchange) => {

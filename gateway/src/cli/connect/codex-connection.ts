@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import { codexProvider, codexProviderLines } from "@sluice/contract/words";
 import { CommandFailed } from "../command-failed.ts";
 import type { Connection } from "./connection.ts";
 import { tomlLines, withoutTables } from "./toml-text.ts";
 
-const own = ["model_providers", "sluice"] as const;
+const own = ["model_providers", codexProvider] as const;
 const key = "model_provider";
 
 /** Codex's config file: two tables of ours, and the name of the provider. Everything else of it stays, comments too. */
@@ -18,7 +19,7 @@ export function codexConnection(path: string): Connection {
       const end = text.includes("\r\n") ? "\r\n" : "\n";
       const { lines, at } = withoutTables(tomlLines(text.replaceAll("\r\n", "\n")), own);
       const texts = lines.map((line) => line.text);
-      const block = tables(base);
+      const block = codexProviderLines(base);
       if (at === null) {
         while (texts.at(-1)?.trim() === "") texts.pop();
         texts.push(...(texts.length === 0 ? [] : [""]), ...block, "");
@@ -26,7 +27,7 @@ export function codexConnection(path: string): Connection {
         const behind = texts.slice(at);
         texts.splice(at, behind.length, ...block, ...(behind[0]?.trim() === "" ? [] : [""]), ...behind);
       }
-      const changed = withKey(texts.join("\n"), '"sluice"').replaceAll("\n", end);
+      const changed = withKey(texts.join("\n"), JSON.stringify(codexProvider)).replaceAll("\n", end);
       return checked(changed, path, (after) => isDeepStrictEqual(rest(after), rest(before)) && isOurs(after));
     },
     disconnected: (text, before) => {
@@ -36,11 +37,11 @@ export function codexConnection(path: string): Connection {
       const end = text.includes("\r\n") ? "\r\n" : "\n";
       const { lines } = withoutTables(tomlLines(text.replaceAll("\r\n", "\n")), own);
       let changed = lines.map((line) => line.text).join("\n");
-      if (now[key] === "sluice") {
+      if (now[key] === codexProvider) {
         const provider = old[key];
         changed = withKey(
           changed,
-          typeof provider === "string" && provider !== "sluice" ? JSON.stringify(provider) : null,
+          typeof provider === "string" && provider !== codexProvider ? JSON.stringify(provider) : null,
         );
       }
       const left = checked(
@@ -61,21 +62,6 @@ export function codexConnection(path: string): Connection {
       ];
     },
   };
-}
-
-function tables(base: string): readonly string[] {
-  return [
-    "[model_providers.sluice]",
-    'name = "OpenAI"',
-    `base_url = ${JSON.stringify(`${base}/v1`)}`,
-    'wire_api = "responses"',
-    "",
-    "[model_providers.sluice.auth]",
-    'command = "sluice"',
-    'args = ["token"]',
-    "timeout_ms = 5000",
-    "refresh_interval_ms = 300000",
-  ];
 }
 
 /** Sets the provider's name among the keys before the first table; null takes it out. A comment behind it stays. */
@@ -122,16 +108,16 @@ function checked(text: string, path: string, holds: (value: Toml) => boolean): s
 
 function ownTable(value: Toml): unknown {
   const providers = value["model_providers"];
-  return typeof providers === "object" && providers !== null ? (providers as Toml)["sluice"] : undefined;
+  return typeof providers === "object" && providers !== null ? (providers as Toml)[codexProvider] : undefined;
 }
 
 function isOurs(value: Toml): boolean {
-  return value[key] === "sluice" && typeof ownTable(value) === "object";
+  return value[key] === codexProvider && typeof ownTable(value) === "object";
 }
 
 /** Everything that is not ours. */
 function rest(value: Toml): Toml {
   const { [key]: _provider, model_providers: providers = {}, ...others } = value;
-  const { sluice: _own, ...left } = providers as Toml;
+  const { [codexProvider]: _own, ...left } = providers as Toml;
   return { ...others, providers: left };
 }

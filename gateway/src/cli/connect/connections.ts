@@ -1,5 +1,6 @@
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
+import { claudeHelperSettings, claudeLoginSettings } from "@sluice/contract/words";
 import type { Variables } from "#config/index.ts";
 import { codexConnection } from "./codex-connection.ts";
 import type { Connection } from "./connection.ts";
@@ -22,25 +23,28 @@ export function connectionFor({ program, login, file, variables }: Asked): Conne
     return jsonConnection({
       title: "Claude Code on this machine",
       path: file ?? machineSettings[platform()] ?? "/etc/claude-code/managed-settings.json",
-      members: (base) => [
-        [["forceLoginMethod"], "gateway"],
-        [["forceLoginGatewayUrl"], base],
-      ],
+      members: (base) => membersOf(claudeLoginSettings(base)),
     });
   }
   const folder = variables["CLAUDE_CONFIG_DIR"] || join(home, ".claude");
   return jsonConnection({
     title: "Claude Code",
     path: file ?? join(folder, "settings.json"),
-    members: (base) => [
-      [["apiKeyHelper"], "sluice token"],
-      [["env", "ANTHROPIC_BASE_URL"], base],
-    ],
+    members: (base) => membersOf(claudeHelperSettings(base)),
     stronger: {
       "env.ANTHROPIC_AUTH_TOKEN": "it goes before the helper; take it out",
       "env.ANTHROPIC_API_KEY": "it goes before the helper; take it out",
     },
   });
+}
+
+type Settings = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+/** Each by its place, in the order in which they stand. */
+function membersOf(settings: Settings): readonly (readonly [path: readonly string[], value: string])[] {
+  return Object.entries(settings).flatMap(([name, value]): (readonly [readonly string[], string])[] =>
+    typeof value === "string" ? [[[name], value]] : Object.entries(value).map(([inner, text]) => [[name, inner], text]),
+  );
 }
 
 /** Where Claude Code looks for what its machine's administrator sets. */

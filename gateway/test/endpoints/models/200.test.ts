@@ -51,6 +51,14 @@ test("`?type=` filters, and another key sees another list", async () => {
   expect(await ids(await gateway.get("/v1/models", { "x-api-key": bobKey }))).toEqual(["zeta"]);
 });
 
+test("Codex, which says its version, finds that it is told of no models to go by, and everything else as others do", async () => {
+  const { models, ...list } = (await (await gateway.get("/v1/models?client_version=0.169.0")).json()) as {
+    models: unknown;
+  };
+  expect(models).toEqual([]);
+  expect(list).toEqual((await (await gateway.get("/v1/models")).json()) as typeof list);
+});
+
 test("one model is found by its name, slashes and all", async () => {
   for (const path of ["alpha/with/slashes", "alpha%2Fwith%2Fslashes"]) {
     expect(await (await gateway.get(`/v1/models/${path}`)).json()).toMatchObject({ id: "alpha/with/slashes" });
