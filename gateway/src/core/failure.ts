@@ -101,6 +101,8 @@ export interface FailureOptions {
   readonly accountFault?: AccountFault;
   /** Where the caller's own contract has another status for it than the table. */
   readonly status?: number;
+  /** The same of its type in OpenAI's shape. */
+  readonly type?: string;
   readonly cause?: unknown;
 }
 
@@ -116,6 +118,7 @@ export class Failure extends Error {
   readonly arrival: Arrival;
   readonly accountFault: AccountFault | null;
   readonly status: number;
+  readonly type: string;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -129,6 +132,7 @@ export class Failure extends Error {
     this.arrival = options.arrival ?? "unknown";
     this.accountFault = options.accountFault ?? null;
     this.status = options.status ?? failureTable[code].status;
+    this.type = options.type ?? failureTable[code].type;
   }
 
   /** The same with some of it otherwise. */

@@ -11,20 +11,42 @@ interface AgentCall {
   readonly protocol: { readonly dialect: Dialect };
 }
 
-/** A budget's refusal as the agent takes it: 429, which it shows as it is and does not repeat. Others stay as they are. */
+/**
+ * A budget's refusal as the agent takes it: 429, which Claude Code shows as it is, and does not repeat. Codex repeats a 402 five times, and
+ * tells its person of `usage_limit_reached` at once, with the time in `resets_at`. Others stay as they are.
+ */
 export function agentsFailure(call: AgentCall, failure: Failure): Failure {
-  if (failure.code !== "budget_exceeded" || failure.upstream !== undefined || !isAgent(call)) return failure;
+  const how = failure.upstream === undefined ? shownAs(call, failure) : null;
+  if (how === null) return failure;
   const { message, details, param } = failure;
-  return new Failure("budget_exceeded", message, { status: 429, param, ...(details === undefined ? {} : { details }) });
+  const type = how === "openai" ? { type: "usage_limit_reached" } : {};
+  return new Failure(failure.code, message, {
+    status: 429,
+    param,
+    ...type,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+/** The shape in which a person's agent is told of a budget that is used up; null: as everybody else. */
+function shownAs({ principal, protocol }: AgentCall, { code }: Failure): "anthropic" | "openai" | null {
+  if (code !== "budget_exceeded" || principal.key.personId === undefined) return null;
+  const { errorShape } = protocol.dialect;
+  return errorShape === "anthropic" || errorShape === "openai" ? errorShape : null;
 }
 
 /** The headers of that refusal; none for others. */
 export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: number): Record<string, string> {
-  if (failure.code !== "budget_exceeded" || !isAgent(call)) return {};
+  const how = shownAs(call, failure);
+  if (how === null) return {};
   const resetsAt = failure.details?.resets_at ?? null;
+  const retryAfter =
+    resetsAt === null ? {} : { "retry-after": String(Math.max(1, Math.ceil(resetsAt - nowMs / 1_000))) };
+  if (how === "openai") return { "x-should-retry": "false", ...retryAfter };
   const period = periods[failure.details?.period ?? "total"];
   return {
     "x-should-retry": "false",
+    ...retryAfter,
     "anthropic-ratelimit-unified-status": "rejected",
     "anthropic-ratelimit-unified-overage-utilization": "1",
     "anthropic-ratelimit-unified-overage-surpassed-threshold": "1",
@@ -33,7 +55,6 @@ export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: numb
     ...(resetsAt === null
       ? {}
       : {
-          "retry-after": String(Math.max(1, Math.ceil(resetsAt - nowMs / 1_000))),
           "anthropic-ratelimit-unified-reset": String(resetsAt),
           "anthropic-ratelimit-unified-overage-reset": String(resetsAt),
         }),

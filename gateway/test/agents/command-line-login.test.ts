@@ -147,6 +147,50 @@ test("a logout ends the sign-in at the gateway and here", async () => {
   expect(ended.stderr).not.toContain(login.refreshToken);
 });
 
+test("a sign-in that was ended elsewhere is told at once, though its token would have held for most of an hour", async () => {
+  const path = newPath();
+  await loggedIn(path);
+  const { body } = await ground.ada.call("GET", "/api/agents");
+  for (const { id } of body.data) {
+    expect((await ground.ada.call("DELETE", `/api/agents/${id}`)).status).toBe(200);
+  }
+  const ended = await run(["token"], path);
+  expect([ended.status, ended.stdout]).toEqual([1, ""]);
+  expect(ended.stderr).toContain("has ended; run `sluice login");
+});
+
+test("a token that the gateway takes no more is refreshed, whatever this machine's clock says", async () => {
+  const path = newPath();
+  const login = await loggedIn(path);
+  // As of a token of an hour ago, on a machine whose clock was set back.
+  writeFileSync(path, JSON.stringify({ ...login, accessToken: `${login.accessToken}x` }), { mode: 0o600 });
+  const printed = await run(["token"], path);
+  expect([printed.status, printed.stderr]).toEqual([0, ""]);
+  expect(readLogin(path).refreshToken).not.toBe(login.refreshToken);
+  expect((await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } })).status).toBe(200);
+});
+
+test("Codex is told of a budget that is used up as it takes it: once, with the time when it begins anew", async () => {
+  const path = newPath();
+  const { accessToken: key } = await loggedIn(path);
+  const [{ key: id }] = (await ground.ada.call("GET", "/api/agents")).body.data;
+  const place = `/api/workspaces/${ground.workspace}/keys/${id}`;
+  const limit = async (budget: object | null) => await ground.ada.call("PATCH", place, { budget });
+  expect((await limit({ usd: 0, period: "month" })).status).toBe(200);
+  for (const [endpoint, body] of [
+    ["/v1/responses", { model: hello.model, input: "hi" }],
+    ["/v1/chat/completions", hello],
+  ] as const) {
+    const refused = await ground.gateway.post(endpoint, body, { key });
+    const { error } = (await refused.json()) as { error: Record<string, unknown> };
+    expect([refused.status, error["type"], error["code"]]).toEqual([429, "usage_limit_reached", "budget_exceeded"]);
+    expect(Number(error["resets_at"]) * 1_000).toBeGreaterThan(Date.now());
+    expect(refused.headers.get("x-should-retry")).toBe("false");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  expect((await limit(null)).status).toBe(200);
+});
+
 test("a file that is there and cannot be read is told as such", async () => {
   const path = newPath();
   mkdirSync(path, { recursive: true });

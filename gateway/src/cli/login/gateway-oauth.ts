@@ -46,6 +46,21 @@ export async function postForm(url: string, fields: Readonly<Record<string, stri
   return await ask(url, { method: "POST", body: new URLSearchParams(fields) });
 }
 
+/** False: the gateway says that this token opens nothing. One that does not answer in time has not said so. */
+export async function isAccepted(base: string, accessToken: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${base}/user/bootstrap`, {
+      redirect: "manual",
+      headers: { "user-agent": "sluice-cli", authorization: `Bearer ${accessToken}` },
+      signal: AbortSignal.timeout(acceptedMs),
+    });
+    await response.body?.cancel();
+    return response.status !== 401;
+  } catch {
+    return true;
+  }
+}
+
 async function ask(url: string, init: RequestInit = {}): Promise<OAuthAnswer> {
   try {
     const response = await fetch(url, {
@@ -65,6 +80,8 @@ async function ask(url: string, init: RequestInit = {}): Promise<OAuthAnswer> {
 
 /** Codex waits five seconds for a token command. */
 const answerMs = 4_000;
+/** Of these, what is spent on a token that most probably is good. */
+const acceptedMs = 1_000;
 const answerCharactersMax = 65_536;
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {

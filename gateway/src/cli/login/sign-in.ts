@@ -1,5 +1,5 @@
 import { CommandFailed } from "../command-failed.ts";
-import { type OAuthAnswer, postForm, readEndpoints } from "./gateway-oauth.ts";
+import { isAccepted, type OAuthAnswer, postForm, readEndpoints } from "./gateway-oauth.ts";
 import { alone, readLogin, type StoredLogin, writeLogin } from "./login-file.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -50,15 +50,16 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /**
- * An access token that holds for some minutes yet, refreshed where it does not. Of several processes at once one refreshes, and the others
+ * An access token that holds for some minutes yet and that the gateway takes, refreshed where it is not so: agents that are refused ask for
+ * a token again, and with the same one they would go on for minutes instead of saying what is wrong. Of several processes at once one refreshes, and the others
  * find what it has stored. A gateway that is away matters only once the token is over.
  */
 export async function freshToken(path: string, pause: SignInOptions["pause"]): Promise<string> {
   const known = readLogin(path);
-  if (leftMs(known) > refreshBelowMs) return known.accessToken;
+  if (leftMs(known) > refreshBelowMs && (await isAccepted(known.url, known.accessToken))) return known.accessToken;
   return await alone(path, pause, async () => {
     const login = readLogin(path);
-    if (leftMs(login) > refreshBelowMs) return login.accessToken;
+    if (login.refreshToken !== known.refreshToken && leftMs(login) > refreshBelowMs) return login.accessToken;
     let answer: OAuthAnswer;
     try {
       answer = await postForm(login.tokenEndpoint, { grant_type: "refresh_token", refresh_token: login.refreshToken });

@@ -1,4 +1,4 @@
-import { type Failure, failureTable } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
 
@@ -7,7 +7,7 @@ export function renderChatError(failure: Failure): string {
   return JSON.stringify({
     error: {
       message: failure.message,
-      type: failureTable[failure.code].type,
+      type: failure.type,
       param: failure.param,
       code: failure.code,
       ...failure.details,
