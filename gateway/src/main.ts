@@ -17,7 +17,7 @@ import {
   prepareDataDirectory,
   refuseLostDatabase,
 } from "#storage/index.ts";
-import { systemClock } from "#system/index.ts";
+import { letGoOfStart, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { startCertificate } from "./main/certificate.ts";
@@ -104,6 +104,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
     const { createGateway } = await import("./main/gateway.ts");
+    await letGoOfStart();
     const gateway = await createGateway({
       environment,
       control,

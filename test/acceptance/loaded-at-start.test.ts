@@ -55,7 +55,7 @@ const late = [
   /\/gateway\/src\/(?:coordination\/redis\/(?!loaded-late|options)|storage\/(?:move\/|upkeep\/(?:upgrade-)?postgres))/,
   /\/gateway\/src\/storage\/(?:reports\/postgres|database\/postgres\/(?:open|postgres-(?:check|dialect|driver|session)))/,
   /\/node_modules\/(?:pg|pg-[a-z]+|@redis)\//,
-  /\/node_modules\/(?:@?better-auth|better-call|hono|nodemailer|@opentelemetry|@smithy\/signature-v4|@aws-crypto)\//,
+  /\/node_modules\/(?:@?better-auth|better-call|hono|nodemailer|@opentelemetry|@smithy|@aws-crypto)\//,
 ];
 
 test("a start and its first call load nothing of the demo, the admin API, sign-in, AWS's signatures, PostgreSQL and Redis", async () => {

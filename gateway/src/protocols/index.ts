@@ -18,7 +18,6 @@ export {
   requireVendorVersion,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
-export { AwsEventStream } from "./aws-event-stream.ts";
 export { splice } from "./bytes.ts";
 export { type CallEndpointId, callerSide } from "./caller-side.ts";
 export type {
@@ -69,6 +68,7 @@ export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { smallestRequest } from "./native-wires.ts";
+export { openAwsEventStream } from "./open-aws-event-stream.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export { CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {

@@ -1,7 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Failure } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
-import { emailSchema } from "./person-schemas.ts";
 
 /** What the sign-in page and the profile are told of a refusal: few words, and none that the issuer chose. */
 export const refusalWords = [
@@ -32,22 +31,12 @@ export function checkDomain(account: OidcAccount, email: string | undefined): vo
   if (account.allowedDomains.length > 0 && !isAllowed(account, email)) throw refusal("not_invited");
 }
 
-/**
- * An address as users here have one: ASCII, its domain by the name that the network knows. null for others: two that differ
- * must not become one by losing their case (`K`, the Kelvin sign, becomes a k).
- */
-export function usableAddress(email: string): string | null {
-  const at = email.lastIndexOf("@");
-  const read = emailSchema.safeParse(`${email.slice(0, at)}@${asciiDomain(email.slice(at + 1))}`);
-  return read.success ? read.data : null;
-}
-
 export function isAllowed({ allowedDomains }: OidcAccount, email: string): boolean {
   const domain = asciiDomain(email.split("@").at(-1) ?? "");
   return domain !== "" && allowedDomains.some((each) => asciiDomain(each) === domain);
 }
 
 /** One name for a domain, however it is written: `BÜCHER.example` and `xn--bcher-kva.example` are the same. */
-function asciiDomain(domain: string): string {
+export function asciiDomain(domain: string): string {
   return domainToASCII(domain.trim().toLowerCase());
 }

@@ -2,9 +2,10 @@ import type { OAuthProvider } from "@better-auth/core/oauth2";
 import { Failure } from "#core/index.ts";
 import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
 import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
-import { checkDomain, isAllowed, usableAddress } from "./oidc-domains.ts";
+import { checkDomain, isAllowed } from "./oidc-domains.ts";
 import { claimsOf, exchangeCode, type IssuerClaims, refused } from "./oidc-tokens.ts";
 import { learn } from "./oidc-trip.ts";
+import { usableAddress } from "./usable-address.ts";
 
 const notAnAddress = "not-verified@address.invalid";
 

@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
 import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
 import { checkPassword, type PasswordFunctions } from "./passwords.ts";
+import { readPerson } from "./read-person.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface UsersOptions {
@@ -39,8 +40,7 @@ export class Users {
   }
 
   async create(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User> {
-    const { readPerson } = await import("./person-schemas.ts");
-    const { email, name } = readPerson(user);
+    const { email, name } = await readPerson(user);
     checkPassword(user.password, "password");
     const password = await this.#options.passwords.hashPassword(user.password);
     const { database, ids, clock } = this.#options;

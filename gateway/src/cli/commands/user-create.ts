@@ -33,7 +33,7 @@ export function addUserCreate(user: Command, terminal: Terminal): void {
     .action(async (text: string, options: UserCreateOptions, command: Command) => {
       const role = roleAsked(options);
       const { readPerson } = await import("#sign-in/index.ts");
-      const person = readPerson({ email: text, name: options.name ?? text.slice(0, text.indexOf("@")) });
+      const person = await readPerson({ email: text, name: options.name ?? text.slice(0, text.indexOf("@")) });
       const environment = await environmentOf(terminal.variables);
       const { user: made, link } = await withControl(terminal.variables, async (control) => {
         const { controlStore, people } = control;

@@ -2,10 +2,10 @@ import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
-  AwsEventStream,
   inputUsage,
   isEmbeddingDialect,
   isEmbeddingEndpoint,
+  openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
   upstreamSide,
@@ -242,7 +242,8 @@ async function openStream(options: AttemptDependencies, answer: OutboundAnswer):
   const { dependencies, call, selection, tally, entry, translation, match } = options;
   const { provider } = selection.deployment;
   const { firstEventMs, idleMs } = provider.timeouts;
-  const tap = tapOf(options, answer);
+  const made = tapOf(options, answer);
+  const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
   const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
   if (cut === "ended") throw truncated("The upstream's stream ended before its first event.");
@@ -305,7 +306,7 @@ function listenerOf({ call, match, translation }: AttemptDependencies) {
   return translation === null ? call.protocol.wire : upstreamSide(match.lane.dialect).listener;
 }
 
-function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap {
+function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap | Promise<StreamTap> {
   const { call, match, translation } = options;
   if (isBytes(options, answer)) {
     const sound = listenerOf(options).tapBytes?.(call.facts, answer.headers.get("content-type") ?? "");
@@ -313,8 +314,9 @@ function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap 
   }
   const hideUsage = translation === null && call.facts.stream && !call.facts.wantsUsage;
   const heard = listenerOf(options).tapStream(hideUsage);
-  const tap = match.lane.framing === "aws-event-stream" ? new FramedTap(new AwsEventStream(), heard) : heard;
-  return translation === null ? tap : translation.tap(tap);
+  const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap));
+  if (match.lane.framing !== "aws-event-stream") return outer(heard);
+  return openAwsEventStream().then((frames) => outer(new FramedTap(frames, heard)));
 }
 
 /**

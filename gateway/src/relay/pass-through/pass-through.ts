@@ -1,7 +1,14 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
-import { AnyTap, AwsEventStream, isJsonType, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
+import {
+  AnyTap,
+  isJsonType,
+  nothingTold,
+  openAwsEventStream,
+  type ReplyFacts,
+  type StreamTap,
+} from "#protocols/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -218,7 +225,8 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
   const { dependencies, passed, tally, entry, warnings } = parts;
   const { call, place } = passed;
   const { firstEventMs, idleMs } = place.provider.timeouts;
-  const tap = tapOf(passed, answer);
+  const made = tapOf(passed, answer);
+  const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
   const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
   // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
@@ -252,13 +260,13 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
 }
 
 /** Events of a dialect that is understood go event by event; everything else as it comes. */
-function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer): StreamTap {
+function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer): StreamTap | Promise<StreamTap> {
   const { wire } = call.protocol;
   const type = headers.get("content-type") ?? "";
   if (!isRead || headers.has("content-encoding")) return new AnyTap();
   if (type.startsWith("text/event-stream")) return wire.tapStream(false);
   if (type.startsWith("application/vnd.amazon.eventstream") && place.target.lane?.lane.framing !== undefined) {
-    return new ListeningTap(new FramedTap(new AwsEventStream(), wire.tapStream(false)));
+    return openAwsEventStream().then((frames) => new ListeningTap(new FramedTap(frames, wire.tapStream(false))));
   }
   return wire.tapBytes?.(call.facts, type) ?? new AnyTap();
 }

@@ -28,6 +28,8 @@ export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
 
 const statementsMax = 256;
 const pragmaSetting = /^pragma \w+ = /;
+/** Checks and changes of the schema: they run once, and the program of a check of all pages takes as much as all others. */
+const runsOnce = /^\s*(?:create|alter|drop|pragma)\s/i;
 
 class Adapter extends SqliteAdapter {
   // SQLite does roll back CREATE TABLE: a migration that fails leaves nothing behind.
@@ -76,6 +78,7 @@ class StatementCache implements SqliteDatabase {
   prepare(sql: string): SqliteStatement {
     // It takes effect when it is prepared, so a prepared one that is run again would do nothing.
     if (pragmaSetting.test(sql)) return new PragmaSetting(this.#file, sql);
+    if (runsOnce.test(sql)) return new PassingStatement(this.#file.prepare(sql));
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = new BoundStatement(this.#file.prepare(sql));
@@ -146,5 +149,24 @@ class BoundStatement implements SqliteStatement {
 
   finalize(): void {
     this.#statement.finalize();
+  }
+}
+
+/** Is let go of as soon as it has run. */
+class PassingStatement extends BoundStatement {
+  override all(parameters: readonly unknown[]): unknown[] {
+    try {
+      return super.all(parameters);
+    } finally {
+      this.finalize();
+    }
+  }
+
+  override run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
+    try {
+      return super.run(parameters);
+    } finally {
+      this.finalize();
+    }
   }
 }
