@@ -32,6 +32,10 @@ export const benchModel = "bench-model";
 /** Served by an upstream that speaks messages. */
 export const messagesModel = "bench-messages-model";
 export const imageModel = "bench-image-model";
+/** Served by an account that fails in many ways, and by a good one behind it. */
+export const faultyModel = "bench-faulty-model";
+/** Its name at the account that fails. */
+export const faultyUpstreamModel = "upstream-faulty-model";
 
 export const paths: Readonly<Record<Caller, string>> = {
   chat: "/v1/chat/completions",

@@ -1,7 +1,10 @@
 import { gzipSync } from "node:zlib";
-import { benchModel, messagesModel } from "./call-request.ts";
+import { benchModel, imageModel, messagesModel, paths } from "./call-request.ts";
 
-/** Bodies that a caller could send to hold up everybody else: one of each kind, as large as it may be or a little larger. */
+/**
+ * Requests that a caller could send to hold up everybody else: bodies of each kind, as large as they may be or a little
+ * larger, and what a review once found to stop the event loop or to fill the memory.
+ */
 export const hostileNames = [
   "a string of 60 MiB",
   "white space of 60 MiB",
@@ -11,10 +14,19 @@ export const hostileNames = [
   "60,000 messages, translated",
   "a million messages, packed",
   "a packed bomb",
+  "a callback without its token",
+  "an asset of 2.5 million members, packed",
+  "the same at the key's limit",
+  "a picture of two million members",
 ] as const;
 export type HostileName = (typeof hostileNames)[number];
 
-export interface HostileBody {
+/** Who sends it: the key of the bench, one that has used up its requests, or nobody. */
+export type HostileCaller = "key" | "limited" | "nobody";
+
+export interface HostileRequest {
+  readonly path: string;
+  readonly caller: HostileCaller;
   readonly body: Uint8Array;
   readonly packed: boolean;
 }
@@ -22,32 +34,60 @@ export interface HostileBody {
 const MiB = 1024 * 1024;
 const said = '{"role":"user","content":"a"}';
 const begin = `{"model":"${benchModel}","messages":[${said}],"x":`;
+const callbackPath = `/v1/video/callbacks/vt_${"0".repeat(26)}/${"a".repeat(43)}`;
 
-export function hostileBody(name: HostileName): HostileBody {
+export function hostileRequest(name: HostileName): HostileRequest {
   switch (name) {
     case "a string of 60 MiB":
-      return plain(`${begin}"${"a".repeat(60 * MiB)}"}`);
+      return chat(plain(`${begin}"${"a".repeat(60 * MiB)}"}`));
     case "white space of 60 MiB":
-      return plain(`${begin}${" ".repeat(60 * MiB)}1}`);
+      return chat(plain(`${begin}${" ".repeat(60 * MiB)}1}`));
     case "escapes of 30 MiB":
-      return plain(`${begin}"${"\\u0061".repeat(5 * MiB)}"}`);
+      return chat(plain(`${begin}"${"\\u0061".repeat(5 * MiB)}"}`));
     case "a million values":
-      return plain(`${begin}[${"1,".repeat(1_000_000)}1]}`);
+      return chat(plain(`${begin}[${"1,".repeat(1_000_000)}1]}`));
     case "480,000 values in 2 MB":
-      return plain(`${begin}[${"[],".repeat(480_000)}1]}`);
+      return chat(plain(`${begin}[${"[],".repeat(480_000)}1]}`));
     case "60,000 messages, translated":
-      return plain(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(60_000)}${said}]}`);
+      return chat(plain(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(60_000)}${said}]}`));
     case "a million messages, packed":
-      return gzipped(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(1_000_000)}${said}]}`);
+      return chat(gzipped(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(1_000_000)}${said}]}`));
     case "a packed bomb":
-      return gzipped("x".repeat(64 * MiB));
+      return chat(gzipped("x".repeat(64 * MiB)));
+    case "a callback without its token":
+      return { path: callbackPath, caller: "nobody", ...gzipped(`{"id":"${"x".repeat(64 * MiB - 16)}"}`) };
+    case "an asset of 2.5 million members, packed":
+      return { path: "/v1/assets", caller: "key", ...gzipped(members(2_500_000)) };
+    case "the same at the key's limit":
+      return { path: "/v1/assets", caller: "limited", ...gzipped(members(2_500_000)) };
+    case "a picture of two million members":
+      return {
+        path: "/v1/images/generations",
+        caller: "key",
+        ...plain(`{"model":"${imageModel}","prompt":"a","x":[${"{},".repeat(2_000_000)}1]}`),
+      };
   }
 }
 
-function plain(text: string): HostileBody {
+interface Body {
+  readonly body: Uint8Array;
+  readonly packed: boolean;
+}
+
+function chat(body: Body): HostileRequest {
+  return { path: paths.chat, caller: "key", ...body };
+}
+
+function members(count: number): string {
+  const parts: string[] = [];
+  for (let at = 0; at < count; at++) parts.push(`"k${at}":1`);
+  return `{${parts.join()}}`;
+}
+
+function plain(text: string): Body {
   return { body: Buffer.from(text, "latin1"), packed: false };
 }
 
-function gzipped(text: string): HostileBody {
+function gzipped(text: string): Body {
   return { body: gzipSync(text), packed: true };
 }

@@ -12,6 +12,8 @@ export interface Run {
   /** For configuration, data and logs; on the disk of the checkout, because a durable ledger on a RAM disk costs nothing. */
   readonly directory: string;
   readonly upstreamPort: number;
+  /** Where the upstream writes down the attempts that it saw; null: it does not. */
+  readonly attemptsFile: string | null;
   readonly programs: Programs;
   readonly noise: Noise;
   close(): Promise<void>;
@@ -26,7 +28,7 @@ interface CorePlan {
 
 /** The command lines of our own programs. */
 type Programs = (
-  name: "upstream" | "probe" | "hostile-load" | "stream-load" | "json-load" | "slow-edits" | "bare-proxy",
+  name: "upstream" | "probe" | "hostile-load" | "soak-load" | "stream-load" | "json-load" | "slow-edits" | "bare-proxy",
   spec: unknown,
 ) => readonly string[];
 
@@ -35,7 +37,7 @@ export const rootDirectory = join(benchDirectory, "..");
 const simulatorCommand = [process.execPath, join(rootDirectory, "simulator", "src", "main.ts")];
 const upstreamStartMs = 10_000;
 
-export async function startRun(options: Options): Promise<Run> {
+export async function startRun(options: Options, { keepsAttempts = false } = {}): Promise<Run> {
   const cores = planCores();
   const directory = join(benchDirectory, "results", `.run-${process.pid}`);
   mkdirSync(directory, { recursive: true });
@@ -44,7 +46,8 @@ export async function startRun(options: Options): Promise<Run> {
     join(import.meta.dir, "programs", `${name}.ts`),
     JSON.stringify(spec),
   ];
-  const command = options.simulator ? simulatorCommand : programs("upstream", { port: 0 });
+  const attemptsFile = keepsAttempts ? join(directory, "attempts") : null;
+  const command = options.simulator ? simulatorCommand : programs("upstream", { port: 0, attemptsFile });
   const upstream = startChild({ command, cores: cores.upstream });
   const { port } = await firstLine(upstream);
   return {
@@ -52,6 +55,7 @@ export async function startRun(options: Options): Promise<Run> {
     cores,
     directory,
     upstreamPort: port,
+    attemptsFile,
     programs,
     noise: new Noise(),
     close: async () => {

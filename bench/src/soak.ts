@@ -1,51 +1,55 @@
+import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { endChildrenWithUs } from "./child.ts";
+import { endChildrenWithUs, runChild } from "./child.ts";
 import { type Sluice, startSluice } from "./contenders/sluice.ts";
+import { until } from "./deadline.ts";
 import { type Figure, figure } from "./figure.ts";
-import { holdStreams } from "./hold-streams.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
 import { atRest } from "./measure.ts";
 import { readOptions } from "./options.ts";
-import { runProbe } from "./probe-contenders.ts";
 import { treeFiles, treeMemory } from "./process-tree.ts";
+import type { SoakLoadResult, SoakLoadSpec } from "./programs/soak-load.ts";
+import { RawConnection } from "./raw-connection.ts";
 import { type Run, startRun } from "./run.ts";
+import { judgeSoak, type SoakRow } from "./soak-judge.ts";
 import { slope } from "./statistics.ts";
 import { table } from "./table.ts";
 
 /**
- * The soak: minutes of mixed load (short and long requests, streams that end and streams that are given up), while
- * memory is watched. Then the load stops, and what was opened must be closed again.
+ * The soak: minutes of mixed load (short and long requests, native and translated streams, callers who leave, an upstream that
+ * fails in every way), while memory is watched. Then the load stops: what was opened must be closed again, and the ledger is
+ * held against what the upstream saw.
  *
  *     bun bench/src/soak.ts [--minutes 30] [--gateway file]
  */
-const streamLoad = {
-  streams: 200,
-  bodyBytes: 4096,
-  gapMs: 100,
-  openPerSecond: 100,
-  windowMs: 10_000,
-  abortShare: 0.2,
-} as const;
 const sampleEveryMs = 5_000;
 const restMs = 60_000;
+/** How long the ledger may take until it tells of the last call. */
+const drainMs = 120_000;
+/** For the last streams and for starting. */
+const slackMs = 120_000;
 /** Kept-alive connections to the upstream may outlast the load for a while. */
 const filesSlack = 80;
 
-async function main(): Promise<void> {
+async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: { minutes: { type: "string", default: "30" }, gateway: { type: "string" } },
   });
-  const minutes = Math.min(24 * 60, Math.max(0.5, Number(values.minutes)));
+  const minutes = Math.min(24 * 60, Math.max(0.1, Number(values.minutes)));
   endChildrenWithUs();
   const startedAt = new Date();
-  const run = await startRun({ ...readOptions([]), gateway: values.gateway ?? null });
+  const run = await startRun({ ...readOptions([]), gateway: values.gateway ?? null }, { keepsAttempts: true });
   try {
-    const sluice = await startSluice(run);
+    const sluice = await startSluice(run, { faulty: true });
     const figures = await soak(run, sluice, minutes * 60_000);
-    await sluice.stop();
     console.log(table(figures));
     await keepResult(`soak-${minutes}-min`, startedAt, { minutes, machine: describeMachine(), figures });
+    return figures.every(
+      ({ measured, target }) => target === null || !("most" in target) || (measured?.median ?? 0) <= target.most,
+    );
   } finally {
     await run.close();
   }
@@ -54,13 +58,17 @@ async function main(): Promise<void> {
 async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figure[]> {
   const files = treeFiles(sluice.pid);
   const start = performance.now();
-  const end = start + durationMs;
   const memory: [minute: number, mb: number][] = [];
+  const openFiles: number[] = [];
   const sampler = setInterval(() => {
     memory.push([(performance.now() - start) / 60_000, treeMemory(sluice.pid).residentKb / 1024]);
+    openFiles.push(treeFiles(sluice.pid));
   }, sampleEveryMs);
+  let load: SoakLoadResult;
   try {
-    await Promise.all([requests(run, sluice, durationMs), streams(run, sluice, end)]);
+    const spec: SoakLoadSpec = { port: sluice.port, key: sluice.key, durationMs };
+    const command = run.programs("soak-load", spec);
+    load = await runChild<SoakLoadResult>({ command, cores: run.cores.load }, durationMs + slackMs);
   } finally {
     clearInterval(sampler);
   }
@@ -69,6 +77,8 @@ async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figur
   await atRest(sluice);
   const filesAfter = await settledFiles(sluice, files + filesSlack);
   const { residentKb, peakKb } = treeMemory(sluice.pid);
+  const books = await ledgerAgainstAttempts(run, sluice);
+  await sluice.stop();
   return [
     figure("Memory growth under load", [slope(counted)], {
       unit: "MB/min",
@@ -83,27 +93,68 @@ async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figur
     figure("Open files more than before", [filesAfter - files], {
       unit: "files",
       target: { most: filesSlack },
-      note: `${files} before, ${filesAfter} after`,
+      note: `${files} before, ${filesAfter} after, at most ${Math.max(...openFiles, 0)} under load`,
     }),
+    callsFigure(load),
+    ...books,
   ];
 }
 
-/** 200 short requests and five of 100 KB a second, and one of 2 MB every five seconds. */
-async function requests(run: Run, { name, port, key }: Sluice, durationMs: number): Promise<void> {
-  const lane = (bodyBytes: number, everyMs: number) => ({
-    targets: [{ name, port, key, bodyBytes }],
-    everyMs,
-    inARow: 1,
-    count: Math.ceil(durationMs / everyMs),
-    warmUp: 0,
+function callsFigure({ tallies, firstFailure }: SoakLoadResult): Figure {
+  const told = Object.entries(tallies).map(([name, { asked, answered, refused, broken, left }]) => {
+    const ends = Object.entries({ refused, broken, left }).filter(([, count]) => count > 0);
+    return `${name}: ${answered} of ${asked}${ends.map(([end, count]) => `, ${end} ${count}`).join("")}`;
   });
-  const lanes = [lane(1024, 5), lane(100 * 1024, 200), lane(2 * 1024 * 1024, 5_000)];
-  await runProbe(run, lanes, durationMs * 2);
+  const failed = Object.values(tallies).reduce((sum, tally) => sum + tally.failed, 0);
+  return figure("Calls that went wrong", [failed], {
+    unit: "",
+    target: { most: 0 },
+    note: `${firstFailure === null ? "" : `the first: ${firstFailure}; `}answered ${told.join("; ")}`,
+  });
 }
 
-async function streams(run: Run, sluice: Sluice, end: number): Promise<void> {
-  while (performance.now() + streamLoad.windowMs < end) {
-    await holdStreams(run, sluice, streamLoad, async () => undefined);
+async function ledgerAgainstAttempts(run: Run, sluice: Sluice): Promise<Figure[]> {
+  const { attemptsFile } = run;
+  if (attemptsFile === null) throw new Error("the upstream keeps no attempts");
+  // It writes down what it holds before it answers.
+  const connection = await RawConnection.open(run.upstreamPort);
+  await connection.exchange(Buffer.from("GET /served HTTP/1.1\r\nhost: bench\r\n\r\n"));
+  connection.close();
+  const seen = readFileSync(attemptsFile, "latin1")
+    .split("\n")
+    .filter((line) => line !== "");
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${sluice.port}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
+  };
+  await until(async () => (await metric("sluice_ledger_lag_entries")) === 0, drainMs, "the ledger", 500).catch(
+    () => undefined,
+  );
+  const reservations = await metric("sluice_reservations_open");
+  const verdict = judgeSoak(seen, ledgerRows(sluice));
+  const { missing, doubled, wrongTokens, invented, examples } = verdict;
+  const note = examples.join("; ");
+  const none = { unit: "", target: { most: 0 } } as const;
+  return [
+    figure("Attempts of the upstream that the ledger lacks", [missing], { ...none, note: `of ${verdict.seen}` }),
+    figure("Attempts that were sent or booked twice", [doubled], none),
+    figure("Good answers booked with other tokens", [wrongTokens], none),
+    figure("Attempts with a cost that never reached the upstream", [invented], { ...none, note }),
+    figure("Reservations left open", [reservations], none),
+  ];
+}
+
+function* ledgerRows({ dataDirectory }: Sluice): Iterable<SoakRow> {
+  const database = new Database(join(dataDirectory, "sluice.db"), { readonly: true });
+  try {
+    yield* database
+      .query<SoakRow, []>(
+        `select attempt_id as attemptId, outcome, usage_source as usageSource, cost_nano_usd as costNanoUsd,
+           input_uncached + cache_read as input, output from ledger_entries where outcome <> 'rejected'`,
+      )
+      .iterate();
+  } finally {
+    database.close();
   }
 }
 
@@ -114,8 +165,8 @@ async function settledFiles(sluice: Sluice, enough: number): Promise<number> {
   return treeFiles(sluice.pid);
 }
 
-await main().catch((error: unknown) => {
+const passed = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  return false;
 });
-process.exit();
+process.exit(passed ? 0 : 1);

@@ -1,4 +1,4 @@
-import { benchModel, imageModel, messagesModel } from "../call-request.ts";
+import { benchModel, faultyModel, faultyUpstreamModel, imageModel, messagesModel } from "../call-request.ts";
 
 /** What stands in the configuration beside what the bench asks for. */
 export interface CatalogSize {
@@ -10,6 +10,8 @@ export interface CatalogSize {
 }
 
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
+/** A key whose limit is used up by its first request of a minute. */
+export const limitedKey = "sk-bench-limited-0123456789abcdefgh";
 
 export interface SluiceConfigOptions {
   readonly catalog: CatalogSize;
@@ -17,10 +19,15 @@ export interface SluiceConfigOptions {
   readonly concurrency: number;
   /** Without limits and budgets, and with a ledger that is not synced. */
   readonly bare: boolean;
+  /** With the model whose first account fails in many ways. */
+  readonly faulty: boolean;
 }
 
 /** Governed in every way, with limits that are high enough never to refuse. */
-export function sluiceConfig(upstreamPort: number, { catalog, concurrency, bare }: SluiceConfigOptions): unknown {
+export function sluiceConfig(
+  upstreamPort: number,
+  { catalog, concurrency, bare, faulty }: SluiceConfigOptions,
+): unknown {
   const rates = { rpm: 1_000_000_000, tpm: 1_000_000_000_000 };
   const others = Array.from({ length: catalog.providers }, (_, index) => `bench-${index + 1}`);
   return {
@@ -28,11 +35,13 @@ export function sluiceConfig(upstreamPort: number, { catalog, concurrency, bare 
       { id: "bench", kind: "openai-compatible", ...account(upstreamPort) },
       { id: "bench-messages", kind: "anthropic", ...account(upstreamPort) },
       ...others.map((id) => ({ id, kind: "openai-compatible", ...account(upstreamPort) })),
+      ...(faulty ? [{ id: "bench-faulty", kind: "openai-compatible", ...account(upstreamPort) }] : []),
     ],
     models: [
       model(benchModel, ["bench", ...others.slice(0, catalog.askedOn)], { name: "upstream-model-name" }),
       model(messagesModel, ["bench-messages"], { name: "upstream-model-name" }),
       model(imageModel, ["bench"], { name: "upstream-image-model", type: "image" }),
+      ...(faulty ? [faultyEntry()] : []),
       ...Array.from({ length: catalog.models }, (_, index) => {
         const fallbacks = [`bench-other-${(index + 1) % catalog.models}`, benchModel];
         return model(`bench-other-${index}`, others, { name: `vendor/model-${index}`, fallbacks });
@@ -50,6 +59,7 @@ export function sluiceConfig(upstreamPort: number, { catalog, concurrency, bare 
             secret: benchKey,
             ...(bare ? {} : { limits: rates, budget: { usd: 9_000_000, period: "day" } }),
           },
+          { name: "limited", group: "default", secret: limitedKey, limits: { rpm: 1 } },
         ],
       },
     ],
@@ -59,6 +69,13 @@ export function sluiceConfig(upstreamPort: number, { catalog, concurrency, bare 
 
 function account(upstreamPort: number) {
   return { base_url: `http://127.0.0.1:${upstreamPort}/v1`, api_key: "sk-upstream", allow_private_network: true };
+}
+
+/** Asked of the faulty account first, and of the good one where that can take its place. */
+function faultyEntry() {
+  const entry = model(faultyModel, ["bench"], { name: "upstream-model-name" });
+  const faulty = { provider: "bench-faulty", upstream_model: faultyUpstreamModel, priority: 1 };
+  return { ...entry, deployments: [faulty, ...entry.deployments.map((good) => ({ ...good, priority: 2 }))] };
 }
 
 interface ModelParts {

@@ -21,6 +21,8 @@ export interface SluiceOptions {
   readonly catalog?: CatalogSize;
   /** A key that is checked, and nothing else: no limit and no budget anywhere, and a ledger that is not synced. */
   readonly bare?: boolean;
+  /** With a model whose first account fails in many ways. */
+  readonly faulty?: boolean;
   /** How many calls of the group may run at once; left out: as many as come. */
   readonly concurrency?: number;
   /** Cores that it is pinned to; none: it is not. Left out: the contender's. */
@@ -51,6 +53,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
         catalog: options.catalog ?? { providers: 0, models: 0, askedOn: 0 },
         concurrency: options.concurrency ?? 100_000,
         bare: options.bare ?? false,
+        faulty: options.faulty ?? false,
       }),
       null,
       2,

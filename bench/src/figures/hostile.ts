@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { runChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
 import { startSluice } from "../contenders/sluice.ts";
+import { limitedKey } from "../contenders/sluice-config.ts";
 import { type Figure, figure, middle, say } from "../figure.ts";
-import { type HostileName, hostileNames } from "../hostile-bodies.ts";
+import { type HostileName, hostileNames } from "../hostile-requests.ts";
 import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
 import type { HostileAnswer, HostileSpec } from "../programs/hostile-load.ts";
@@ -98,10 +99,10 @@ async function slowestBeside(run: Run, contender: Contender, body: HostileName):
 }
 
 async function send(run: Run, { port, key }: Contender, name: HostileName, count: number): Promise<void> {
-  const spec: HostileSpec = { port, key, name, times: count, gapMs };
+  const spec: HostileSpec = { port, key, limitedKey, name, times: count, gapMs };
   const command = run.programs("hostile-load", spec);
   const { statuses } = await runChild<HostileAnswer>({ command, cores: run.cores.load }, 60_000);
   // 502: the light upstream has no whole answer in messages; by then the call was translated, which is what costs.
-  const unexpected = statuses.find((status) => ![200, 400, 413, 502].includes(status));
+  const unexpected = statuses.find((status) => ![200, 400, 404, 413, 415, 429, 502].includes(status));
   if (unexpected !== undefined) throw new Error(`${name} was answered with ${unexpected}`);
 }

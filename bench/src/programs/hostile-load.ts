@@ -1,11 +1,12 @@
-import { paths } from "../call-request.ts";
-import { type HostileName, hostileBody } from "../hostile-bodies.ts";
+import { type HostileName, hostileRequest } from "../hostile-requests.ts";
 import { answer, readSpec } from "./spec.ts";
 
-/** Sends one hostile body, again and again, one at a time, and says how it was answered. */
+/** Sends one hostile request, again and again, one at a time, and says how it was answered. */
 export interface HostileSpec {
   readonly port: number;
   readonly key: string;
+  /** One whose limit is used up by its first request. */
+  readonly limitedKey: string;
   readonly name: HostileName;
   readonly times: number;
   /** From one answer to the next request. */
@@ -16,14 +17,16 @@ export interface HostileAnswer {
   readonly statuses: readonly number[];
 }
 
-const { port, key, name, times, gapMs } = readSpec<HostileSpec>();
-const { body, packed } = hostileBody(name);
+const { port, key, limitedKey, name, times, gapMs } = readSpec<HostileSpec>();
+const { path, caller, body, packed } = hostileRequest(name);
+const secrets = { key, limited: limitedKey, nobody: null } as const;
+const secret = secrets[caller];
 const statuses: number[] = [];
 for (let sent = 0; sent < times; sent++) {
-  const response = await fetch(`http://127.0.0.1:${port}${paths.chat}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${key}`,
+      ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
       "content-type": "application/json",
       ...(packed ? { "content-encoding": "gzip" } : {}),
     },

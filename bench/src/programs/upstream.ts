@@ -1,7 +1,9 @@
+import { appendFileSync } from "node:fs";
 import type { Socket } from "bun";
-import { paths } from "../call-request.ts";
+import { faultyUpstreamModel, paths } from "../call-request.ts";
 import { eventStamp } from "../event-stamp.ts";
 import { StreamWheel } from "../stream-wheel.ts";
+import { nextFault } from "../upstream-faults.ts";
 import { answer, readSpec } from "./spec.ts";
 import { chatReply, chatTexts, imagesReply, messagesTexts, type StreamTexts } from "./upstream-texts.ts";
 
@@ -10,7 +12,7 @@ import { chatReply, chatTexts, imagesReply, messagesTexts, type StreamTexts } fr
  * is the thing in front of it. Whole answers are fixed; streams are paced, which their first message asks for, and every
  * event says when it was sent. It speaks chat completions and messages, and takes forms that ask for pictures.
  * `GET /clock` tells its monotonic clock, so that a receiver in another process can read the stamps; `GET /served` how
- * many calls came, which is the truth that ledgers are held against.
+ * many calls came, which is the truth that ledgers are held against. Asked for the faulty model it fails in many ways.
  */
 interface Caller {
   /** Bytes of a request's beginning that are not yet whole. */
@@ -34,16 +36,27 @@ type CallerSocket = Socket<Caller>;
 
 /** Enough of a body to see whether it asks for a stream, and which. */
 const begunBytes = 512;
+const endBytes = 128;
+const attemptsHeldMax = 64 * 1024;
 const chatAnswer = httpReply("application/json", chatReply());
 const imagesAnswer = httpReply("application/json", imagesReply());
+
+interface UpstreamSpec {
+  readonly port: number;
+  readonly attemptsFile: string | null;
+}
 
 let served = 0;
 
 const wheel = new StreamWheel<CallerSocket>((socket) => emit(socket));
 
+/** Where each call's attempt is written down, a line each; null: nowhere. */
+const { port = 0, attemptsFile = null } = readSpec<Partial<UpstreamSpec> | null>() ?? {};
+let attempts = "";
+
 const server = Bun.listen<Caller>({
   hostname: "127.0.0.1",
-  port: readSpec<{ port: number } | null>()?.port ?? 0,
+  port,
   socket: {
     open: (socket) => {
       socket.data = { held: null, skip: 0, head: "", begun: "", unsent: null, stream: null };
@@ -80,7 +93,7 @@ function receive(socket: CallerSocket, piece: Buffer): void {
     caller.held = Buffer.from(bytes);
     return;
   }
-  const begun = bytes.toString("latin1", end + 4, end + 4 + begunBytes);
+  const begun = begunOf(bytes, end + 4);
   if (here >= length) {
     respond(socket, head, begun);
     return;
@@ -90,18 +103,40 @@ function receive(socket: CallerSocket, piece: Buffer): void {
   caller.skip = length - here;
 }
 
+/** The beginning, and the end where that is here too: what is asked for may stand in either. */
+function begunOf(bytes: Buffer, from: number): string {
+  const to = from + begunBytes;
+  return bytes.toString("latin1", from, to) + bytes.toString("latin1", Math.max(to, bytes.length - endBytes));
+}
+
 function respond(socket: CallerSocket, head: string, body: string): void {
   if (head.startsWith("GET /clock")) send(socket, httpReply("text/plain", String(performance.now())));
-  else if (head.startsWith("GET /served")) send(socket, httpReply("text/plain", String(served)));
-  else serve(socket, head, body);
+  else if (head.startsWith("GET /served")) {
+    keepAttempts();
+    send(socket, httpReply("text/plain", String(served)));
+  } else serve(socket, head, body);
 }
 
 function serve(socket: CallerSocket, head: string, body: string): void {
   served++;
-  if (head.startsWith(`POST ${paths.edit}`)) send(socket, imagesAnswer);
+  note(head);
+  const fault = body.includes(faultyUpstreamModel) ? nextFault(chatTexts.begin(stampNow())) : null;
+  if (fault !== null) fault(socket);
+  else if (head.startsWith(`POST ${paths.edit}`)) send(socket, imagesAnswer);
   else if (body.includes("gap_ms=")) beginStream(socket, head, body);
   else if (body.includes("delay_ms=")) setTimeout(() => send(socket, chatAnswer), numberIn(body, "delay_ms"));
   else send(socket, chatAnswer);
+}
+
+function note(head: string): void {
+  if (attemptsFile === null) return;
+  attempts += `${/\r\nx-attempt-id: *(\S+)/i.exec(head)?.[1] ?? "unnamed"}\n`;
+  if (attempts.length > attemptsHeldMax) keepAttempts();
+}
+
+function keepAttempts(): void {
+  if (attemptsFile !== null) appendFileSync(attemptsFile, attempts);
+  attempts = "";
 }
 
 function beginStream(socket: CallerSocket, head: string, body: string): void {
