@@ -2,15 +2,15 @@ import type { AnswerOf, UsageSeries } from "@sluice/contract";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { formatShare } from "../../client/format.ts";
 import type { Problem } from "../../client/problem.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Count, Money, Nothing, Percentile } from "../../components/figures.tsx";
+import { Count, Money, Percentile } from "../../components/figures.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useUrlSearch } from "../../routes/search.ts";
 import { type Dimension, dimensionWords } from "./dimensions.ts";
+import { Rate, Share } from "./line-figures.tsx";
 import { attemptErrorRateOf, errorRateOf, latencyOf, lineName } from "./measures.ts";
 
 type Line = UsageSeries["series"][number];
@@ -118,21 +118,4 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
 /** The rest stands last, whatever the order: it is no line of its own. */
 function apart(figure: (line: Line) => number | null): (line: Line) => number | null {
   return (line) => (line.id === "" ? null : figure(line));
-}
-
-function Rate({ rate }: { readonly rate: number | null }) {
-  return rate === null ? <Nothing /> : formatShare(rate);
-}
-
-function Share({ of, whole }: { readonly of: number; readonly whole: number }) {
-  if (whole === 0) return <Nothing word={t("overview.lines.noSpend")} />;
-  const share = Math.min(1, of / whole);
-  return (
-    <span className="share">
-      <span className="share-track" aria-hidden="true">
-        <span className="share-bar" style={{ width: `${share * 100}%` }} />
-      </span>
-      <span className="share-figure">{formatShare(share)}</span>
-    </span>
-  );
 }

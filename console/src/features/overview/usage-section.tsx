@@ -1,4 +1,5 @@
 import { Box, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
+import { lazy, Suspense } from "react";
 import { Chart } from "../../components/chart.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
@@ -10,6 +11,9 @@ import { chartOf, isMeasure, isTimed, type Measure, measures, measureWords, type
 import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
+// Few ask for it, and nobody at first.
+const PeopleSection = lazy(async () => ({ default: (await import("./people-section.tsx")).PeopleSection }));
+
 const chartHeight = 280;
 const shown = measures.map((value) => ({ value, label: measureWords[value] }));
 const minuteMs = 60_000;
@@ -17,13 +21,15 @@ const dayMs = 1_440 * minuteMs;
 
 /** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
 export function UsageSection() {
-  const { all } = useWorkspace();
+  const { all, may } = useWorkspace();
+  // What each person spends is for those who manage people.
+  const ways = dimensions.filter((each) => (all || each !== "workspace") && (each !== "person" || may("admin")));
   const [askedMeasure, setMeasure] = useUrlText("show", "spend");
   const [askedBy, setBy] = useUrlText("by", "model");
   const [askedPercentile, setPercentile] = useUrlText("percentile", "p50");
   const measure = isMeasure(askedMeasure) ? askedMeasure : "spend";
   const percentile = askedPercentile === "p95" ? "p95" : "p50";
-  const by = isDimension(askedBy) && (all || askedBy !== "workspace") ? askedBy : "model";
+  const by = isDimension(askedBy) && ways.includes(askedBy) ? askedBy : "model";
   const usage = useUsage(by);
   const ofAttempts = by === "provider";
   const what = t("overview.usage.what", {
@@ -49,9 +55,7 @@ export function UsageSection() {
               aria-label={t("overview.usage.groupBy")}
               size="xs"
               w={140}
-              data={dimensions
-                .filter((each) => all || each !== "workspace")
-                .map((value) => ({ value, label: t("overview.lines.title", { by: value }) }))}
+              data={ways.map((value) => ({ value, label: t("overview.lines.title", { by: value }) }))}
               value={by}
               onChange={(value) => setBy(value ?? "model")}
               allowDeselect={false}
@@ -78,7 +82,16 @@ export function UsageSection() {
           <Skeleton height={chartHeight} />
         )}
       </Section>
-      <TopLines usage={usage} by={by} />
+      {by === "person" ? (
+        usage.data !== undefined &&
+        usage.data.totals.attempts > 0 && (
+          <Suspense fallback={<Skeleton height={chartHeight} />}>
+            <PeopleSection whole={usage.data.totals.cost_usd} />
+          </Suspense>
+        )
+      ) : (
+        <TopLines usage={usage} by={by} />
+      )}
     </>
   );
 }

@@ -34,6 +34,22 @@ export const overview = {
     rest: "Others",
     nobody: "No person",
   },
+  people: {
+    title: "All people",
+    help: "Everybody who called in this period, by whole hours. Open a row to view their requests.",
+    search: "Search people",
+    searchExample: "Name or email",
+    order: {
+      title: "Order",
+      cost: "Highest spend first",
+      requests: "Most requests first",
+      tokens: "Most tokens first",
+      name: "By email",
+    },
+    save: "Export CSV",
+    none: "Nobody matches",
+    noneHelp: "Change the search or the period.",
+  },
   steps: {
     viewer:
       "You are a viewer: you see keys, usage, requests and limits. To create keys, ask an admin of the workspace to make you a member.",

@@ -37,6 +37,22 @@ export const overview: Translation<typeof english> = {
     rest: "其他",
     nobody: "不属于个人",
   },
+  people: {
+    title: "所有人员",
+    help: "在此时段内有调用的所有人员，按整小时统计。打开一行可查看其请求。",
+    search: "搜索人员",
+    searchExample: "姓名或邮箱",
+    order: {
+      title: "排序",
+      cost: "花费从高到低",
+      requests: "请求数从高到低",
+      tokens: "token 数从高到低",
+      name: "按邮箱",
+    },
+    save: "导出 CSV",
+    none: "没有匹配的人员",
+    noneHelp: "请更改搜索内容或时段。",
+  },
   steps: {
     viewer: "你是查看者，可以查看密钥、用量、请求和限额。如需创建密钥，请联系工作区管理员将你设为成员。",
     ownKey: "创建你的 API 密钥",
