@@ -24,8 +24,8 @@ const queries = [
   ),
 ];
 
-/** Only where there is Redis, or workers. */
-const elsewhere = /^sluice_(?:redis|workers)/;
+/** Only where there is Redis, or workers, or TLS. */
+const elsewhere = /^sluice_(?:redis|workers|tls)/;
 
 let gateway: StartedGateway;
 let exposed: ReadonlySet<string>;

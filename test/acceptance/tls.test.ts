@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +60,16 @@ function shown(maxVersion: "TLSv1.3" | "TLSv1.1" = "TLSv1.3"): Promise<Shown> {
   });
 }
 
+/** What the metrics say of the end of the certificate that is shown, in Unix milliseconds. */
+async function endTold(): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`, { tls: { rejectUnauthorized: false } })).text();
+  return Number(/^sluice_tls_certificate_expires_timestamp_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
+}
+
+function endOf(name: string): number {
+  return Date.parse(new X509Certificate(readFileSync(certificateOf(name))).validTo);
+}
+
 function call(options: Parameters<typeof chatBody>[0], ca: string | undefined): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -71,6 +82,7 @@ function call(options: Parameters<typeof chatBody>[0], ca: string | undefined): 
 test("calls come over TLS, with the certificate of the files and nothing older than TLS 1.2", async () => {
   expect(await shown()).toEqual({ name: "gateway.example", version: "TLSv1.3" });
   expect((await call({}, readFileSync(files.certificate, "utf8"))).status).toBe(200);
+  expect(await endTold()).toBe(endOf("gateway.example"));
   expect(shown("TLSv1.1")).rejects.toThrow();
   expect(fetch(gateway.url.replace("https", "http"))).rejects.toThrow();
 });
@@ -93,6 +105,7 @@ test("another pair is shown without a restart, and the streams of before end as 
   expect(await begun.text()).toEndWith("data: [DONE]\n\n");
   for (let again = 0; again < 12; again++) expect((await shown()).name).toBe("upstream.example");
   expect((await call({}, undefined)).status).toBe(200);
+  expect(await endTold()).toBe(endOf("upstream.example"));
 });
 
 test("and another soon after, at a signal too; what cannot be used changes nothing", async () => {

@@ -1,10 +1,11 @@
-import type { ApiServer, ServerCertificate } from "#api/index.ts";
+import type { ApiServer } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Setup } from "#identity/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import type { JournalDirectory, KeptExplainer } from "#storage/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Certificate } from "./certificate.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 
@@ -26,7 +27,7 @@ export interface Gateway {
   /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
   leavePlace(signal: AbortSignal): Promise<void>;
   /** New connections are shown this one. */
-  renewCertificate(certificate: ServerCertificate): Promise<void>;
+  renewCertificate(certificate: Certificate): Promise<void>;
   /** The numbers of this process. */
   lastReport(): Promise<unknown>;
   /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
@@ -56,7 +57,7 @@ export interface GatewayOptions {
   /** Left out: it takes its place among the processes of the installation by itself. */
   readonly processes?: Processes;
   /** The ports speak TLS; left out: plain HTTP. */
-  readonly certificate?: ServerCertificate | null;
+  readonly certificate?: Certificate | null;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }

@@ -251,10 +251,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   asKey = createAsKey(apiDependencies);
   notices.start();
+  let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
     ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog },
     videos: media.videos,
     listeners: () => opened,
+    certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,
   });
   const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
@@ -279,7 +281,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let listeners: Listeners;
   try {
     const { idleSeconds } = options;
-    const certificate = options.certificate ?? null;
     const listening = { environment, certificate, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
     listeners = await openListenersInTurn(apiDependencies, listening, link);
   } catch (thrown) {
@@ -326,7 +327,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await depart({ listeners, clock, observer, timeoutMs: catalog.current.settings.drainTimeoutMs, signal });
     },
     lastReport: () => metrics.report(),
-    renewCertificate: listeners.renew,
+    renewCertificate: async (next) => {
+      await listeners.renew(next);
+      certificate = next;
+    },
     server: listeners.calls,
     consolePort: listeners.console.port,
     observer,

@@ -18,12 +18,14 @@ export interface Counted {
   readonly videos: Pick<VideoTasks, "lateMs" | "deliveryTries">;
   /** null: none is open yet. */
   readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
+  /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
+  readonly certificateEndsAt: (() => number) | null;
   readonly clock: Clock;
 }
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
-  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, listeners } = counted;
+  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, listeners, certificateEndsAt } = counted;
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
@@ -38,6 +40,9 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
       countOf(catalog.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
   });
+  if (certificateEndsAt !== null) {
+    metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
+  }
   metrics.counts({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,

@@ -60,6 +60,8 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_websockets_open: "WebSockets of /v1/responses that are open.",
   sluice_request_body_bytes: "Bytes of request bodies held in memory.",
   sluice_tasks_late_seconds: "How late video tasks that are due are looked at.",
+  sluice_tls_certificate_expires_timestamp_seconds:
+    "When the certificate ends that the ports show, in Unix seconds; only where they speak TLS.",
   sluice_otlp_spans_sent_total: "Spans that the telemetry collector took.",
   sluice_otlp_spans_lost_total:
     "Spans that the telemetry collector did not take, or that came faster than it takes them.",
@@ -79,6 +81,7 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_models_blocked: "max",
   sluice_models_served_unpriced: "max",
   sluice_catalog_version: "min",
+  sluice_tls_certificate_expires_timestamp_seconds: "min",
   sluice_tasks_late_seconds: "max",
   sluice_event_loop_delay_seconds: "max",
 };
