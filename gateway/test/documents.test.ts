@@ -7,6 +7,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import { parse as readYaml } from "yaml";
 import { ConfigInvalid } from "#config/index.ts";
 import { makeAdminTokenSecret } from "#identity/index.ts";
+import { prepare } from "../../site/prepare.mjs";
 import { documentPages, type Snippet, snippetsOf, textOfPage } from "../../test/acceptance/document-commands.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { kindCheck } from "../src/main/kind-check.ts";
@@ -197,6 +198,19 @@ function prose(page: string): string {
     .replaceAll(/^ *```[\s\S]*?^ *```$/gm, "")
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
 }
+
+test("the site has every page, and each link of it leads somewhere", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
+  try {
+    prepare(folder);
+    expect(readFileSync(join(folder, "index.md"), "utf8")).toContain("(./quickstart.md)");
+    expect(readFileSync(join(folder, "providers", "ark.md"), "utf8")).toContain(
+      "(../assets.md#volcengine-and-byteplus)",
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 const anchors = new Map<string, ReadonlySet<string>>();
 /** Of the headings, as GitHub makes them. */

@@ -1,0 +1,57 @@
+// Makes the pages of the site of those of the repository: links lead to where the site has things, and what is no page is one of its files.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { pages, root } from "./pages.mjs";
+
+/** Writes everything anew into `folder`. Throws with every link that leads nowhere, and with pages that are in no group. */
+export function prepare(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const problems = [];
+  for (const name of readdirSync(join(root, "docs"), { recursive: true })) {
+    const path = posix.join("docs", name.replaceAll("\\", "/"));
+    if (path.endsWith(".md") && !pages.has(path)) problems.push(`${path}: is in no group of site/pages.mjs`);
+  }
+  for (const [path, { place }] of pages) {
+    const told = (problem) => problems.push(`${path}: ${problem}`);
+    write(join(folder, place), pageOf(path, place, { folder, told }));
+  }
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+function pageOf(path, place, { folder, told }) {
+  const text = readFileSync(join(root, path), "utf8");
+  // What stands between fences is shown as it is.
+  const parts = text.split(/(^ *```[\s\S]*?^ *```$)/m);
+  return parts.map((part, index) => (index % 2 === 1 ? part : linked(part))).join("");
+
+  function linked(part) {
+    return part.replaceAll(/^ *<!--[\s\S]*?-->\n/gm, "").replaceAll(/\]\(([^()\s]+)\)/g, (whole, target) => {
+      if (/^(?:[a-z]+:|#)/.test(target)) return whole;
+      const [file, anchor] = target.split("#");
+      const found = posix.normalize(posix.join(posix.dirname(path), file));
+      const page = pages.get(found);
+      if (page !== undefined) {
+        const way = posix.relative(posix.dirname(place), page.place);
+        return `](${way.startsWith(".") ? way : `./${way}`}${anchor === undefined ? "" : `#${anchor}`})`;
+      }
+      return `](${fileOf(found, target)})`;
+    });
+  }
+
+  function fileOf(found, target) {
+    const source = join(root, found);
+    if (found.startsWith("..") || !existsSync(source) || !statSync(source).isFile()) {
+      told(`${target} leads nowhere`);
+      return target;
+    }
+    const name = /\.\w+$/.test(found) ? found : `${found}.txt`;
+    write(join(folder, "public", "files", name), null, source);
+    return `/files/${name}`;
+  }
+}
+
+function write(target, text, source) {
+  mkdirSync(dirname(target), { recursive: true });
+  if (text === null) cpSync(source, target);
+  else writeFileSync(target, text);
+}
