@@ -118,7 +118,8 @@ export async function claimsOf(
   if (complete || metadata.userinfo_endpoint === undefined || accessToken === undefined) return claims;
   const info = await askUserInfo(issuer, metadata.userinfo_endpoint, accessToken);
   // §5.3.2: an answer about somebody else must not be used.
-  if (info["sub"] !== claims.sub) throw refused("the user info does not fit");
+  if (info["sub"] !== claims.sub)
+    throw refused("the user info is about somebody else than the ID token (another `sub`)");
   // Whether an address is verified is said where the address is.
   const { email, email_verified } = claims.email === undefined ? info : claims;
   return claimsSchema.parse({ ...info, ...claims, email, email_verified });
@@ -128,7 +129,8 @@ async function askUserInfo({ documents }: AskedIssuer, url: string, accessToken:
   const headers = { authorization: `Bearer ${accessToken}` };
   const { status, json } = await documents.ask({ method: "GET", url, headers });
   const info = z.looseObject({ sub: z.string() }).safeParse(json);
-  if (status !== 200 || !info.success) throw refused("the user info does not fit");
+  if (status !== 200) throw refused(`the user info was not given (status ${status})`);
+  if (!info.success) throw refused("the user info does not say whom it is about: it is JSON and has `sub`, a text");
   return info.data;
 }
 

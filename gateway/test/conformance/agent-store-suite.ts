@@ -52,6 +52,21 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(await ground.agents.poll("one")).toBe("pending");
   });
 
+  test("a clock that is set back holds up no device, and one that is set forward lets none in late", async () => {
+    await using ground = await make();
+    await addDevice(ground, "one");
+    expect(await ground.agents.poll("one")).toBe("pending");
+    ground.clock.jump(-3_600_000);
+    expect(await ground.agents.poll("one")).toBe("pending");
+    expect(await ground.agents.poll("one")).toBe("too_soon");
+    await ground.agents.approve("user one", { userId: await member(ground), workspaceId: ground.acme }, by);
+    expect(await ground.agents.poll("one")).toMatchObject({ generation: 1 });
+    expect(await ground.agents.poll("one")).toBe("unknown");
+    await addDevice(ground, "two");
+    ground.clock.jump(3_600_000);
+    expect(await ground.agents.poll("two")).toBe("unknown");
+  });
+
   test("of several who confirm or deny a code at the same moment one does, and the device is that one's", async () => {
     await using ground = await make();
     const people = [await member(ground, "one"), await member(ground, "two")];
@@ -143,6 +158,22 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     expect(await agents.refresh(sessionId, 2)).toBeNull();
     expect(await agents.refresh(sessionId, 3)).toBeNull();
     expect(await controlStore.find(sessionDigest(sessionId))).toBeNull();
+  });
+
+  test("a clock that is set back ends no sign-in, and gives a refresh token no second use", async () => {
+    await using ground = await make();
+    const { agents, clock } = ground;
+    const { sessionId } = await signedIn(ground, await member(ground), "one");
+    clock.advance(bounds.accessTokenMs);
+    expect((await agents.refresh(sessionId, 1))?.generation).toBe(2);
+    clock.jump(-bounds.accessTokenMs);
+    // Whoever comes with the one before: a thief, as far as anybody can say.
+    expect(await agents.refresh(sessionId, 1)).toBeNull();
+    expect(await agents.refresh(sessionId, 2)).toBeNull();
+    const other = await signedIn(ground, await member(ground, "other"), "two");
+    clock.jump(-bounds.accessTokenMs);
+    expect((await agents.refresh(other.sessionId, 1))?.generation).toBe(2);
+    expect((await agents.refresh(other.sessionId, 1))?.generation).toBe(2);
   });
 
   test("a sign-in ends unused after its idle time, and in all after its total, however often it is used", async () => {

@@ -48,7 +48,16 @@ async function open(more: Partial<OidcAccount> = {}) {
   );
   const moved = { ms: 0 };
   // Sign-in goes by the time of day, since its library does; what is looked at here is when issuers are asked.
-  const clock = { ...systemClock, now: () => systemClock.now() + moved.ms };
+  const waits = { open: 0 };
+  const after = (ms: number, act: () => void) => {
+    waits.open++;
+    const cancel = systemClock.after(ms, act);
+    return () => {
+      waits.open--;
+      cancel();
+    };
+  };
+  const clock = { ...systemClock, now: () => systemClock.now() + moved.ms, after };
   const vault = openVault({ masterKey: null, dataDir: directory });
   const stored = { database, clock, ids: createIds(clock), vault };
   const rights = createRightsStore(stored);
@@ -65,7 +74,7 @@ async function open(more: Partial<OidcAccount> = {}) {
     openTries: createMemoryTries(clock),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   });
-  return { ...ground, issuer, rights, people, agents, agentSignIn, recheck, acme: acme.id, moved };
+  return { ...ground, issuer, rights, people, agents, agentSignIn, recheck, acme: acme.id, moved, waits };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -177,6 +186,20 @@ test("an agent's refresh asks the issuer at most so often, and its groups of the
   issuer.answers = { claims: { groups: [] } };
   expect(await refresh()).toBe(false);
   expect(await held(opened)).toEqual({ administrator: false, places: [] });
+});
+
+test("a clock that is set back delays no look at an issuer, and whoever answers in time leaves no wait behind", async () => {
+  const opened = await open({ recheckMinutes: 15 });
+  const { issuer, moved, waits } = opened;
+  const { refresh } = await withAgent(opened);
+  moved.ms -= 60 * minute;
+  expect(await refresh()).toBe(true);
+  expect(await refresh()).toBe(true);
+  expect([issuer.exchanges.length, waits.open]).toEqual([1, 0]);
+  moved.ms += 16 * minute;
+  issuer.answers = { refresh: { status: 400, json: { error: "invalid_grant" } } };
+  expect(await refresh()).toBe(false);
+  expect(waits.open).toBe(0);
 });
 
 test("of several agents that refresh at once the issuer is asked by one", async () => {

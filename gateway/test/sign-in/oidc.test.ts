@@ -222,6 +222,22 @@ test("the address may stand in the user info, if that is about the same subject"
   expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
 });
 
+test("a user info that cannot be used is told to the operator: what it is, and what it lacks", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const claims = { email: undefined, email_verified: undefined };
+  for (const [userInfo, words] of [
+    [{ email: alice.email }, "does not say whom it is about: it is JSON and has `sub`"],
+    [{ sub: 7, email: alice.email }, "does not say whom it is about: it is JSON and has `sub`"],
+    [{ sub: "somebody else", email: alice.email }, "is about somebody else than the ID token (another `sub`)"],
+  ] as const) {
+    issuer.answers = { claims, userInfo };
+    expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+    const told = ground.logged.filter(({ message }) => message === "Single sign-on failed.");
+    expect(told.at(-1)?.fields).toMatchObject({ account: "corp", problem: expect.stringContaining(words) });
+  }
+});
+
 test("nobody comes back who did not set out, nor twice, nor too late, nor from another issuer", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);

@@ -34,14 +34,15 @@ export class IssuerRecheck {
     if (patience === null) return;
     const name = `${userId} ${account}`;
     const now = this.#options.clock.now();
-    const isDue = now - Math.max(asked.saidAt, asked.askedAt) >= patience.recheckMs;
+    // Times that lie ahead are those of a clock that was set back: nobody waits until it is there again.
+    const isDue = Math.abs(now - Math.max(asked.saidAt, asked.askedAt)) >= patience.recheckMs;
     if (isDue && !this.#asking.has(name) && this.#asking.size < bounds.issuerRechecksMax) {
       const asking = this.#ask(userId, account, asked).finally(() => this.#asking.delete(name));
       this.#asking.set(name, asking);
     }
     const asking = this.#asking.get(name);
     // An answer that comes later still counts: the token it brings has taken the place of the one there was.
-    if (asking !== undefined) await Promise.race([asking, this.#patience()]);
+    if (asking !== undefined) await this.#within(asking);
     const [latest] = (await this.#options.rights.issuersToAsk(userId)).filter(({ source }) => source === asked.source);
     if (latest === undefined || now - latest.saidAt <= patience.graceMs || latest.saidAt >= latest.askedAt) return;
     throw new Failure("upstream_error", "The issuer of your single sign-on does not answer. Try again later.", {
@@ -75,7 +76,14 @@ export class IssuerRecheck {
     }
   }
 
-  #patience(): Promise<void> {
-    return new Promise((resolve) => void this.#options.clock.after(bounds.issuerRecheckMs, resolve));
+  /** Resolves with it, or when it has taken too long. */
+  async #within(asking: Promise<void>): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(bounds.issuerRecheckMs, late.resolve);
+    try {
+      await Promise.race([asking, late.promise]);
+    } finally {
+      cancel();
+    }
   }
 }

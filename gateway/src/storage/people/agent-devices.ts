@@ -102,12 +102,13 @@ export async function pollDevice(options: PeopleContext, deviceDigest: string): 
     .executeTakeFirst();
   if (row === undefined || Number(row.expires_at) <= now) return "unknown";
   if (row.state === "approved") return await beginSession(options, deviceDigest);
-  // Of two polls at once one writes; the other finds that it comes too soon.
+  // Of two polls at once one writes; the other finds that it comes too soon. A poll that lies ahead was before the clock was set back.
+  const last = now - bounds.devicePollMs + bounds.devicePollEarlyMs;
   const { numUpdatedRows } = await kysely
     .updateTable("agent_devices")
     .set({ polled_at: now })
     .where("device_digest", "=", deviceDigest)
-    .where("polled_at", "<=", now - bounds.devicePollMs + bounds.devicePollEarlyMs)
+    .where((eb) => eb.or([eb("polled_at", "<=", last), eb("polled_at", ">", now + bounds.devicePollMs)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return "too_soon";
   if (row.state !== "denied") return "pending";
