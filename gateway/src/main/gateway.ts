@@ -132,6 +132,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const feed = createChangeFeed({ database, clock, observer, broadcast });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
+    reports.forget();
     if (change.kind === "catalog") {
       void catalog.refresh().then(prepareDemo);
       void useOidc({ signIn, controlStore, rights: control.rights, observer });

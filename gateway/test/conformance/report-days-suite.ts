@@ -31,10 +31,14 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         refused: false,
       }));
       await take(ground, kept, { insert: handed });
+      let earlier: Question | null = null;
       await fc.assert(
         fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 6 }), questionOf, async (steps, question) => {
           for (const step of steps) await take(ground, kept, step);
           await ask(ground, [...kept.values()], question);
+          // What was asked before may be answered from what is kept of its days: as right as anew, whatever has come since.
+          await again(ground, [...kept.values()], earlier);
+          earlier = question;
         }),
         { numRuns: 40 },
       );
@@ -52,6 +56,42 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           .where("person_id", "=", "*")
           .execute();
         expect(several.length).toBeGreaterThan(0);
+      }
+    });
+
+    test("what is kept of a day ends with the first change of it: late entries, folds, sums", async () => {
+      const questions = (["key", "model", "none"] as const).flatMap((by) =>
+        [day, hour].map((stepMs) => ({
+          ...{ workspaceId: null, by, stepMs },
+          ...{ from: newYear + 7 * hour, to: newYear + (days - 1) * day + 5 * hour },
+        })),
+      );
+      const allAreRight = async () => {
+        for (const question of questions) {
+          const expected = matching([...kept.values()], question);
+          // Once as it is found, once from what that left.
+          for (let turn = 0; turn < 2; turn++) {
+            const { totals, lines } = await ground.reports.usage(question);
+            expectFigures(totals, expected);
+            expect(lines.reduce((sum, line) => sum + line.totals.attempts, 0)).toBe(totals.attempts);
+            const inSteps = lines.flatMap(({ points }) => points.map(({ figures }) => figures.attempts));
+            expect(inSteps.reduce((sum, attempts) => sum + attempts, 0)).toBe(totals.attempts);
+          }
+        }
+      };
+      // One that is read as a whole, and one that the time cuts.
+      const moments = [newYear + day + 3 * hour, newYear + 9 * hour];
+      const made = (n: number, at: number) => ({ insert: [{ n, at, model: n % 3, key: n % 7, refused: false }] });
+      for (const at of moments) await take(ground, kept, made(8_000, at));
+      await sumAll(ground);
+      await allAreRight();
+      for (const [n, at] of moments.entries()) {
+        await take(ground, kept, made(8_001 + n, at));
+        await allAreRight();
+        await foldAll(ground);
+        await allAreRight();
+        await sumAll(ground);
+        await allAreRight();
       }
     });
 
@@ -200,7 +240,8 @@ async function take({ ledgerStore }: ReportGround, kept: Map<string, LedgerEntry
   for (const entry of entries) if (!kept.has(entry.attemptId)) kept.set(entry.attemptId, entry);
 }
 
-async function ask({ reports, database }: ReportGround, entries: readonly LedgerEntry[], asked: Question) {
+/** A question as it is asked, and what it is about. */
+function narrowed(asked: Question, entries: readonly LedgerEntry[]) {
   const [from, to] = [Math.min(asked.from, asked.to), Math.max(asked.from, asked.to) + 1];
   const given = Object.entries({ ...asked, from, to }).filter(([, value]) => value !== undefined);
   const filter = Object.fromEntries(given) as unknown as UsageFilter;
@@ -211,6 +252,11 @@ async function ask({ reports, database }: ReportGround, entries: readonly Ledger
       (filter.groupId === undefined || entry.groupId === filter.groupId) &&
       (filter.keyId === undefined || entry.keyId === filter.keyId),
   );
+  return { from, to, filter, span, inTime };
+}
+
+async function ask({ reports, database }: ReportGround, entries: readonly LedgerEntry[], asked: Question) {
+  const { from, to, filter, span, inTime } = narrowed(asked, entries);
   const answers = async () => ({
     usage: await reports.usage(filter),
     models: (await reports.modelUsage(filter.model ?? null, from, to)).toSorted((a, b) => (a.model < b.model ? -1 : 1)),
@@ -245,6 +291,14 @@ async function ask({ reports, database }: ReportGround, entries: readonly Ledger
   const byHours = await answers();
   await touched(-1_000_000);
   expect(linesByName(byDays)).toEqual(linesByName(byHours));
+}
+
+async function again({ reports }: ReportGround, entries: readonly LedgerEntry[], asked: Question | null) {
+  if (asked === null) return;
+  const { filter, span, inTime } = narrowed(asked, entries);
+  const { totals, previous } = await reports.usage(filter);
+  expectFigures(totals, matching(inTime, { ...filter, ...span }));
+  expectFigures(previous, matching(inTime, { ...filter, from: span.from - (span.to - span.from), to: span.from }));
 }
 
 /** Of lines that cost the same any may come first. */

@@ -52,6 +52,17 @@ export const consoleBounds = {
   reportRowsMax: 5_000,
   /** PostgreSQL: what one question about all keys may take on the server, MiB. */
   reportWorkMemoryMb: 32,
+  /** What is kept of days that are over, bytes for each who answers; of the dearest in them how many, and how many others are looked up beside them. */
+  reportDaysBytesMax: 8 * 1024 * 1024,
+  reportDearestKept: 200,
+  reportContendersMax: 100,
+  /** An answer that took so long, a list so long, is given again for so many times as long as it took, so long at most; so many, of so many characters in all. */
+  reportKeptFromMs: 40,
+  reportListKeptFromMs: 100,
+  reportKeptTimes: 50,
+  reportKeptMsMax: 30_000,
+  reportsKeptMax: 200,
+  reportsKeptCharactersMax: 4 * 1024 * 1024,
   /** A copy of the whole database. */
   backupMs: 1_800_000,
   /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */

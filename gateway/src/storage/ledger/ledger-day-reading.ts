@@ -21,18 +21,37 @@ type RollupColumn =
 /** Runs of days that are read apart in one statement; each is a branch of it. */
 const runsMax = 4;
 
-/** The days of a time whose sums are right at this moment, as runs without a gap; of many runs the longest. */
-export async function readyDays(connection: Connection, { from, to }: TimeSpan): Promise<readonly TimeSpan[]> {
+/** A day that is known to have changed so often: as long as that number is the same, so are its hours. */
+export interface KnownDay {
+  readonly version: number;
+  /** Whether its sums are right at this moment. */
+  readonly isSummed: boolean;
+}
+
+/** The known days that a time touches, in order. */
+export async function knownDays(
+  connection: Connection,
+  { from, to }: TimeSpan,
+): Promise<ReadonlyMap<number, KnownDay>> {
   const rows = await connection
     .selectFrom("summed_days")
-    .select("day")
-    .whereRef("summed", "=", "touched")
-    .where("day", ">=", from)
-    .where("day", "<=", to - dayMs)
+    .select(["day", "touched", "summed"])
+    .where("day", ">", from - dayMs)
+    .where("day", "<", to)
     .orderBy("day")
     .execute();
+  return new Map(rows.map(({ day, touched, summed }) => [day, { version: touched, isSummed: touched === summed }]));
+}
+
+/** The days of a time whose sums are right at this moment, as runs without a gap; of many runs the longest. */
+export async function readyDays(connection: Connection, span: TimeSpan): Promise<readonly TimeSpan[]> {
+  return runsOf(await knownDays(connection, span), span);
+}
+
+export function runsOf(days: ReadonlyMap<number, KnownDay>, { from, to }: TimeSpan): readonly TimeSpan[] {
   const runs: { from: number; to: number }[] = [];
-  for (const { day } of rows) {
+  for (const [day, { isSummed }] of days) {
+    if (!isSummed || day < from || day > to - dayMs) continue;
     const last = runs.at(-1);
     if (last?.to === day) last.to += dayMs;
     else runs.push({ from: day, to: day + dayMs });
@@ -41,14 +60,25 @@ export async function readyDays(connection: Connection, { from, to }: TimeSpan):
   return longest.sort((a, b) => a.from - b.from);
 }
 
+/** Whether sums of days have these columns. */
+export function daysKnow(columns: Iterable<ScopeColumn>): boolean {
+  return grainFor(columns) !== null;
+}
+
 /** The grain with the fewest rows that knows these columns; null: only hours do. */
 function grainFor(columns: Iterable<ScopeColumn>): DayGrain | null {
   const needed = [...columns];
   return dayGrains.find(({ scope }) => needed.every((column) => scope.includes(column))) ?? null;
 }
 
+/** Of what is read: all of it, what is in known days alone, or all but that. */
+export type RowPart = "all" | "known" | "rest";
+
 export interface RollupAsk {
   readonly span: TimeSpan;
+  readonly part?: RowPart;
+  /** Hours of known days that are in none of the days below; only where parts are read. */
+  readonly hours?: readonly TimeSpan[];
   /** What `readyDays` found, in the same snapshot. */
   readonly days: readonly TimeSpan[];
   /** Columns of scope that are chosen or grouped by. */
@@ -66,26 +96,33 @@ export interface RollupAsk {
 export function rollupsWithin(
   connection: Connection,
   { name }: Pick<Flavour, "name">,
-  { span, days, needed, columns, choose = (rows) => rows }: RollupAsk,
+  { span, part = "all", hours = [], days, needed, columns, choose = (rows) => rows }: RollupAsk,
 ): Rollups {
   const grain = grainFor(needed);
   const runs = grain === null ? [] : days.flatMap((run) => cutToDays(run, span));
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
-  const hours = connection.selectFrom("usage_rollups");
-  if (grain === null || runs.length === 0) return within(hours, span);
-  const parts = gapsBetween(runs, span).map((gap) => within(hours, gap));
-  for (const run of runs) {
-    const summed = connection.selectFrom("usage_days as usage_rollups");
-    parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain.name)), run));
-    // What is not folded yet is in no day.
-    if (name === "postgres") {
-      parts.push(within(connection.selectFrom(sql<object>`usage_rollups_tail`.as("usage_rollups")), run));
+  const every = connection.selectFrom("usage_rollups");
+  // What is not folded yet is in no day.
+  const [folded, tail] = [sql<object>`only usage_rollups`, sql<object>`usage_rollups_tail`];
+  const alone = name === "postgres" ? connection.selectFrom(folded.as("usage_rollups")) : every;
+  const apart = part === "all" ? runs : [...runs, ...hours].sort((a, b) => a.from - b.from);
+  const parts = part === "known" ? [] : gapsBetween(apart, span).map((gap) => within(every, gap));
+  if (part !== "rest") {
+    for (const run of runs) {
+      const summed = connection.selectFrom("usage_days as usage_rollups");
+      parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain?.name)), run));
     }
   }
-  const [first, ...more] = parts.map((part) => part.select([...new Set(columns)]));
+  if (part === "known") parts.push(...hours.map((known) => within(alone, known)));
+  else if (name === "postgres") {
+    parts.push(...apart.map((known) => within(connection.selectFrom(tail.as("usage_rollups")), known)));
+  }
+  if (parts.length === 0) return within(every, { from: span.from, to: span.from });
+  if (runs.length === 0 && parts.length === 1) return parts[0] as Rollups;
+  const [first, ...more] = parts.map((rows) => rows.select([...new Set(columns)]));
   let all = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Tables["usage_rollups"]>;
-  for (const part of more) all = all.unionAll(part as never);
+  for (const rows of more) all = all.unionAll(rows as never);
   return connection.selectFrom(all.as("usage_rollups")) as unknown as Rollups;
 }
 

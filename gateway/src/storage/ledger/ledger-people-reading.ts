@@ -50,6 +50,11 @@ function withoutDays({ from, to }: TimeSpan, left: ReadonlySet<number>): readonl
   );
 }
 
+/** Whether sums of days have these columns and people. */
+export function peopleKnow(columns: Iterable<ScopeColumn>): boolean {
+  return [...columns].every((column) => grain.columns.has(column));
+}
+
 export interface PeopleAsk extends RollupAsk {
   /** As `peopleTimes` says. */
   readonly shared: boolean;
@@ -62,34 +67,33 @@ export interface PeopleAsk extends RollupAsk {
 export function peopleWithin(
   connection: Connection,
   { name }: Pick<Flavour, "name">,
-  { span, days, shared, needed, columns, choose = (rows) => rows }: PeopleAsk,
+  { span, part = "all", days, shared, needed, columns, choose = (rows) => rows }: PeopleAsk,
 ): Rollups {
-  const runs = [...needed].every((column) => grain.columns.has(column))
-    ? days.flatMap((run) => cutToDays(run, span))
-    : [];
+  const runs = peopleKnow(needed) ? days.flatMap((run) => cutToDays(run, span)) : [];
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
-  const parts = gapsBetween(runs, span).map((gap) =>
+  const hours = (gap: TimeSpan) =>
     within(connection.selectFrom("usage_rollups"), gap).where(
       sql<boolean>`person_id is distinct from ${sql.lit(severalPeople)}`,
-    ),
-  );
-  for (const run of runs) {
-    parts.push(
-      within(connection.selectFrom("usage_days as usage_rollups").where(sql`grain`, "=", sql.lit(grain.name)), run),
     );
+  const parts = part === "known" ? [] : gapsBetween(runs, span).map(hours);
+  for (const run of runs) {
+    const summed = connection.selectFrom("usage_days as usage_rollups");
+    if (part !== "rest") parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain.name)), run));
     // What is not folded yet is in no day.
-    if (name === "postgres") {
+    if (name === "postgres" && part !== "known") {
       parts.push(within(connection.selectFrom(sql<object>`usage_rollups_tail`.as("usage_rollups")), run));
     }
   }
-  if (shared) parts.push(within(connection.selectFrom(sharedEntries(connection, span).as("usage_rollups")), span));
+  if (shared && part !== "known")
+    parts.push(within(connection.selectFrom(sharedEntries(connection, span).as("usage_rollups")), span));
   const read = [...new Set(columns)].filter((column) => column !== "person_id");
-  const [first, ...more] = parts.map((part) =>
-    part.select(read).select(sql<string>`coalesce(person_id, '')`.as("person_id")),
+  if (parts.length === 0) parts.push(hours({ from: span.from, to: span.from }));
+  const [first, ...more] = parts.map((rows) =>
+    rows.select(read).select(sql<string>`coalesce(person_id, '')`.as("person_id")),
   );
   let all = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Row<"usage_rollups">>;
-  for (const part of more) all = all.unionAll(part as never);
+  for (const rows of more) all = all.unionAll(rows as never);
   return connection.selectFrom(all.as("usage_rollups")) as unknown as Rollups;
 }
 

@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
-import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { type KeptReports, keptAnswers } from "./kept-answers.ts";
 import { createReportStore } from "./report-store.ts";
 
 export interface ReportsOptions {
@@ -11,17 +12,20 @@ export interface ReportsOptions {
 }
 
 /** Reports on the database of an installation, on connections of their own. */
-export async function openReports({ place, clock, observer }: ReportsOptions): Promise<ReportStore> {
-  if (place.kind === "sqlite") return createReportStore({ databasePath: place.path, clock, observer });
+export async function openReports({ place, clock, observer }: ReportsOptions): Promise<KeptReports> {
+  if (place.kind === "sqlite") {
+    return keptAnswers(createReportStore({ databasePath: place.path, clock, observer }), clock);
+  }
   // The server ends what takes longer than a report may.
   const database = await openPlace(place, { isChecked: true, statementMs: bounds.reportMs });
   const { createPostgresReportStore } = await import("./postgres-report-store.ts");
   const reports = createPostgresReportStore({ database, observer });
-  return {
+  const closing = {
     ...reports,
     async close() {
       await reports.close();
       await database.close();
     },
   };
+  return keptAnswers(closing, clock);
 }

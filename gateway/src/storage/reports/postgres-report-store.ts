@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Observer, ReportStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
+import { KeptDays } from "./kept-days.ts";
 import { reportAnswers } from "./report-answers.ts";
 import { Deadline, late } from "./report-desk.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
@@ -17,6 +18,7 @@ export interface PostgresReportStoreOptions {
 /** Reports on a PostgreSQL database: the server does the work, so no thread is needed. */
 export function createPostgresReportStore({ database, observer }: PostgresReportStoreOptions): ReportStore {
   const price = priceReader(database.reading);
+  const kept = new KeptDays();
   let waiting = 0;
   let closed = false;
   const ask =
@@ -32,7 +34,7 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
       try {
         const { reading: connection, flavour } = database;
         return await reportAnswers[kind](
-          { connection, flavour, price, deadline: new Deadline(bounds.reportMs) },
+          { connection, flavour, price, deadline: new Deadline(bounds.reportMs), kept },
           ...asked,
         );
       } catch (thrown) {

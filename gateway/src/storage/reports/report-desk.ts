@@ -1,5 +1,6 @@
 import { bounds, Failure, type PriceVersion } from "#core/index.ts";
 import type { Connection, Flavour } from "../database/database.ts";
+import type { KeptDays } from "./kept-days.ts";
 
 /** What a question is answered from, and until when. */
 export interface ReportContext {
@@ -7,6 +8,8 @@ export interface ReportContext {
   readonly flavour: Pick<Flavour, "name">;
   readonly price: (versionId: string) => Promise<PriceVersion | null>;
   readonly deadline: Deadline;
+  /** What earlier questions of this connection found in days that are over. */
+  readonly kept: KeptDays;
 }
 
 /**

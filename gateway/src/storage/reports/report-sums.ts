@@ -10,7 +10,7 @@ import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { firstSliceMs, timeSlices } from "./report-slices.ts";
 
-/** Whole hours that cover a time, cut down to those that rollups can be of. */
+/** Whole hours that cover a time, cut down to the days that rollups can be of: a day is read by its own sums where all of it is asked for. */
 export async function coveredHours({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
   const { first, last } = await connection
     .selectFrom("usage_rollups")
@@ -24,8 +24,8 @@ export async function coveredHours({ connection }: ReportContext, { from, to }: 
     .executeTakeFirstOrThrow();
   if (first === null || last === null) return { from: 0, to: 0 };
   return {
-    from: Math.max(Math.floor(from / hourMs) * hourMs, first),
-    to: Math.min(Math.ceil(to / hourMs) * hourMs, last + hourMs),
+    from: Math.max(Math.floor(from / hourMs) * hourMs, Math.floor(first / dayMs) * dayMs),
+    to: Math.min(Math.ceil(to / hourMs) * hourMs, Math.floor(last / dayMs) * dayMs + dayMs),
   };
 }
 

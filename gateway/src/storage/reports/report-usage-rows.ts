@@ -4,11 +4,23 @@ import { sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
 import { countedEntries } from "../ledger/ledger-counted.ts";
-import { type Rollups, readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import {
+  cutToDays,
+  daysKnow,
+  gapsBetween,
+  type KnownDay,
+  knownDays,
+  type Rollups,
+  type RowPart,
+  rollupsWithin,
+  runsOf,
+  type TimeSpan,
+} from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
-import { peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
+import { peopleKnow, peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { histogramsUntil, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
+import type { KnownTime } from "./kept-days.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { everyHistogramColumn, shortSketch } from "./report-figures.ts";
 import { firstSliceMs } from "./report-slices.ts";
@@ -27,6 +39,12 @@ export interface UsageRows {
   readonly byHour: boolean;
   /** `column`: what rows are grouped by or picked by, besides the filter; `stepMs` null: not by time. */
   within(span: TimeSpan, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
+  /** The known days of a time, whole or in part, in order: what is there to be kept of what was read. */
+  known(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): readonly KnownTime[];
+  /** What is left of a time when these are read apart. */
+  rest(span: TimeSpan, known: readonly KnownTime[]): readonly (readonly [part: RowPart, span: TimeSpan])[];
+  /** What is asked, but for the time. */
+  readonly question: string;
   /** Whether rows of this time may have counts of versions before the sketches. */
   hasHistograms(span: TimeSpan): boolean;
   /** What a group of rows says of how long it took, as one text, and that text as a sketch. */
@@ -37,13 +55,14 @@ export interface UsageRows {
 }
 
 /** What rows are grouped or picked by. Of a row that is nobody's the person is empty. */
-type UsageColumn = ScopeColumn | "person_id";
+export type UsageColumn = ScopeColumn | "person_id";
 
 interface RowGroups {
   readonly column: UsageColumn | null;
   readonly stepMs: number | null;
   /** What is summed; all when left out. What nobody sums is not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
+  readonly part?: RowPart;
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -51,12 +70,12 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
   const answerable = filter.stepMs < hourMs && (await isReadable(context, filter, entries, entriesMax));
   if (answerable) return entries;
   const times = timesOf(filter, hourMs);
-  const days = await readyDays(context.connection, { from: times.before.from, to: times.span.to });
+  const whole = { from: times.before.from, to: times.span.to };
+  const known = await knownDays(context.connection, whole);
+  const days = runsOf(known, whole);
   const histograms = await histogramsUntil(context.connection);
-  const people = asksPeople(filter)
-    ? await peopleTimes(context.connection, days, { from: times.before.from, to: times.span.to })
-    : { days, shared: false };
-  return rollupRows(context, filter, { times, ...people, histograms });
+  const people = asksPeople(filter) ? await peopleTimes(context.connection, days, whole) : { days, shared: false };
+  return rollupRows(context, filter, { times, ...people, known, histograms });
 }
 
 function asksPeople({ by, personId }: UsageFilter): boolean {
@@ -66,6 +85,7 @@ function asksPeople({ by, personId }: UsageFilter): boolean {
 interface RollupTimes {
   readonly times: Pick<UsageRows, "span" | "before">;
   readonly days: readonly TimeSpan[];
+  readonly known: ReadonlyMap<number, KnownDay>;
   /** Whether there is an hour in which a key changed hands, and people are asked about. */
   readonly shared: boolean;
   readonly histograms: number | null;
@@ -74,20 +94,57 @@ interface RollupTimes {
 function rollupRows(
   context: ReportContext,
   filter: UsageFilter,
-  { times, days, shared, histograms }: RollupTimes,
+  { times, days, known, shared, histograms }: RollupTimes,
 ): UsageRows {
   const hasHistograms = ({ from }: TimeSpan) => histograms !== null && from <= histograms;
+  const needed = (column: UsageColumn | null) => [
+    ...filterColumns(filter),
+    ...(column === null || column === "person_id" ? [] : [column]),
+  ];
+  // Days have no counts of versions before the sketches, and no steps within them.
+  const daysOf = (span: TimeSpan, stepMs: number | null) =>
+    hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days;
+  const runsIn = (span: TimeSpan, { column, stepMs }: Pick<RowGroups, "column" | "stepMs">) => {
+    const isKnown = asksPeople(filter) ? peopleKnow(needed(column)) : daysKnow(needed(column));
+    return isKnown ? daysOf(span, stepMs).flatMap((run) => cutToDays(run, span)) : [];
+  };
+  // Of people the entries tell too, which retention takes; and of hours that early versions wrote, counts that are read beside.
+  const hoursIn = (span: TimeSpan, runs: readonly TimeSpan[]): readonly TimeSpan[] =>
+    asksPeople(filter) || hasHistograms(span)
+      ? []
+      : [...known.keys()]
+          .map((day) => ({ from: Math.max(day, span.from), to: Math.min(day + dayMs, span.to) }))
+          .filter(({ from, to }) => from < to && !runs.some((run) => run.from <= from && from < run.to));
   return {
     ...times,
+    question: questionOf(filter),
+    known(span, by) {
+      // Whose a key is changes without a change of its hours.
+      if (filter.seenPerson !== undefined && (by.column === "key_id" || filter.keyId !== undefined)) return [];
+      const runs = runsIn(span, by);
+      const days = runs.flatMap(({ from, to }) =>
+        Array.from({ length: (to - from) / dayMs }, (_, n) => ({ from: from + n * dayMs, to: from + (n + 1) * dayMs })),
+      );
+      return [...days, ...hoursIn(span, runs)]
+        .sort((a, b) => a.from - b.from)
+        .map((time) => ({ ...time, version: known.get(time.from - (time.from % dayMs))?.version ?? 0 }));
+    },
+    rest(span, read) {
+      if (read.length === 0) return [["all", span]];
+      // One statement more costs PostgreSQL a plan, and it alone has sums that are in no day yet.
+      if (context.flavour.name === "postgres") return [["rest", span]];
+      return gapsBetween(read, span).map((gap) => ["rest", gap] as const);
+    },
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, 24 * hourMs),
     byHour: true,
-    within(span, { column, stepMs, summed }) {
+    within(span, { column, stepMs, summed, part = "all" }) {
       const ask = {
         span,
-        // Days have no counts of versions before the sketches, and no steps within them.
-        days: hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days,
-        needed: [...filterColumns(filter), ...(column === null || column === "person_id" ? [] : [column])],
+        part,
+        days: daysOf(span, stepMs),
+        hours: part === "all" ? [] : joinedTimes(hoursIn(span, runsIn(span, { column, stepMs }))),
+        needed: needed(column),
         columns: [
           "hour" as const,
           ...(column === null ? [] : [column]),
@@ -110,6 +167,9 @@ function rollupRows(
 function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
   return {
     ...timesOf(filter, filter.stepMs),
+    question: questionOf(filter),
+    known: () => [],
+    rest: (span) => [["all", span]],
     stepMs: filter.stepMs,
     firstSliceMs: firstSliceMs(context, hourMs / 12),
     byHour: false,
@@ -141,6 +201,22 @@ function sketchOfText(ms: string): string {
 function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "span" | "before"> {
   const span = { from: Math.floor(from / grainMs) * grainMs, to: Math.ceil(to / grainMs) * grainMs };
   return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
+}
+
+/** The same time in as few pieces as there are. */
+export function joinedTimes(times: readonly TimeSpan[]): readonly TimeSpan[] {
+  const joined: { from: number; to: number }[] = [];
+  for (const { from, to } of times) {
+    const last = joined.at(-1);
+    if (last?.to === from) last.to = to;
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+function questionOf({ workspaceId, groupId, keyId, personId, seenPerson, model, provider }: UsageFilter): string {
+  const words = [workspaceId, groupId, keyId, personId, seenPerson, model, provider];
+  return JSON.stringify(words.map((word) => word ?? null));
 }
 
 function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFilter): readonly ScopeColumn[] {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { UsageFilter, UsageReading } from "#ports/index.ts";
 import { openReportGround, type ReportGround } from "../../../test/conformance/report-ground.ts";
 import { newYear } from "../../../test/conformance/store-ground.ts";
+import { KeptDays } from "./kept-days.ts";
 import { Deadline } from "./report-desk.ts";
 import { usageReading } from "./report-usage.ts";
 
@@ -26,7 +27,13 @@ afterAll(() => ground[Symbol.asyncDispose]());
 
 function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReading> {
   const { kysely: connection, flavour } = ground.database;
-  const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000) };
+  const context = {
+    connection,
+    flavour,
+    price: async () => null,
+    deadline: new Deadline(60_000),
+    kept: new KeptDays(),
+  };
   return usageReading(context, filter, entriesMax);
 }
 

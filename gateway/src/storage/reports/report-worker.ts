@@ -4,6 +4,7 @@ import { serveOrders } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { priceReader } from "../database/price-rows.ts";
+import { KeptDays } from "./kept-days.ts";
 import { reportAnswers } from "./report-answers.ts";
 import { copyDatabase } from "./report-copy.ts";
 import { Deadline, type ReportContext } from "./report-desk.ts";
@@ -16,6 +17,7 @@ import type { ReportOrder, ReportReply } from "./report-messages.ts";
 const answers = { ...reportAnswers, copy: copyDatabase };
 
 let database: Database | null = null;
+const kept = new KeptDays();
 
 serveOrders({
   async work({ kind, ask, ms }: ReportOrder): Promise<ReportReply> {
@@ -26,6 +28,7 @@ serveOrders({
         flavour: database.flavour,
         price: priceReader(database.kysely),
         deadline: new Deadline(ms),
+        kept,
       };
       const answer = answers[kind] as (context: ReportContext, ...ask: readonly unknown[]) => Promise<unknown>;
       return { type: "answer", json: JSON.stringify(await answer(context, ...ask)) };

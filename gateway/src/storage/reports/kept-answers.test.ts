@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { ReportStore, RequestFilter } from "#ports/index.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { keptAnswers } from "./kept-answers.ts";
+
+/** Reports whose every answer costs `costMs`, and is the number of the question. */
+function opened(costMs: { ms: number }) {
+  const clock = new FakeClock();
+  let read = 0;
+  const answer = async () => {
+    clock.advance(costMs.ms);
+    read += 1;
+    return { read } as never;
+  };
+  const store = { usage: answer, requests: answer, keys: answer, spending: answer } as unknown as ReportStore;
+  return { clock, reports: keptAnswers(store, clock), reads: () => read };
+}
+
+const month = { workspaceId: "ws_1", from: 0, to: 100, stepMs: 1, by: "key" } as const;
+const dear = { ms: 100 };
+
+test("an answer that was dear twice is given again for so many times as long as it took, and then read anew", async () => {
+  const { clock, reports, reads } = opened(dear);
+  const ask = async () => await reports.usage(month);
+  await ask();
+  expect(reads()).toBe(1);
+  const second = await ask();
+  expect(reads()).toBe(2);
+  clock.advance(dear.ms * bounds.reportKeptTimes - 1);
+  expect(await ask()).toEqual(second);
+  clock.advance(1);
+  await ask();
+  expect(reads()).toBe(3);
+});
+
+test("nothing is kept for longer than its bound, and what was cheap once is read each time", async () => {
+  const cost = { ms: 4_000 };
+  const { clock, reports, reads } = opened(cost);
+  for (let n = 0; n < 2; n++) await reports.usage(month);
+  clock.advance(bounds.reportKeptMsMax);
+  await reports.usage(month);
+  expect(reads()).toBe(3);
+  clock.advance(bounds.reportKeptMsMax);
+  cost.ms = bounds.reportKeptFromMs - 1;
+  for (let n = 0; n < 4; n++) await reports.usage(month);
+  expect(reads()).toBe(7);
+});
+
+test("nobody is given what was answered to another question, however alike", async () => {
+  const { reports, reads } = opened(dear);
+  const filters: readonly RequestFilter[] = [
+    { workspaceId: null },
+    { workspaceId: "ws_1" },
+    { workspaceId: "ws_2" },
+    { workspaceId: "ws_1", personId: "usr_1" },
+    { workspaceId: "ws_1", personId: "usr_2" },
+    { workspaceId: "ws_1", keyId: "usr_1" },
+  ];
+  for (let n = 0; n < 2; n++) for (const filter of filters) await reports.requests(filter, null, 50);
+  const asked = reads();
+  const kept = [];
+  for (const filter of filters) kept.push(await reports.requests(filter, null, 50));
+  expect(reads()).toBe(asked);
+  expect(new Set(kept.map((answer) => JSON.stringify(answer))).size).toBe(filters.length);
+  await reports.requests({ workspaceId: null }, "a cursor", 50);
+  await reports.requests({ workspaceId: null }, null, 51);
+  expect(reads()).toBe(asked + 2);
+});
+
+test("what one is given another cannot change, and a change of the installation ends it", async () => {
+  const { reports, reads } = opened(dear);
+  for (let n = 0; n < 2; n++) await reports.usage(month);
+  const given = (await reports.usage(month)) as unknown as { read: number };
+  given.read = -1;
+  expect(await reports.usage(month)).toEqual({ read: 2 } as never);
+  reports.forget();
+  expect(await reports.usage(month)).toEqual({ read: 3 } as never);
+  expect(reads()).toBe(3);
+});
+
+test("an answer that was being read while the installation changed is not kept", async () => {
+  const { reports, reads } = opened(dear);
+  await reports.usage(month);
+  const reading = reports.usage(month);
+  reports.forget();
+  await reading;
+  for (let n = 0; n < 2; n++) await reports.usage(month);
+  expect(reads()).toBe(4);
+});
+
+test("money that limits go by, and keys, are read each time", async () => {
+  const { reports, reads } = opened(dear);
+  for (let n = 0; n < 3; n++) await reports.spending([], 0);
+  for (let n = 0; n < 3; n++) await reports.keys({ workspaceId: null, now: 0 }, null, 50);
+  expect(reads()).toBe(6);
+});
+
+test("of many questions only so many are kept", async () => {
+  const { reports, reads } = opened(dear);
+  const ask = async (from: number) => await reports.usage({ ...month, from });
+  for (let n = 0; n < 2; n++) await ask(-1);
+  for (let n = 0; n < bounds.reportsKeptMax; n++) await ask(n);
+  const asked = reads();
+  await ask(-1);
+  expect(reads()).toBe(asked + 1);
+});

@@ -1,0 +1,83 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
+
+/** Reports, some of whose answers are kept for a while. */
+export interface KeptReports extends ReportStore {
+  /** Something that answers name has changed: what is asked from now on is read. */
+  forget(): void;
+}
+
+type Keepable = "usage" | "peopleUsage" | "modelUsage" | "deploymentUse" | "dailySpend" | "requests" | "facts";
+
+interface Kept {
+  /** Of its last reading, milliseconds. */
+  readonly costMs: number;
+  /** JSON, so that nobody changes what another is given; null: it was not dear enough to be kept. */
+  readonly json: string | null;
+  readonly untilMs: number;
+}
+
+/**
+ * Answers that took long are given again for a time in proportion to that, so that asking the same again and again takes a bounded part of
+ * a core. Dear is only what was dear twice in a row: a moment in which the machine was busy keeps nothing. The whole question is the key,
+ * with the workspaces and people that it is limited to, so nobody gets what another may see. Neither money that limits go by nor what an
+ * administrator has just changed is kept: spending, keys and the audit log are always read.
+ */
+export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic">): KeptReports {
+  const answers = new Map<string, Kept>();
+  let characters = 0;
+  let generation = 0;
+  const drop = (question: string): void => {
+    characters -= answers.get(question)?.json?.length ?? 0;
+    answers.delete(question);
+  };
+  const keep = (question: string, kept: Kept): void => {
+    drop(question);
+    answers.set(question, kept);
+    characters += kept.json?.length ?? 0;
+    for (const oldest of answers.keys()) {
+      if (answers.size <= bounds.reportsKeptMax && characters <= bounds.reportsKeptCharactersMax) return;
+      drop(oldest);
+    }
+  };
+  const keeping =
+    <Kind extends Keepable>(
+      kind: Kind,
+      ask: (...asked: Parameters<ReportStore[Kind]>) => ReturnType<ReportStore[Kind]>,
+    ) =>
+    async (...asked: Parameters<ReportStore[Kind]>): Promise<Awaited<ReturnType<ReportStore[Kind]>>> => {
+      const question = JSON.stringify([kind, ...asked]);
+      const beganMs = clock.monotonic();
+      const kept = answers.get(question);
+      if (kept !== undefined && kept.json !== null && beganMs < kept.untilMs) return JSON.parse(kept.json);
+      const began = generation;
+      const answer = await ask(...asked);
+      const nowMs = clock.monotonic();
+      const costMs = nowMs - beganMs;
+      const dearMs = Math.min(costMs, kept?.costMs ?? 0);
+      // Lists are where somebody looks for the call that he has just made.
+      const fromMs = kind === "requests" ? bounds.reportListKeptFromMs : bounds.reportKeptFromMs;
+      if (began === generation) {
+        const json = dearMs < fromMs ? null : JSON.stringify(answer);
+        const forMs = Math.min(dearMs * bounds.reportKeptTimes, bounds.reportKeptMsMax);
+        if (costMs >= fromMs) keep(question, { costMs, json, untilMs: nowMs + forMs });
+        else drop(question);
+      }
+      return answer;
+    };
+  return {
+    ...reports,
+    usage: keeping("usage", reports.usage),
+    peopleUsage: keeping("peopleUsage", reports.peopleUsage),
+    modelUsage: keeping("modelUsage", reports.modelUsage),
+    deploymentUse: keeping("deploymentUse", reports.deploymentUse),
+    dailySpend: keeping("dailySpend", reports.dailySpend),
+    requests: keeping("requests", reports.requests),
+    facts: keeping("facts", reports.facts),
+    forget() {
+      generation += 1;
+      answers.clear();
+      characters = 0;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { openReportGround } from "../../../test/conformance/report-ground.ts";
+import { ledgerEntry, newYear } from "../../../test/conformance/store-ground.ts";
+import { KeptDays } from "./kept-days.ts";
+import { Deadline } from "./report-desk.ts";
+import { usageReading } from "./report-usage.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const days = 4;
+const keys = 40;
+
+test("the dearest keys are found beside what is known of days, however cost is spread over keys and days", async () => {
+  await using ground = await openReportGround(0);
+  const { database, ledgerStore } = ground;
+  const { kysely: connection, flavour } = database;
+  const month = { workspaceId: null, by: "key", stepMs: day, from: newYear, to: newYear + days * day } as const;
+  let attempts = 0;
+  const read = async (kept: KeptDays) =>
+    await usageReading({ connection, flavour, price: async () => null, deadline: new Deadline(60_000), kept }, month);
+  const costs = (reading: Awaited<ReturnType<typeof read>>) =>
+    reading.lines.filter(({ id }) => id !== "").map(({ totals }) => [totals.cost_usd, totals.attempts]);
+  const made = fc.record({
+    key: fc.nat(keys - 1),
+    day: fc.nat(days - 1),
+    // Mostly alike, so that the order hangs on little, and on the last day.
+    cost: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
+  });
+  let [asked, known] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(made, { minLength: 30, maxLength: 60 }),
+      fc.constantFrom(0, 2, 40),
+      async (calls, contendersMax) => {
+        await connection.deleteFrom("usage_rollups").execute();
+        await connection.deleteFrom("summed_days").execute();
+        await ledgerStore.insert(
+          calls.map(({ key, day: of, cost }) => {
+            const name = `d${++attempts}`;
+            return ledgerEntry(name, {
+              at: newYear + of * day + (attempts % 20) * hour,
+              keyId: `key_${key}`,
+              costNanoUsd: cost * 1_000_000_000,
+            });
+          }),
+        );
+        const hours = await read(new KeptDays());
+        // The last day is not over yet.
+        while ((await ledgerStore.sumDay(newYear + days * day)) > 0);
+        const kept = new KeptDays({ dearestMax: 9, contendersMax });
+        const [cold, warm] = [await read(kept), await read(kept)];
+        expect(costs(cold)).toEqual(costs(hours));
+        expect(warm).toEqual(cold);
+        expect({ ...warm.totals }).toEqual({ ...hours.totals });
+        asked += 1;
+        known += kept.bytes > 0 ? 1 : 0;
+      },
+    ),
+    { numRuns: 25 },
+  );
+  expect(known).toBe(asked);
+});
