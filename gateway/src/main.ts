@@ -102,9 +102,10 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const seeding = () => starterProviders(environment, controlStore);
     const { leadership } = processes;
     const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
+    // What is loaded next takes the room of what has done its work, as the reading of a config file has.
+    await letGoOfStart();
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
     const { createGateway } = await import("./main/gateway.ts");
-    await letGoOfStart();
     const gateway = await createGateway({
       environment,
       control,
