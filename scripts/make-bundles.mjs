@@ -33,14 +33,13 @@ function atItsPlace(text, path) {
 }
 
 const common = { root, outdir: folder, target: "bun", minify, plugins: [whereItStood] };
-const made = [
-  // Read and compiled already; the runtime can do that for modules of this form.
-  await Bun.build({ ...common, entrypoints: threads, format: "cjs", bytecode: true }),
-  await Bun.build({
-    ...common,
-    entrypoints: [join(root, "gateway", "src", "cli", "cli.ts"), join(root, "simulator", "src", "main.ts")],
-    splitting: true,
-  }),
-];
-for (const { logs } of made) for (const log of logs) console.error(log);
-process.exit(made.every(({ success }) => success) ? 0 : 1);
+const simulator = join(root, "simulator", "src", "main.ts");
+// Read and compiled already; the runtime can do that for modules of this form.
+const { success, logs } = await Bun.build({
+  ...common,
+  entrypoints: [...threads, simulator],
+  format: "cjs",
+  bytecode: true,
+});
+for (const log of logs) console.error(log);
+process.exit(success ? 0 : 1);

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { ScriptedAgent } from "../../gateway/test/agents/scripted-agent.ts";
 import { Issuer } from "../../gateway/test/sign-in/issuer.ts";
 import { bareEnvironment } from "../../test/bare-environment.ts";
-import { programs } from "../../test/programs.ts";
+import { commandOf, programs } from "../../test/programs.ts";
 import { barriers } from "./barriers.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
 
   test("a coding agent is signed in from the code it prints, by an account elsewhere, and calls; another one is turned away", async () => {
     const file = join(gateway.dataDir, "login.json");
-    const login = Bun.spawn([process.execPath, "--no-env-file", programs.cli, "login", gateway.url], {
+    const login = Bun.spawn([...commandOf(programs.cli), "login", gateway.url], {
       env: { ...bareEnvironment(), SLUICE_LOGIN_FILE: file },
       stdout: "pipe",
       stderr: "pipe",

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../../test/bare-environment.ts";
-import { programs } from "../../test/programs.ts";
+import { commandOf, programs } from "../../test/programs.ts";
 import { patienceMs } from "../../test/until.ts";
 
 const root = join(import.meta.dir, "..", "..");
@@ -29,7 +29,7 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-console-"));
   const configFile = join(dataDir, "sluice.yaml");
   if (config !== undefined) await Bun.write(configFile, config);
-  const gateway = Bun.spawn([process.execPath, "--no-env-file", programs.cli, "serve"], {
+  const gateway = Bun.spawn([...commandOf(programs.cli), "serve"], {
     cwd: root,
     env: {
       ...bareEnvironment(),

@@ -1,5 +1,5 @@
 import { bareEnvironment } from "../../test/bare-environment.ts";
-import { programs } from "../../test/programs.ts";
+import { commandOf, programs } from "../../test/programs.ts";
 import { until } from "../../test/until.ts";
 
 /** A started gateway as a process of its own; command lines (command-line.ts) go over its data directory beside it. */
@@ -13,7 +13,7 @@ export function words(line: string): readonly string[] {
 }
 
 export async function startGateway(dataDir: string, variables: Readonly<Record<string, string>> = administrator) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", programs.cli, "serve"], {
+  const child = Bun.spawn([...commandOf(programs.cli), "serve"], {
     env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...variables },
     stdout: "pipe",
     stderr: "ignore",

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
 import { bareEnvironment } from "../bare-environment.ts";
+import { commandOf, isCode } from "../programs.ts";
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -17,15 +18,15 @@ export interface Child {
 
 const outputMax = 1024 * 1024;
 
-/** A file of this repository is run with the runtime that runs the tests; anything else is a program itself, and runs in its HOME. */
-function commandOf(file: string, env: Readonly<Record<string, string>>): { cmd: string[]; cwd: string } {
-  return /\.[jt]s$/.test(file)
-    ? { cmd: [process.execPath, "--no-env-file", resolve(root, file)], cwd: root }
+/** A file of this repository is run from its root; anything else is a program itself, and runs in its HOME. */
+function startOf(file: string, env: Readonly<Record<string, string>>): { cmd: string[]; cwd: string } {
+  return isCode(file)
+    ? { cmd: [...commandOf(resolve(root, file))], cwd: root }
     : { cmd: [file], cwd: env["HOME"] ?? root };
 }
 
 export function startChild(file: string, args: readonly string[], env: Readonly<Record<string, string>>): Child {
-  const { cmd, cwd } = commandOf(file, env);
+  const { cmd, cwd } = startOf(file, env);
   const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn([...cmd, ...args], {
     cwd,
     env: { ...bareEnvironment(), ...env },
@@ -65,7 +66,7 @@ export async function runChild(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Finished> {
-  const { cmd, cwd } = commandOf(file, env);
+  const { cmd, cwd } = startOf(file, env);
   const child = Bun.spawn([...cmd, ...args], {
     cwd,
     env: { ...bareEnvironment(), ...env },

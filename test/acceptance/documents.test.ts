@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../bare-environment.ts";
-import { programs } from "../programs.ts";
+import { programs, shellCommandOf } from "../programs.ts";
 import { until } from "../until.ts";
 import { AdminClient } from "./admin-client.ts";
 import { type Child, root, startChild } from "./child.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
     symlinkSync(join(root, name), join(clone, name));
   }
   for (const folder of ["tools", "home", "backups", "snippets"]) mkdirSync(join(clone, folder));
-  writeProgram("sluice", `exec "${process.execPath}" --no-env-file "${programs.cli}" "$@"`);
+  writeProgram("sluice", `exec ${shellCommandOf(programs.cli)} "$@"`);
   writeProgram("npm", `while [ "$1" != -- ]; do shift || exit 64; done; shift; exec sluice "$@"`);
   const port = await freePort();
   address = `127.0.0.1:${port}`;

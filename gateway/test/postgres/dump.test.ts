@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Secret } from "#core/index.ts";
 import { postgresPrograms } from "../../../scripts/postgres.mjs";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
-import { programs as started } from "../../../test/programs.ts";
+import { shellCommandOf, programs as started } from "../../../test/programs.ts";
 import { asOwner, emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, startGateway } from "../started-gateway.ts";
@@ -39,7 +39,7 @@ await onPostgres("a dump", () => {
           expect((await gateway.chat(hello, { script: { tokens: 2 } })).status).toBe(200);
         expect(await gateway.entries()).toHaveLength(3);
         const sluice = join(folder, "sluice");
-        writeFileSync(sluice, `#!/bin/sh\nexec "${process.execPath}" --no-env-file "${started.cli}" "$@"\n`);
+        writeFileSync(sluice, `#!/bin/sh\nexec ${shellCommandOf(started.cli)} "$@"\n`);
         chmodSync(sluice, 0o755);
         server.pathname = "/";
         const commands = printedCommands()

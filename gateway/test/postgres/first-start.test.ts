@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
+import { commandOf, programs } from "../../../test/programs.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-const cli = join(import.meta.dir, "..", "..", "src", "cli", "cli.ts");
 const config = (model: string) => `
 providers: [{ id: main, kind: demo }]
 models: [{ name: ${model}, deployments: [{ provider: main }] }]
@@ -19,7 +19,7 @@ function startProcess(folder: string, name: string, further: Readonly<Record<str
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, config(model));
   const dataDir = join(folder, name);
-  const child = Bun.spawn([process.execPath, "--no-env-file", cli, "serve"], {
+  const child = Bun.spawn([...commandOf(programs.cli), "serve"], {
     env: {
       ...bareEnvironment(),
       ...further,

@@ -7,7 +7,7 @@ import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
-import { programs } from "../../../test/programs.ts";
+import { commandOf, programs } from "../../../test/programs.ts";
 import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { sluice } from "../command-line.ts";
@@ -185,7 +185,7 @@ await onPostgres("moving an installation over", () => {
     const before = digest();
     const environment = { ...bareEnvironment(), SLUICE_DATA_DIR: embedded.dataDir, SLUICE_DATABASE_URL: empty.url };
     const start = () =>
-      Bun.spawn([process.execPath, "--no-env-file", programs.cli, "migrate", "--from", embedded.dataDir, "--json"], {
+      Bun.spawn([...commandOf(programs.cli), "migrate", "--from", embedded.dataDir, "--json"], {
         env: environment,
         stdout: "pipe",
         stderr: "pipe",
