@@ -43,13 +43,17 @@ export const tokenSchema = z.strictObject({
   name,
   owner: email.describe("Whose token it is; it has no more than they have."),
   administrator: z.boolean().optional().describe("It governs the installation."),
+  scim: z
+    .boolean()
+    .optional()
+    .describe("A directory's: it may do SCIM and nothing else, while its owner is an administrator."),
   workspace: slug.optional().describe("It is for this workspace only; goes with role."),
   role: role.optional(),
   secret: z
     .string()
     .regex(
-      /^sluice-admin-[0-9A-Za-z]{49}$/,
-      "as `sluice token create` makes them: sluice-admin- and 49 letters and digits",
+      /^sluice-(?:admin|scim)-[0-9A-Za-z]{49}$/,
+      "as `sluice token secret` makes them: sluice-admin- (or sluice-scim-) and 49 letters and digits",
     )
     .optional(),
   secret_sha256: z

@@ -25,12 +25,18 @@ export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[]
   return tokens.flatMap((token, index) => {
     const path = ["tokens", index];
     const found: PeopleConflict[] = [];
-    const isWhole = token.administrator === true;
+    const isWhole = token.administrator === true || token.scim === true;
+    if (token.administrator === true && token.scim === true) {
+      found.push({ path, message: "a token is a directory's (scim) or an administrator's, not both" });
+    }
     if (isWhole && (token.workspace !== undefined || token.role !== undefined)) {
-      found.push({ path, message: "an administrator's token goes without workspace and role: it has every workspace" });
+      found.push({
+        path,
+        message: "a token for scim or of an administrator goes without workspace and role: it has every workspace",
+      });
     }
     if (!isWhole && (token.workspace === undefined || token.role === undefined)) {
-      found.push({ path, message: "say what it is for: administrator, or workspace and role" });
+      found.push({ path, message: "say what it is for: administrator, scim, or workspace and role" });
     }
     if ((token.secret === undefined) === (token.secret_sha256 === undefined)) {
       found.push({ path, message: "give one of secret and secret_sha256" });

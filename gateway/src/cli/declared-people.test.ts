@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the notation under test
 import { afterAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
 import { until } from "../../../test/until.ts";
 import { sluice } from "../../test/command-line.ts";
 import { startGateway, words } from "../../test/processes-ground.ts";
@@ -11,9 +13,14 @@ const folder = mkdtempSync(join(tmpdir(), "sluice-declared-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const password = "correct horse battery";
-const secretOf = async () => JSON.parse((await sluice(words("token secret --json"), folder)).stdout);
+const secretOf = async (more = "") => JSON.parse((await sluice(words(`token secret --json${more}`), folder)).stdout);
 
 const adasPlace = { workspace: "acme", role: "admin", limits: { rpm: 30 }, budget: { usd: 20, period: "month" } };
+
+const directory = await secretOf(" --scim");
+const hashed = makeScimTokenSecret(new Uint8Array(keySecretBytes).fill(7));
+
+const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex");
 
 const whole = (secret: string, sha256: string) => ({
   providers: [{ id: "offline", kind: "demo" }],
@@ -26,6 +33,8 @@ const whole = (secret: string, sha256: string) => ({
   tokens: [
     { name: "terraform", owner: "root@example.com", administrator: true, secret },
     { name: "reports", owner: "ada@example.com", workspace: "acme", role: "viewer", secret_sha256: sha256 },
+    { name: "directory", owner: "root@example.com", scim: true, secret: directory.secret },
+    { name: "hashed directory", owner: "root@example.com", scim: true, secret_sha256: sha256Of(hashed) },
   ],
   oidc: [
     {
@@ -56,6 +65,11 @@ test("a whole installation stands on one file: people, tokens and single sign-on
   expect((await reports("GET", "/api/workspaces/-/audit")).status).toBe(403);
   expect((await gateway.api(second.secret_sha256)("GET", "/api/workspaces")).status).toBe(401);
   expect((await gateway.api(`sha256:${second.secret_sha256}`)("GET", "/api/workspaces")).status).toBe(401);
+  for (const token of [directory.secret, hashed]) {
+    expect((await gateway.api(token)("GET", "/scim/v2/Users")).status).toBe(200);
+    expect((await gateway.api(token)("GET", "/api/workspaces")).status).toBe(401);
+  }
+  expect((await gateway.api(first.secret)("GET", "/scim/v2/Users")).status).toBe(401);
   const settings = await root<{ oidc: readonly unknown[] }>("GET", "/api/settings");
   expect(settings.body.oidc).toMatchObject([
     { id: "corp", name: "corp", allowed_domains: ["example.com"], has_secret: true },
@@ -120,6 +134,7 @@ test("what of it cannot be meant is told all at once; what the database forbids 
       "tokens:",
       "  - { name: t, owner: a@example.com }",
       `  - { name: t, owner: a@example.com, administrator: true, role: owner, secret: "${secret}", secret_sha256: abc }`,
+      `  - { name: u, owner: a@example.com, administrator: true, scim: true, secret: "${secret}" }`,
       "oidc: [{ id: corp, issuer: nowhere, client_id: x }]",
     ].join("\n"),
   );
@@ -131,6 +146,7 @@ test("what of it cannot be meant is told all at once; what the database forbids 
     "tokens[0]: say what it is for",
     "tokens[1].name",
     "tokens[1].secret_sha256",
+    "tokens[2]: a token is a directory's",
     "oidc[0].issuer",
     "oidc[0].client_secret",
   ]) {

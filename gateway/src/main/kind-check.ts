@@ -1,7 +1,7 @@
 import type { Conflict, ProviderConfig } from "@sluice/contract";
 import { type ConfigCheck, didYouMean } from "#config/index.ts";
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
-import { looksLikeAdminToken } from "#identity/index.ts";
+import { looksLikeAdminToken, looksLikeScimToken } from "#identity/index.ts";
 import {
   defaultBaseUrl,
   kindForm,
@@ -75,13 +75,16 @@ function providerOf(config: ProviderConfig): Provider {
 
 /** A secret that is not of the kind that is made would never be taken. */
 function secretConflicts({ tokens = [] }: Parameters<ConfigCheck>[0]): readonly Conflict[] {
-  return tokens.flatMap(({ secret }, index): Conflict[] =>
-    secret === undefined || looksLikeAdminToken(secret)
+  return tokens.flatMap(({ secret, scim }, index): Conflict[] =>
+    secret === undefined || (scim === true ? looksLikeScimToken(secret) : looksLikeAdminToken(secret))
       ? []
       : [
           {
             path: ["tokens", index, "secret"],
-            message: "is no secret of an admin token; `sluice token secret` makes one",
+            message:
+              scim === true
+                ? "is no secret of a token for SCIM; `sluice token secret --scim` makes one"
+                : "is no secret of an admin token; `sluice token secret` makes one",
           },
         ],
   );

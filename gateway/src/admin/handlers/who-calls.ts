@@ -39,13 +39,17 @@ export async function actorOfToken(
 ): Promise<Actor> {
   // One that was mistyped or made up costs no read.
   if (secret !== undefined && looksLikeAdminToken(secret)) {
-    // Of one that the config file names by its hash, the digest is made of that.
-    for (const known of [secret, declaredTokenName(sha256(secret))]) {
+    for (const known of namesOfToken(secret)) {
       const actor = await people.tokenActor(vault.digest(known));
       if (actor !== null) return actor;
     }
   }
   throw new Failure("not_signed_in", "This is not an admin token that holds. Make one in the console, under Settings.");
+}
+
+/** What a token may be stored by: of one that the config file names by its hash, the digest is made of that. */
+export function namesOfToken(secret: string): readonly string[] {
+  return [secret, declaredTokenName(sha256(secret))];
 }
 
 function sha256(text: string): string {

@@ -7,12 +7,14 @@ export function addTokenSecret(token: Command, terminal: Terminal): void {
   token
     .command("secret")
     .description("make a secret for an admin token of the config file, with its SHA-256; nothing is stored")
-    .action(async (_options: unknown, command: Command) => {
-      const { keySecretBytes, makeAdminTokenSecret } = await import("#identity/index.ts");
-      const secret = makeAdminTokenSecret(randomBytes(keySecretBytes));
+    .option("--scim", "for a directory: it may do SCIM and nothing else")
+    .action(async ({ scim }: { readonly scim?: boolean }, command: Command) => {
+      const { keySecretBytes, makeAdminTokenSecret, makeScimTokenSecret } = await import("#identity/index.ts");
+      const make = scim === true ? makeScimTokenSecret : makeAdminTokenSecret;
+      const secret = make(randomBytes(keySecretBytes));
       const secret_sha256 = createHash("sha256").update(secret).digest("hex");
       await report(terminal, command, { secret, secret_sha256 }, [
-        "For the script that calls, shown this once:",
+        scim === true ? "For the directory, shown this once:" : "For the script that calls, shown this once:",
         "",
         secret,
         "",

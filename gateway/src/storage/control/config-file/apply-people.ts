@@ -142,12 +142,23 @@ async function applyTokens(
       row !== undefined &&
       row.name === token.name &&
       row.owner_id === ownerId &&
+      row.scope === (token.scim === true ? "scim" : null) &&
       (row.expires_at === null ? null : Number(row.expires_at)) === expiresAt &&
       (grant.administrator
         ? row.administrator === 1
         : row.workspace_id === grant.workspaceId && row.role === grant.role);
-    const prefix = token.secret?.slice(0, prefixLetters) ?? `sha256:${token.secret_sha256?.slice(0, 8)}`;
-    const made = { name: token.name, grant, ownerId: ownerId ?? "", digest, prefix, expiresAt };
+    const prefix =
+      token.secret?.slice(0, token.secret.lastIndexOf("-") + shownLetters) ??
+      `sha256:${token.secret_sha256?.slice(0, 8)}`;
+    const made = {
+      name: token.name,
+      grant,
+      ownerId: ownerId ?? "",
+      digest,
+      prefix,
+      expiresAt,
+      scim: token.scim === true,
+    };
     wanted.push(same ? { id: row.id, make: null } : { id: "", make: () => insertToken(context, context, made) });
   }
   // What vanished gives its secret free first.
@@ -160,11 +171,12 @@ async function applyTokens(
   return ids.toSorted();
 }
 
-/** `sluice-admin-` and four characters to tell it by. */
-const prefixLetters = 17;
+/** Behind `sluice-admin-` or `sluice-scim-`: the dash, and four characters to tell it by. */
+const shownLetters = 5;
 
 async function grantOf(context: ApplyContext, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
-  if (token.administrator === true || token.workspace === undefined) return { administrator: true };
+  if (token.administrator === true || token.scim === true || token.workspace === undefined)
+    return { administrator: true };
   const workspaceId = await workspaceIdOf(context, token.workspace, [...at, "workspace"]);
   const role: WorkspaceRole = token.role ?? "viewer";
   return { administrator: false, workspaceId, role };
