@@ -65,7 +65,14 @@ export const agentSettingsRoutes = {
       "A member of a wrong type is refused; one that is not known is a warning",
     needs: "administrator",
     fresh: true,
-    body: z.strictObject({ settings: z.record(z.string(), z.unknown()).nullable() }),
+    body: z.strictObject({
+      settings: z.record(z.string(), z.unknown()).nullable(),
+      replaces: checksum
+        .optional()
+        .describe(
+          "The `checksum` of what is to be changed. Refused with 409 `conflict` when somebody has set others since. Left out: whatever is there.",
+        ),
+    }),
     answer: settingsSchema.extend({ warnings: z.array(remarkSchema) }),
   }),
   "agents.settingsVersions": route({

@@ -114,7 +114,12 @@ export type NoticeChannel = z.infer<typeof channel>;
 const noticeFields = {
   name: label,
   percent: z.array(z.int().min(1).max(100)).min(1).max(10).describe("Of a budget: told once a period at each."),
-  scope: z.enum(limitScopes).nullable().describe("null: every budget of the workspace."),
+  scope: z
+    .enum(limitScopes)
+    .nullable()
+    .describe(
+      "null: every budget of the workspace, and service tokens that end within a week, and a day. `key`: of keys.",
+    ),
   scope_id: id.nullable().describe("Of a person the user's id."),
   channel,
   enabled: z.boolean(),
@@ -126,7 +131,15 @@ export const noticeSchema = z.object({
   channel: channel.meta({ needs: "admin" }).describe("An address for messages often opens by itself, like a secret."),
   created_at: at,
   last: z
-    .object({ at, budget: z.string(), percent: z.int(), ok: z.boolean(), problem: z.string().nullable(), fault })
+    .object({
+      at,
+      about: z.enum(["budget", "service_token"]),
+      budget: z.string().describe("Of a service token its name."),
+      percent: z.int().describe("Of a service token the days that were left."),
+      ok: z.boolean(),
+      problem: z.string().nullable(),
+      fault,
+    })
     .nullable(),
 });
 export type Notice = z.infer<typeof noticeSchema>;

@@ -40,6 +40,7 @@ export * from "./running-time.ts";
 export * from "./secret.ts";
 export * from "./secret-looks.ts";
 export * from "./task.ts";
+export * from "./token-ending.ts";
 export * from "./try-window.ts";
 export * from "./turn.ts";
 export * from "./unpriced-model.ts";

@@ -80,6 +80,13 @@ export interface AgentSettingsNow {
   readonly version: AgentSettingsVersion | null;
 }
 
+export interface AgentSettingsChange {
+  /** null: nothing any more. */
+  readonly settings: object | null;
+  /** The checksum of what is to be changed, null: of nothing; left out: whatever is there. */
+  readonly replaces?: string | null | undefined;
+}
+
 /** What somebody's agents would be told in a workspace. */
 export interface AgentSettingsPreview {
   readonly person: { readonly id: string; readonly email: string; readonly name: string };
@@ -128,11 +135,8 @@ export interface AgentStore {
   settingsOf(groupId: string): Promise<AgentSettings | null>;
   /** The same by id or name, with who set it. Throws `not_found` when there is no such group. */
   settingsIn(place: GroupPlace): Promise<AgentSettingsNow>;
-  /** null: nothing any more. Throws `invalid_request` for what is nested too deeply. */
-  setSettings(
-    place: GroupPlace & { readonly settings: object | null },
-    auditSource: AuditSource,
-  ): Promise<AgentSettingsNow>;
+  /** Throws `invalid_request` for what is nested too deeply, `conflict` where others are set than those that it replaces. */
+  setSettings(place: GroupPlace & AgentSettingsChange, auditSource: AuditSource): Promise<AgentSettingsNow>;
   /** Newest first. */
   settingsVersions(place: GroupPlace): Promise<readonly AgentSettingsVersion[]>;
   /** null: it is not kept, or never was. `text` null: it took the settings away. */

@@ -19,6 +19,15 @@ export interface LimitedKeyFilter {
   readonly seenPerson?: string;
 }
 
+/** A service token whose end is near. */
+export interface EndingToken {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
 export interface ManagedNames {
   readonly kind: string;
   readonly names: readonly string[];
@@ -47,6 +56,13 @@ export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   exportConfig(isSecret: (kind: string, setting: string) => boolean): Promise<ConfigExport>;
   /** Keys that are not revoked and have their own limit or budget. */
   limitedKeys(filter: LimitedKeyFilter, limit: number): Promise<readonly ApiKey[]>;
+  /** Service tokens in use that expire within a time (Unix milliseconds, `until` included), the next first. */
+  endingTokens(
+    workspaceIds: readonly string[],
+    after: number,
+    until: number,
+    limit: number,
+  ): Promise<readonly EndingToken[]>;
 }
 
 export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };

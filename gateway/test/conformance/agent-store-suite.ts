@@ -301,12 +301,17 @@ function settingsTests(make: () => Promise<AgentGround>): void {
     ]);
     expect((await agents.settingsVersion({ ...place, version: 3 }))?.text).toBeNull();
     expect(await agents.settingsVersion({ ...place, version: 4 })).toBeNull();
+    // Whoever read the second version changes nothing after the third.
+    const stale = agents.setSettings({ ...place, settings: { model: "z" }, replaces: versions[1]?.checksum }, by);
+    expect(await stale.catch((thrown: unknown) => thrown)).toMatchObject({ code: "conflict", param: "replaces" });
+    expect((await agents.settingsIn(place)).version?.version).toBe(3);
     const userId = await member(ground);
     const preview = { workspaceId: acme, person: "MEM@example.com" };
     expect(await agents.previewSettings(preview)).toMatchObject({ hasKey: false, maySignIn: true, settings: null });
     const { person } = await signedIn(ground, userId, "one");
     await controlStore.updateKey(acme, person.keyId, () => ({ group }), by);
-    await set({ model: "c" });
+    const next = { ...place, settings: { model: "c" }, replaces: null };
+    expect((await agents.setSettings(next, by)).version?.version).toBe(4);
     expect(await agents.previewSettings({ ...preview, person: userId })).toMatchObject({
       group: { id: group, name: "agents" },
       hasKey: true,

@@ -27,14 +27,23 @@ export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item
   return <StatusBadge status={state} label={stateWords[state]} {...hint} />;
 }
 
-/** Beside the name of a service token. Nothing for other keys. */
-export function ServiceMark({ item }: { readonly item: Pick<ConsoleKey, "service"> }) {
+/** Before its end a service token is marked for so long. */
+const soonMs = 7 * 86_400_000;
+
+/** Beside the name of a service token, and whether it ends soon. Nothing for other keys. */
+export function ServiceMark({ item }: { readonly item: Pick<ConsoleKey, "service" | "state" | "expires_at"> }) {
   if (!item.service) return null;
+  const ends = item.state === "active" && item.expires_at !== null && item.expires_at - Date.now() <= soonMs;
   return (
-    <Tooltip label={t("keys.service.help")}>
-      <Badge color="gray" tabIndex={0} className="above-row">
-        {t("keys.service.label")}
-      </Badge>
-    </Tooltip>
+    <>
+      <Tooltip label={t("keys.service.help")}>
+        <Badge color="gray" tabIndex={0} className="above-row">
+          {t("keys.service.label")}
+        </Badge>
+      </Tooltip>
+      {ends && (
+        <StatusBadge status="expires" tone="warn" label={t("keys.service.soon")} hint={t("keys.service.soonHelp")} />
+      )}
+    </>
   );
 }

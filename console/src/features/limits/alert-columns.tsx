@@ -78,11 +78,19 @@ function LastSent({ alert: { last } }: { readonly alert: Notice }) {
           status={last.ok ? "succeeded" : "failed"}
           label={last.ok ? t("limits.alert.sent") : t("limits.alert.failed")}
         />{" "}
-        <Rich
-          text="limits.alert.lastAt"
-          values={{ percent: formatPercent(last.percent) }}
-          tags={{ when: () => <When at={last.at} /> }}
-        />
+        {last.about === "service_token" ? (
+          <Rich
+            text="limits.alert.lastToken"
+            values={{ name: last.budget }}
+            tags={{ when: () => <When at={last.at} /> }}
+          />
+        ) : (
+          <Rich
+            text="limits.alert.lastAt"
+            values={{ percent: formatPercent(last.percent) }}
+            tags={{ when: () => <When at={last.at} /> }}
+          />
+        )}
       </span>
       {last.problem !== null && (
         <small className="break alert-problem">{alertProblemWords(last.fault, last.problem)}</small>

@@ -37,6 +37,13 @@ export const agents = {
   remove: "Remove settings",
   removeTitle: "Remove the settings of this group?",
   removeHelp: "Agents start with their own settings from then on. The versions stay and can be restored.",
+  overtaken: {
+    title: "{by} has saved {version, plural, =0 {other settings} other {version {version}}} meanwhile",
+    help: "Your changes are not saved, and still stand above. Load the newer settings to begin again from them, or keep your own: the comparison below then shows what saving them changes.",
+    theirs: "What the newer settings changed",
+    take: "Discard mine, load the newer",
+    keep: "Keep mine, compare with the newer",
+  },
   remarks: {
     errors: "These must be mended first",
     warnings: "Worth a look",

@@ -183,6 +183,8 @@ export const keys = {
     costByModel: "Cost by model",
   },
   service: {
+    soon: "expires soon",
+    soonHelp: "Expires within a week. Rotate it with a grace time, and set a new end.",
     label: "Service token",
     help: "For CI and other programs. It always expires, and stays when whoever made it leaves. Admins manage it.",
     make: "This is a service token",

@@ -99,6 +99,7 @@ export const limits = {
       switched_off: "The alert was turned off.",
     },
     lastAt: "{percent}, <when></when>",
+    lastToken: "{name} expires, <when></when>",
     removed: "Alert removed.",
     editTitle: "Edit {name}",
     edit: "Edit",

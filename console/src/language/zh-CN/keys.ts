@@ -183,6 +183,8 @@ export const keys: Translation<typeof english> = {
     costByModel: "按模型统计的成本",
   },
   service: {
+    soon: "即将过期",
+    soonHelp: "一周内过期。请轮换（为旧密钥保留宽限时间）并设置新的到期时间。",
     label: "服务令牌",
     help: "供 CI 和其他程序使用。始终会过期，创建者离开后依然保留，由管理员管理。",
     make: "这是服务令牌",

@@ -100,6 +100,7 @@ export const limits: Translation<typeof english> = {
       switched_off: "告警已停用。",
     },
     lastAt: "{percent}，<when></when>",
+    lastToken: "{name} 即将过期，<when></when>",
     removed: "告警已移除。",
     editTitle: "编辑 {name}",
     edit: "编辑",

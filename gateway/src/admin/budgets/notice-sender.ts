@@ -1,6 +1,6 @@
 import type { NoticeChannel } from "@sluice/contract";
 import { storedSentence } from "@sluice/contract/words";
-import { asFailure, bounds } from "#core/index.ts";
+import { asFailure, bounds, endingTokenId } from "#core/index.ts";
 import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
 
@@ -78,11 +78,25 @@ export class NoticeSender {
 /** `text` and `content` are what chats (Slack, Mattermost; Discord) show of a message; the rest is for programs. */
 function bodyOf(message: NoticeMessage, now: number) {
   const sentence = sentenceOf(message);
+  const said = { timestamp: new Date(now).toISOString(), text: sentence, content: sentence };
+  const tokenId = endingTokenId(message);
+  if (tokenId !== null) {
+    return {
+      type: "service_token.expires",
+      ...said,
+      data: {
+        notice: message.noticeName,
+        workspace: message.workspaceSlug,
+        token: message.label,
+        key_id: tokenId,
+        expires_at: message.periodStart,
+        days: message.percent,
+      },
+    };
+  }
   return {
     type: "budget.threshold",
-    timestamp: new Date(now).toISOString(),
-    text: sentence,
-    content: sentence,
+    ...said,
     data: {
       test: message.test,
       notice: message.noticeName,
@@ -97,10 +111,19 @@ function bodyOf(message: NoticeMessage, now: number) {
 }
 
 function subjectOf(message: NoticeMessage): string {
+  if (endingTokenId(message) !== null) return `Sluice: the service token ${message.label} expires soon`;
   return `Sluice: ${message.test ? "a try: " : ""}${message.label} has used ${message.percent} % of its budget`;
 }
 
 function sentenceOf(message: NoticeMessage): string {
+  if (endingTokenId(message) !== null) {
+    const end = new Date(message.periodStart)
+      .toISOString()
+      .replace(/:\d\d\.\d{3}Z$/, " UTC")
+      .replace("T", " ");
+    const left = message.percent === 1 ? "less than a day" : `less than ${message.percent} days`;
+    return `The service token ${message.label} of ${message.workspaceSlug} expires at ${end}, in ${left}. Whatever calls with it fails then: rotate it, with a grace time for the old secret.`;
+  }
   const used = `${message.usedUsd.toFixed(2)} of ${message.limitUsd.toFixed(2)} USD`;
   const lead = message.test ? "This is a try of the notice; nothing happened. " : "";
   return `${lead}The budget of ${message.label} has reached ${message.percent} %: ${used} are used.`;

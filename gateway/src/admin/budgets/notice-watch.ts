@@ -1,13 +1,24 @@
 import { storedSentence } from "@sluice/contract/words";
 import { bounds, type Catalog, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, DueNotice, Leadership, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
+import type {
+  Clock,
+  ControlStore,
+  DueNotice,
+  EndingToken,
+  Leadership,
+  NoticeStore,
+  Observer,
+  StoredNotice,
+} from "#ports/index.ts";
 import { crossingsOf, type WatchedLimit } from "./crossings.ts";
 import { limitScopes, type ScopeStores } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
+import { tokenEndings, tokensUntil } from "./token-endings.ts";
 
 export interface NoticeWatchOptions extends ScopeStores {
   readonly store: NoticeStore;
+  readonly controlStore: Pick<ControlStore, "limitedKeys" | "endingTokens">;
   readonly sender: NoticeSender;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly catalog: () => Catalog;
@@ -18,7 +29,7 @@ export interface NoticeWatchOptions extends ScopeStores {
 }
 
 /**
- * Looks at budgets now and then and tells whoever asked to be told. A crossing is written down before it is sent, so that
+ * Looks at budgets, and at service tokens that end soon, now and then and tells whoever asked to be told. A crossing is written down before it is sent, so that
  * it is told once in its period by whichever process saw it, and again after a failure until it is given up.
  */
 export class NoticeWatch {
@@ -51,10 +62,17 @@ export class NoticeWatch {
     const notices = await store.list(null);
     if (notices.length === 0) return;
     const now = clock.now();
-    await store.cross(crossingsOf(notices, await this.#limitUsages(notices), now), now);
+    const crossings = crossingsOf(notices, await this.#limitUsages(notices), now);
+    await store.cross([...crossings, ...tokenEndings(notices, await this.#endingTokens(notices, now), now)], now);
     const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
+  }
+
+  async #endingTokens(notices: readonly StoredNotice[], now: number): Promise<readonly EndingToken[]> {
+    const places = new Set(notices.filter(({ enabled }) => enabled).map(({ workspaceId }) => workspaceId));
+    const { controlStore } = this.#options;
+    return await controlStore.endingTokens([...places], now, tokensUntil(now), bounds.tokensEndingMax);
   }
 
   async #limitUsages(notices: readonly StoredNotice[]): Promise<readonly WatchedLimit[]> {

@@ -24,13 +24,13 @@ export function agentSettingsHandlers({ agents }: AgentSettingsHandlerDependenci
     "agents.settings": async (call) =>
       answerOf(await agents.settingsIn({ workspaceId: oneWorkspace(call).id, group: call.params.group })),
     "agents.setSettings": async (call) => {
-      const { settings } = call.body;
+      const { settings, replaces } = call.body;
       const { errors, warnings } = checkAgentSettings(settings ?? {});
       const [wrong] = errors;
       if (wrong !== undefined) throw wrongMember(wrong, errors.length);
       const place = { workspaceId: oneWorkspace(call).id, group: call.params.group };
       return {
-        ...answerOf(await agents.setSettings({ ...place, settings }, call.auditSource)),
+        ...answerOf(await agents.setSettings({ ...place, settings, replaces }, call.auditSource)),
         warnings: listOf(warnings),
       };
     },

@@ -83,6 +83,9 @@ export const consoleBounds = {
   noticeTriesMax: 6,
   noticeLeaseMs: 60_000,
   noticesPerWorkspaceMax: 100,
+  /** Before its end a service token is told of when so many days are left; so many tokens are looked at. */
+  tokenNoticeDays: [7, 1],
+  tokensEndingMax: 1_000,
   /** One mail, from the connection to the server's last word. */
   mailMs: 20_000,
   /** Workspaces that one answer about the caller lists. */

@@ -3,7 +3,7 @@ import type { ControlStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { type CallerKeyRow, callerKeys, keyByOldSecret, keyOf } from "../keys/key-rows.ts";
 import { isPersonDigest, personKey } from "../people/agent-persons.ts";
-import { limitedKeys } from "../reports/limited-keys.ts";
+import { endingTokens, limitedKeys } from "../reports/limited-keys.ts";
 import { readCatalog } from "./catalog-reader.ts";
 import { applyConfig } from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
@@ -28,6 +28,7 @@ export function createControlStore(options: ControlOptions): ControlStore {
     seed: (config, actor) => seedConfig(options, config, actor),
     exportConfig: (isSecret) => exportConfig(database, vault, isSecret),
     limitedKeys: (filter, limit) => limitedKeys(database.kysely, filter, limit),
+    endingTokens: (...asked) => endingTokens(database.kysely, ...asked),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
 import { limitScopes, storedRemark } from "@sluice/contract/words";
+import { endingTokenId } from "#core/index.ts";
 import type { DueNotice, NoticeFields, StoredNotice, Vault } from "#ports/index.ts";
 import type { AuditedObject } from "../changes/audited-rows.ts";
 import type { Row } from "../database/schema.ts";
@@ -85,7 +86,8 @@ function channelOf(vault: Vault, id: string, sealed: string): NoticeChannel {
 function lastOf(row: ToldRow): Notice["last"] {
   const { percent, label, problem } = row;
   const fault = storedRemark("alert", problem);
-  return { at: row.sent_at ?? row.at, budget: label, percent, ok: row.sent_at !== null, problem, fault };
+  const about = endingTokenId(row) === null ? ("budget" as const) : ("service_token" as const);
+  return { at: row.sent_at ?? row.at, about, budget: label, percent, ok: row.sent_at !== null, problem, fault };
 }
 
 function scopeOf(text: string | null): Notice["scope"] {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
-import type { AgentSettings, AgentSettingsNow, AuditSource, GroupPlace } from "#ports/index.ts";
+import type { AgentSettings, AgentSettingsChange, AgentSettingsNow, AuditSource, GroupPlace } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { addVersion, lastVersion } from "./agent-settings-versions.ts";
@@ -33,7 +33,7 @@ async function settingsNow(connection: Connection, groupId: string): Promise<Age
 
 export async function setSettings(
   options: PeopleContext,
-  { workspaceId, group, settings }: GroupPlace & { readonly settings: object | null },
+  { workspaceId, group, settings, replaces }: GroupPlace & AgentSettingsChange,
   auditSource: AuditSource,
 ): Promise<AgentSettingsNow> {
   const text = settings === null ? null : canonicalJson(settings, bounds.agentSettingsDepthMax);
@@ -42,6 +42,7 @@ export async function setSettings(
     const now = await settingsNow(transaction, id);
     const before = now.settings;
     if (before?.text === text || (before === null && text === null)) return now;
+    if (replaces !== undefined && replaces !== (before?.checksum ?? null)) throw changedSince(now);
     await transaction.deleteFrom("agent_settings").where("group_id", "=", id).execute();
     const after = text === null ? null : { text, checksum: checksumOf(text), updatedAt: at };
     if (after !== null) {
@@ -55,6 +56,15 @@ export async function setSettings(
     const label = `agent settings ${await slugOf(transaction, workspaceId)}/${name}` as const;
     log.record(action, label, viewOf(before), viewOf(after), workspaceId);
     return { settings: after, version };
+  });
+}
+
+/** Who reads it compares what is there with their own, and sets it anew. */
+function changedSince({ version }: AgentSettingsNow): Failure {
+  const by = version === null || version.by === "" ? "Somebody" : version.by;
+  const which = version === null ? "others" : `version ${version.version}`;
+  return new Failure("conflict", `${by} has set ${which} since these settings were read. Nothing was changed.`, {
+    param: "replaces",
   });
 }
 

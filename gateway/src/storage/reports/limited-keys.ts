@@ -1,5 +1,5 @@
 import type { ApiKey } from "#core/index.ts";
-import type { LimitedKeyFilter } from "#ports/index.ts";
+import type { EndingToken, LimitedKeyFilter } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import { scopeColumns } from "../database/scope-columns.ts";
 import { contains } from "../database/text-search.ts";
@@ -35,4 +35,29 @@ export async function limitedKeys(
     query = query.where((eb) => contains(eb.ref("api_keys.name"), search));
   }
   return (await query.execute()).map(keyOf);
+}
+
+/** Those that are disabled let nobody in, so that their end is no news. */
+export async function endingTokens(
+  connection: Connection,
+  workspaceIds: readonly string[],
+  after: number,
+  until: number,
+  limit: number,
+): Promise<readonly EndingToken[]> {
+  if (workspaceIds.length === 0) return [];
+  return await connection
+    .selectFrom("api_keys")
+    .select(["id as keyId", "workspace_id as workspaceId", "name"])
+    .select((eb) => eb.ref("expires_at").$notNull().as("expiresAt"))
+    .where("service", "=", 1)
+    .where("enabled", "=", 1)
+    .where("revoked_at", "is", null)
+    .where("workspace_id", "in", [...workspaceIds])
+    .where("expires_at", ">", after)
+    .where("expires_at", "<=", until)
+    .orderBy("expires_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
 }

@@ -44,15 +44,16 @@ export default function AgentsTab({ workspace }: { readonly workspace: string })
           <Stack gap="md">
             <Standing version={now.version} by={now.updated_by} at={now.updated_at} none={now.settings === null} />
             <SettingsEditor
-              key={`${params.group} ${now.checksum}`}
+              key={params.group}
               params={params}
-              saved={now.settings}
+              now={now}
+              onReload={query.refetch}
               mayChange={mayChange}
             />
           </Stack>
         )}
       </Section>
-      {now !== undefined && <VersionsSection params={params} saved={now.settings} mayChange={mayChange} />}
+      {now !== undefined && <VersionsSection params={params} now={now} mayChange={mayChange} />}
       <PreviewSection workspace={workspace} />
     </Stack>
   );

@@ -1,40 +1,43 @@
 import { Button, Group, SimpleGrid, Stack, Text, Textarea } from "@mantine/core";
 import { checkAgentSettings } from "@sluice/contract";
-import { useState } from "react";
+import { useEffect } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { DiffView } from "../../../components/diff-view.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { t } from "../../../language/areas/agents.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { Overtaken } from "./overtaken.tsx";
 import { Remarks } from "./remarks.tsx";
-import { parsedSettings, type Settings, textOf } from "./settings-draft.ts";
+import { textOf } from "./settings-draft.ts";
 import { SettingsForm } from "./settings-form.tsx";
-import { afterSettingsChange, type GroupParams } from "./settings-routes.ts";
+import { afterSettingsChange, type GroupParams, type SettingsNow } from "./settings-routes.ts";
+import { useSettingsDraft } from "./use-settings-draft.ts";
 
 interface SettingsEditorProps {
   readonly params: GroupParams;
-  /** As they are now; null: none are managed. */
-  readonly saved: Settings | null;
+  readonly now: SettingsNow;
+  readonly onReload: () => unknown;
   readonly mayChange: boolean;
 }
 
 /** A form and the JSON beside it: two views of one text, which is checked as it is typed. */
-export function SettingsEditor({ params, saved, mayChange }: SettingsEditorProps) {
+export function SettingsEditor({ params, now, onReload, mayChange }: SettingsEditorProps) {
   const { answer } = useSession();
-  const [text, setText] = useState(textOf(saved));
-  const [known, setKnown] = useState<Settings>(saved ?? {});
+  const draft = useSettingsDraft(now);
+  const { base, text, typed, known, parsed, begin, overtaken } = draft;
+  const { settings: saved, checksum: replaces } = base;
   const change = useAct("agents.setSettings", {
     inline: true,
     invalidates: afterSettingsChange,
-    done: (now) => (now.version === null ? t("agents.removed") : t("agents.saved", { version: now.version })),
+    done: (after) => (after.version === null ? t("agents.removed") : t("agents.saved", { version: after.version })),
+    onDone: (after) => begin(after),
   });
-  const parsed = parsedSettings(text);
   const { errors, warnings } = checkAgentSettings(parsed ?? {});
-  const typed = (next: string) => {
-    setText(next);
-    setKnown(parsedSettings(next) ?? known);
-  };
+  const conflict = change.error?.code === "conflict";
+  useEffect(() => {
+    if (conflict) void onReload();
+  }, [conflict, onReload]);
   const same = parsed !== null && (saved === null ? text.trim() === "" : textOf(parsed) === textOf(saved));
   return (
     <Stack gap="md">
@@ -74,15 +77,29 @@ export function SettingsEditor({ params, saved, mayChange }: SettingsEditorProps
               <DiffView before={saved ?? {}} after={parsed} label={t("agents.changes")} />
             </div>
           )}
-          <FormProblem problem={change.error} />
+          {overtaken ? (
+            <Overtaken
+              base={base}
+              now={now}
+              onKeep={() => {
+                change.reset();
+                draft.keep();
+              }}
+              onTake={() => {
+                change.reset();
+                begin(now);
+              }}
+            />
+          ) : (
+            <FormProblem problem={change.error} />
+          )}
           <Group justify="flex-end">
             {saved !== null && (
               <ConfirmButton
                 title={t("agents.removeTitle")}
                 verb={t("agents.remove")}
                 onConfirm={async () => {
-                  await change.mutateAsync({ params, body: { settings: null } });
-                  typed("");
+                  await change.mutateAsync({ params, body: { settings: null, replaces } });
                 }}
               >
                 {t("agents.removeHelp")}
@@ -90,8 +107,8 @@ export function SettingsEditor({ params, saved, mayChange }: SettingsEditorProps
             )}
             <Button
               loading={change.isPending}
-              disabled={parsed === null || same || errors.length > 0}
-              onClick={() => parsed !== null && change.mutate({ params, body: { settings: { ...parsed } } })}
+              disabled={parsed === null || same || overtaken || errors.length > 0}
+              onClick={() => parsed !== null && change.mutate({ params, body: { settings: { ...parsed }, replaces } })}
             >
               {t("agents.save")}
             </Button>

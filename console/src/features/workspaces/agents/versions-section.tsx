@@ -15,19 +15,19 @@ import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/agents.ts";
-import { type Settings, textOf } from "./settings-draft.ts";
-import { afterSettingsChange, type GroupParams } from "./settings-routes.ts";
+import { textOf } from "./settings-draft.ts";
+import { afterSettingsChange, type GroupParams, type SettingsNow } from "./settings-routes.ts";
 
 interface VersionsSectionProps {
   readonly params: GroupParams;
-  readonly saved: Settings | null;
+  readonly now: SettingsNow;
   readonly mayChange: boolean;
 }
 
 type Version = AnswerOf<"agents.settingsVersions">["data"][number];
 
 /** What the group was set to, when and by whom; each can be looked at and set again. */
-export function VersionsSection({ params, saved, mayChange }: VersionsSectionProps) {
+export function VersionsSection({ params, now, mayChange }: VersionsSectionProps) {
   const [open, setOpen] = useState<number | null>(null);
   const query = useCall("agents.settingsVersions", { params });
   const columns = useMemo(() => columnsFor(setOpen), []);
@@ -52,13 +52,7 @@ export function VersionsSection({ params, saved, mayChange }: VersionsSectionPro
         size="lg"
       >
         {open !== null && (
-          <VersionBody
-            params={params}
-            version={open}
-            saved={saved}
-            mayChange={mayChange}
-            onDone={() => setOpen(null)}
-          />
+          <VersionBody params={params} version={open} now={now} mayChange={mayChange} onDone={() => setOpen(null)} />
         )}
       </Modal>
     </Section>
@@ -104,7 +98,7 @@ interface VersionBodyProps extends VersionsSectionProps {
   readonly onDone: () => void;
 }
 
-function VersionBody({ params, version, saved, mayChange, onDone }: VersionBodyProps) {
+function VersionBody({ params, version, now, mayChange, onDone }: VersionBodyProps) {
   const query = useCall("agents.settingsVersion", { params: { ...params, version: String(version) } });
   const restore = useAct("agents.setSettings", {
     inline: true,
@@ -116,6 +110,7 @@ function VersionBody({ params, version, saved, mayChange, onDone }: VersionBodyP
     return query.error === null ? null : <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
   }
   const { settings } = query.data;
+  const { settings: saved, checksum: replaces } = now;
   const same = textOf(settings) === textOf(saved);
   return (
     <Stack>
@@ -130,7 +125,7 @@ function VersionBody({ params, version, saved, mayChange, onDone }: VersionBodyP
       <DiffView before={saved ?? {}} after={settings ?? {}} label={t("agents.againstNow")} />
       <FormProblem problem={restore.error} />
       {mayChange && !same && (
-        <Button loading={restore.isPending} onClick={() => restore.mutate({ params, body: { settings } })}>
+        <Button loading={restore.isPending} onClick={() => restore.mutate({ params, body: { settings, replaces } })}>
           {t("agents.restore")}
         </Button>
       )}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { noticeGround } from "./notice-ground.ts";
+
+const day = 86_400_000;
+let ground: Awaited<ReturnType<typeof noticeGround>>;
+beforeEach(async () => {
+  ground = await noticeGround();
+});
+afterEach(() => ground.close());
+
+const said = () => ground.bodies().map(({ type, data }) => [type, data.token, data.days]);
+
+/** The key of the ground as a service token that ends in so many days. */
+async function token(days: number, more: { readonly enabled?: number; readonly revoked_at?: number } = {}) {
+  const row = { service: 1, expires_at: ground.clock.now() + days * day, ...more };
+  await ground.database.kysely.updateTable("api_keys").set(row).execute();
+  return row.expires_at;
+}
+
+test("the end of a service token is told seven days and a day before, once each, and again for another end", async () => {
+  const { id } = await ground.notice();
+  const expiresAt = await token(8);
+  await ground.watch.look();
+  expect(said()).toEqual([]);
+  ground.clock.advance(day);
+  await ground.watch.look();
+  await ground.watch.look();
+  expect(said()).toEqual([["service_token.expires", "ci", 7]]);
+  expect(ground.bodies()[0]).toMatchObject({
+    text: expect.stringContaining("The service token ci of acme expires at "),
+    data: { workspace: "acme", notice: "to the team", expires_at: expiresAt, key_id: expect.any(String) },
+  });
+  expect((await ground.store.find(id))?.last).toMatchObject({ about: "service_token", budget: "ci", percent: 7 });
+  ground.clock.advance(6 * day);
+  await ground.watch.look();
+  ground.clock.advance(day);
+  await ground.watch.look();
+  expect(said().map(([, , days]) => days)).toEqual([7, 1]);
+  await token(2);
+  await ground.watch.look();
+  expect(said().map(([, , days]) => days)).toEqual([7, 1, 7]);
+});
+
+test("of a token that is found a moment before its end only the last day is told", async () => {
+  await ground.notice();
+  await token(0.5);
+  await ground.watch.look();
+  await ground.watch.look();
+  expect(said().map(([, , days]) => days)).toEqual([1]);
+});
+
+test("who listens to budgets of groups hears of no token, and nobody of one that is out of use", async () => {
+  await ground.notice({ scope: "group", scope_id: null });
+  await token(1);
+  await ground.watch.look();
+  expect(said()).toEqual([]);
+  await ground.notice({ scope: "key", scope_id: null });
+  await token(1, { enabled: 0 });
+  await ground.watch.look();
+  await token(1, { enabled: 1, revoked_at: 1 });
+  await ground.watch.look();
+  expect(said()).toEqual([]);
+});
