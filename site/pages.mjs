@@ -13,9 +13,17 @@ const groups = [
   ["Calls", ["docs/translation.md", "docs/pass-through.md", "docs/video.md", "docs/assets.md"]],
   [
     "Operations",
-    ["deployment", "upgrade", "operations", "alerts", "telemetry", "terraform", "scale", "performance"].map(
-      (name) => `docs/${name}.md`,
-    ),
+    [
+      "deployment",
+      "upgrade",
+      "operations",
+      "alerts",
+      "telemetry",
+      "ledger-export",
+      "terraform",
+      "scale",
+      "performance",
+    ].map((name) => `docs/${name}.md`),
   ],
   [
     "Builders",

@@ -188,6 +188,30 @@ export const settingsSchema = z.strictObject({
           "process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent; remote: in the PostgreSQL database before the call is sent.",
         ),
       retention_days: z.int().min(1).max(36_500).optional(),
+      export: z
+        .strictObject({
+          bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/, "a bucket's name"),
+          prefix: z
+            .string()
+            .max(512)
+            .regex(/^[A-Za-z0-9!_.'()*/=-]*$/, "letters, digits and !_.'()*/=-")
+            .optional()
+            .describe("In front of every object's name, such as `sluice/`."),
+          region: z
+            .string()
+            .regex(/^[a-z0-9-]{1,64}$/, "such as eu-central-1")
+            .optional()
+            .describe("Default us-east-1."),
+          endpoint: z
+            .url({ protocol: /^https?$/ })
+            .max(2_048)
+            .optional()
+            .describe("Of a store other than Amazon's; it may be private."),
+        })
+        .optional()
+        .describe(
+          "The S3-compatible bucket that the ledger is copied to by the hour, as JSON Lines. Its keys are in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
+        ),
     })
     .optional(),
   explanations: z

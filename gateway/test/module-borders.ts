@@ -94,6 +94,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   drain: ["journal", "ledger"],
   upkeep: ["vault"],
+  "ledger-export": ["ledger"],
   move: ["ledger", "upkeep", "vault"],
   keys: ["changes"],
   people: ["keys", "changes"],

@@ -18,6 +18,7 @@ export function quietCatalog({ providers = [], models = [], settings, ...rest }:
       logBodies: "none",
       ledgerDurability: "disk",
       ledgerRetentionDays: 1,
+      ledgerExport: null,
       explanationRetentionDays: 30,
       captureRetentionDays: 7,
       drainTimeoutMs: 1,

@@ -37,6 +37,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     otlp: null,
     mail: null,
     bucket: null,
+    ledgerExportKeys: null,
     blobs: "shared",
     bodyMemoryBytes: 512 * 1024 * 1024,
     providerKeys: [],

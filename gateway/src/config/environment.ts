@@ -60,9 +60,16 @@ export interface Environment {
   readonly blobs: "shared" | "separate";
   /** What the bodies of all requests may hold in memory together. */
   readonly bodyMemoryBytes: number;
+  /** For the bucket that the ledger is copied to; null: none are named. */
+  readonly ledgerExportKeys: BucketKeys | null;
   readonly providerKeys: readonly FoundProviderKey[];
   /** Variables that look mistyped, in words. */
   readonly warnings: readonly string[];
+}
+
+interface BucketKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
 }
 
 /** A bucket of an S3-compatible store. */
@@ -141,6 +148,7 @@ export function readEnvironment(
     egress: readEgress(reader),
     mail: readMail(reader),
     bucket: readBucket(reader),
+    ledgerExportKeys: readLedgerExportKeys(reader),
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
     bodyMemoryBytes: readBodyMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
@@ -214,6 +222,8 @@ const knownNames = [
   "SLUICE_S3_PREFIX",
   "SLUICE_S3_ACCESS_KEY_ID",
   "SLUICE_S3_SECRET_ACCESS_KEY",
+  "SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID",
+  "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY",
 ] as const;
 
 function readPort(reader: VariableReader): number {
@@ -291,6 +301,16 @@ function readMail(reader: VariableReader): Environment["mail"] {
     reader.refuse("SLUICE_MAIL_FROM", "must be set too when SLUICE_SMTP_URL is");
   }
   return url === null || from === null ? null : Object.freeze({ url, from });
+}
+
+function readLedgerExportKeys(reader: VariableReader): BucketKeys | null {
+  const names = ["SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID", "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY"] as const;
+  const accessKeyId = reader.text(names[0]);
+  const secretAccessKey = reader.secret(names[1], 1);
+  const [missing, other] = accessKeyId === null ? names : [names[1], names[0]];
+  if (reader.isSet(other) && !reader.isSet(missing)) reader.refuse(missing, `must be set when ${other} is`);
+  if (accessKeyId === null || secretAccessKey === null) return null;
+  return Object.freeze({ accessKeyId, secretAccessKey });
 }
 
 function readBucket(reader: VariableReader): Bucket | null {

@@ -3,10 +3,22 @@ import type { Model, Provider } from "./deployment.ts";
 import type { Group, Workspace } from "./principal.ts";
 
 /** Installation-wide settings. */
+/** A bucket of an S3-compatible store. Its credentials are in the environment. */
+export interface LedgerExportPlace {
+  readonly bucket: string;
+  /** In front of every object's name; may be empty. */
+  readonly prefix: string;
+  readonly region: string;
+  /** null: Amazon's own for the region. */
+  readonly endpoint: string | null;
+}
+
 export interface Settings {
   readonly logBodies: "none";
   readonly ledgerDurability: "process" | "disk" | "strict" | "remote";
   readonly ledgerRetentionDays: number;
+  /** Where the ledger is copied to by the hour; null: nowhere. */
+  readonly ledgerExport: LedgerExportPlace | null;
   /** Of explanations; they never outlive the ledger's entries. */
   readonly explanationRetentionDays: number;
   readonly captureRetentionDays: number;

@@ -19,6 +19,7 @@ export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./egress-proxy.ts";
 export * from "./embedding-turn.ts";
+export * from "./exported-columns.ts";
 export * from "./failure.ts";
 export * from "./header-reader.ts";
 export * from "./image-turn.ts";

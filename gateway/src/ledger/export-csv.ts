@@ -1,5 +1,4 @@
-import type { LedgerEntry } from "#core/index.ts";
-import { type ExportedValue, exportedColumns, exportedValues } from "./exported-columns.ts";
+import { type ExportedValue, exportedColumns, exportedValues, type LedgerEntry } from "#core/index.ts";
 
 export const csvHeader = `${exportedColumns.join(",")}\n`;
 

@@ -1,7 +1,6 @@
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import { bounds, exportedRow, type LedgerEntry } from "#core/index.ts";
 import type { LedgerFilter, LedgerStore } from "#ports/index.ts";
 import { csvHeader, csvLine } from "./export-csv.ts";
-import { exportedRow } from "./exported-columns.ts";
 
 export type ExportFormat = "jsonl" | "csv";
 

@@ -29,6 +29,7 @@ import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
 import { Ending } from "./ending.ts";
 import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
+import { startLedgerExport } from "./ledger-export.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
@@ -260,6 +261,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,
   });
   const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
+  const stopExport = startLedgerExport({
+    ...{ environment, control, catalog, transport, leadership, metrics, observer },
+    clock: steady,
+  });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
   const endWork = async (ending: Ending): Promise<void> => {
     await ending.step("threads for bodies", () => offload.close());
@@ -272,6 +277,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("reports", () => reports.close());
     stopPruning();
     await ending.step("sums of the ledger", () => stopUpkeep());
+    await ending.step("copies of the ledger", () => stopExport());
     await ending.step("leases and words to other processes", () => processes.close());
     await ending.step("explanations", () => explainer.close(bounds.lastBytesMs));
     recorder.flush();

@@ -16,6 +16,7 @@ export * from "./health-board.ts";
 export * from "./instances.ts";
 export * from "./journal.ts";
 export * from "./leases.ts";
+export * from "./ledger-export.ts";
 export * from "./ledger-store.ts";
 export * from "./mailer.ts";
 export * from "./notice-store.ts";

@@ -14,6 +14,7 @@
 export { createAssetStore } from "./assets/asset-store.ts";
 export { refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
+export { createBucketObjects } from "./blobs/bucket-objects.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { openBroadcast } from "./broadcast/open-broadcast.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
@@ -42,6 +43,8 @@ export { createInstances } from "./leases/instances.ts";
 export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
+export { createExportedHours } from "./ledger-export/exported-hours.ts";
+export { createLedgerReader } from "./ledger-export/ledger-reader.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
 export { createAgentStore } from "./people/agent-store.ts";

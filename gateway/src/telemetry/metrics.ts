@@ -59,6 +59,12 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
   sluice_websockets_open: "WebSockets of /v1/responses that are open.",
   sluice_request_body_bytes: "Bytes of request bodies held in memory.",
+  sluice_ledger_export_lag_seconds:
+    "Since the beginning of the first hour of the ledger that was not copied to its bucket; 0 where none is named.",
+  sluice_ledger_export_hours_total:
+    "Hours of the ledger that were copied to a bucket, those that were copied again among them.",
+  sluice_ledger_export_entries_total: "Entries in these copies.",
+  sluice_ledger_export_failures_total: "Looks at which a copy of the ledger failed.",
   sluice_tasks_late_seconds: "How late video tasks that are due are looked at.",
   sluice_tls_certificate_expires_timestamp_seconds:
     "When the certificate ends that the ports show, in Unix seconds; only where they speak TLS.",
@@ -82,6 +88,7 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_models_served_unpriced: "max",
   sluice_catalog_version: "min",
   sluice_tls_certificate_expires_timestamp_seconds: "min",
+  sluice_ledger_export_lag_seconds: "max",
   sluice_tasks_late_seconds: "max",
   sluice_event_loop_delay_seconds: "max",
 };

@@ -16,6 +16,7 @@ import type { Clock } from "#ports/index.ts";
 import {
   type BucketBlobStoreOptions,
   createBucketBlobStore,
+  createBucketObjects,
   createDiskBlobStore,
   createSpool,
 } from "#storage/index.ts";
@@ -260,4 +261,26 @@ describe("blobs in a bucket", () => {
     expect(await ground.names()).toEqual({ blobs: [], others: [] });
     expect(await putBytes(ground.blobStore, bytes)).toMatchObject({ size: bytes.length });
   });
+});
+
+test("an object has the name that it was given, replaces what was there, and is refused when its bytes are others", async () => {
+  const store = createBucketObjects({
+    ...bucketKeys,
+    ...{ endpoint, bucket: bucketName, prefix: "ledger/", allowPrivateNetwork: true },
+    transport: createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] }),
+    clock: systemClock,
+  });
+  const held = async () => {
+    const all = (await (await fetch(`${endpoint}/-/objects`)).json()) as { key: string; size: number }[];
+    return all.filter(({ key }) => key.startsWith("ledger/"));
+  };
+  const never = new AbortController().signal;
+  const name = "date=2026-11-23/hour=07/part-00000.jsonl.gz";
+  for (const size of [10, 300_000]) {
+    const bytes = blobBytes(size);
+    await store.put(name, bytes, sha256(bytes), never);
+    // Signature Version 4 signs what is sent, and a bucket signs the encoded form.
+    expect(await held()).toEqual([{ key: "ledger/date%3D2026-11-23/hour%3D07/part-00000.jsonl.gz", size }]);
+  }
+  expect(store.put(name, blobBytes(5), sha256(blobBytes(6)), never)).rejects.toThrow();
 });

@@ -73,6 +73,7 @@ function applyTests(make: StoreGroundFactory): void {
       logBodies: "none",
       ledgerDurability: "strict",
       ledgerRetentionDays: 30,
+      ledgerExport: null,
       explanationRetentionDays: 30,
       captureRetentionDays: 7,
       drainTimeoutMs: 120_000,

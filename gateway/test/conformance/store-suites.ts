@@ -13,6 +13,7 @@ import { catalogStoreSuite } from "./catalog-store-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
+import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
@@ -43,6 +44,7 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   tenantStoreSuite(name, make);
   ledgerStoreSuite(name, make);
   ledgerFoldSuite(name, make);
+  ledgerExportSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));

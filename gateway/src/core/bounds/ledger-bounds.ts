@@ -46,6 +46,22 @@ export const ledgerBounds = {
   ledgerLockMs: 300,
   ledgerDropTries: 20,
   ledgerDropPauseMs: 1_000,
+  /**
+   * Copies of the ledger by the hour: how often it is looked whether one is due, first and later; how long after its end an hour is copied;
+   * entries of one object and bytes of it before compression; rows that are read at once; how long one object may take to be made.
+   */
+  exportFirstLookMs: 20_000,
+  exportLookMs: 300_000,
+  exportSettleMs: 600_000,
+  exportPartEntries: 50_000,
+  exportPartBytes: 64 * 1024 * 1024,
+  exportPageRows: 500,
+  exportPartMs: 300_000,
+  /** Entries that came late: for so long hours are compared each time of the first, older ones each time of the second; so many at once. */
+  exportYoungMs: 48 * 3_600_000,
+  exportCheckMs: 3_600_000,
+  exportCheckOldMs: 86_400_000,
+  exportChecksMax: 200,
   /** How soon a checkpoint follows the last one in a stream. */
   checkpointMs: 1_000,
   checkpointEvents: 64,

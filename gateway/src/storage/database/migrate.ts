@@ -46,6 +46,7 @@ import { migration043 } from "./migrations/migration-043.ts";
 import { migration044 } from "./migrations/migration-044.ts";
 import { migration045 } from "./migrations/migration-045.ts";
 import { migration046 } from "./migrations/migration-046.ts";
+import { migration047 } from "./migrations/migration-047.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -95,6 +96,7 @@ export const migrations: Migrations = Object.freeze({
   "044": migration044,
   "045": migration045,
   "046": migration046,
+  "047": migration047,
 });
 
 /**

@@ -41,6 +41,15 @@ export interface Tables
   changes: ChangeTable;
   settings: SettingTable;
   open_attempts: OpenAttemptTable;
+  exported_hours: ExportedHourTable;
+}
+
+/** Hours of the ledger that were copied to a bucket. `checked_at`: when their entries were last compared with the copy's. */
+interface ExportedHourTable {
+  destination: string;
+  hour: number;
+  entries: number;
+  checked_at: number;
 }
 
 /** Attempts that processes have under way, as their journals hold them. `heard_at`: of its beginning or last checkpoint, by the database's clock. */

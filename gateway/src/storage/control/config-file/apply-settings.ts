@@ -47,6 +47,8 @@ export const settingObject: AuditedObject<"settings"> = {
 export interface StoredSettings {
   readonly settings: Settings;
   readonly disconnectDefault: "cancel" | "drain";
+  /** As it was written. */
+  readonly ledgerExport: LedgerExportConfig | null;
 }
 
 export async function readSettings(connection: Connection): Promise<StoredSettings> {
@@ -56,11 +58,13 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
     const text = stored.get(name);
     return text === undefined ? otherwise : JSON.parse(text);
   };
+  const ledgerExport = read<LedgerExportConfig | null>("ledger.export", null);
   return {
     settings: Object.freeze({
       logBodies: "none",
       ledgerDurability: read<Settings["ledgerDurability"]>("ledger.durability", "disk"),
       ledgerRetentionDays: read("ledger.retention_days", 400),
+      ledgerExport: exportPlace(ledgerExport),
       explanationRetentionDays: read("explanations.retention_days", 30),
       captureRetentionDays: read("captures.retention_days", 7),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
@@ -69,6 +73,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       videoCopyResults: read("video.copy_results", false),
     }),
     disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
+    ledgerExport,
   };
 }
 
@@ -76,6 +81,7 @@ type SettingName =
   | "log_bodies"
   | "ledger.durability"
   | "ledger.retention_days"
+  | "ledger.export"
   | "explanations.retention_days"
   | "captures.retention_days"
   | "disconnect.default"
@@ -84,7 +90,14 @@ type SettingName =
   | "unpriced"
   | "video.copy_results";
 
-type SettingValue = string | number | boolean | UnpricedPolicy;
+type LedgerExportConfig = NonNullable<NonNullable<SettingsConfig["ledger"]>["export"]>;
+type SettingValue = string | number | boolean | UnpricedPolicy | LedgerExportConfig;
+
+function exportPlace(said: LedgerExportConfig | null): Settings["ledgerExport"] {
+  if (said === null) return null;
+  const { bucket, prefix = "", region = "us-east-1", endpoint = null } = said;
+  return Object.freeze({ bucket, prefix, region, endpoint });
+}
 
 /** A row for each setting that is said. */
 export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"settings">[] {
@@ -92,6 +105,7 @@ export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"se
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
     "ledger.retention_days": settings.ledger?.retention_days,
+    "ledger.export": settings.ledger?.export,
     "explanations.retention_days": settings.explanations?.retention_days,
     "captures.retention_days": settings.captures?.retention_days,
     "disconnect.default": settings.disconnect?.default,

@@ -17,7 +17,7 @@ export function settingWrites(options: ControlOptions): SettingWrites {
 }
 
 async function settingsInForce(connection: Connection) {
-  const { settings, disconnectDefault } = await readSettings(connection);
+  const { settings, disconnectDefault, ledgerExport } = await readSettings(connection);
   const fromFile = await connection
     .selectFrom("settings")
     .select("name")
@@ -26,7 +26,11 @@ async function settingsInForce(connection: Connection) {
     .execute();
   const config: SettingsConfig = {
     log_bodies: settings.logBodies,
-    ledger: { durability: settings.ledgerDurability, retention_days: settings.ledgerRetentionDays },
+    ledger: {
+      durability: settings.ledgerDurability,
+      retention_days: settings.ledgerRetentionDays,
+      ...(ledgerExport === null ? {} : { export: ledgerExport }),
+    },
     explanations: { retention_days: settings.explanationRetentionDays },
     captures: { retention_days: settings.captureRetentionDays },
     disconnect: { default: disconnectDefault },

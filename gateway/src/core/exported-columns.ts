@@ -1,5 +1,5 @@
 import { ledgerTable, usageTable } from "@sluice/contract/words";
-import type { LedgerEntry } from "#core/index.ts";
+import type { LedgerEntry } from "./ledger-entry.ts";
 
 export type ExportedValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | null;
 

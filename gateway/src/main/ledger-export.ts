@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import type { Environment } from "#config/index.ts";
+import { bounds, LastingFault, type LedgerExportPlace } from "#core/index.ts";
+import type {
+  Clock,
+  ExportedHour,
+  ExportedHours,
+  Leadership,
+  LedgerReader,
+  ObjectStore,
+  Observer,
+  Transport,
+} from "#ports/index.ts";
+import { createBucketObjects, createExportedHours, createLedgerReader } from "#storage/index.ts";
+import type { Metrics } from "#telemetry/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Control } from "./control.ts";
+
+export interface LedgerExportOptions {
+  readonly place: () => LedgerExportPlace | null;
+  readonly retentionDays: () => number;
+  /** Throws when its keys are not known. */
+  readonly storeOf: (place: LedgerExportPlace) => ObjectStore;
+  readonly hours: ExportedHours;
+  readonly reader: LedgerReader;
+  readonly leadership: Pick<Leadership, "once">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+interface Copying {
+  readonly destination: string;
+  readonly store: ObjectStore;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies the ledger to a bucket, hour by hour and in their order, by one process at a time. An hour is marked when all of its objects are
+ * there, so one that was broken off is copied again, under the same names. Hours to which entries came late are copied again too.
+ */
+export class LedgerExport {
+  readonly counts = { hours: 0, entries: 0, failures: 0 };
+  readonly #options: LedgerExportOptions;
+  readonly #fault: LastingFault;
+  readonly #stopping = new AbortController();
+  #next: number | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  #unbook: () => void = () => {};
+
+  constructor(options: LedgerExportOptions) {
+    this.#options = options;
+    const { clock, observer } = options;
+    this.#fault = new LastingFault({
+      clock,
+      observer,
+      level: "error",
+      fault:
+        "The ledger could not be copied to its bucket. It is tried again; nothing is lost while the entries are kept.",
+      over: "The ledger is copied to its bucket again.",
+    });
+  }
+
+  /** Seconds since the beginning of the first hour that was not copied; 0 where nothing is to be copied. */
+  get lagSeconds(): number {
+    return this.#next === null ? 0 : Math.max(0, (this.#options.clock.now() - this.#next) / 1_000);
+  }
+
+  start(): void {
+    this.#later(bounds.exportFirstLookMs);
+  }
+
+  /** Resolves when what it was at has ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#unbook();
+    await this.#options.reader.rest();
+    await this.#looking;
+  }
+
+  /** Copies what is due. Never rejects. */
+  async look(): Promise<void> {
+    const { place: placeNow } = this.#options;
+    const place = placeNow();
+    if (place === null) {
+      this.#next = null;
+      return;
+    }
+    try {
+      await this.#copyDue(place);
+      this.#fault.passed();
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return;
+      this.counts.failures++;
+      this.#fault.failed({ bucket: place.bucket, error: thrown });
+    }
+  }
+
+  #later(ms: number): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#unbook = this.#options.clock.after(ms, () => {
+      this.#looking = this.look().finally(() => this.#later(bounds.exportLookMs));
+    });
+  }
+
+  async #copyDue(place: LedgerExportPlace): Promise<void> {
+    const { hours, leadership, storeOf, reader, clock } = this.#options;
+    const destination = destinationOf(place);
+    this.#next = await hours.next(destination, this.#keptSince());
+    const store = storeOf(place);
+    const mayBeLate = await hours.toCheck(destination, clock.now(), this.#keptSince());
+    if (!this.#isDue() && mayBeLate.length === 0) return;
+    await leadership.once("ledger-export", async (lease) => {
+      const signal = AbortSignal.any([lease.signal, this.#stopping.signal]);
+      try {
+        // Another process may have copied some since.
+        this.#next = await hours.next(destination, this.#keptSince());
+        for (; this.#isDue() && !signal.aborted; this.#next = (this.#next ?? 0) + hourMs) {
+          await this.#copyHour(this.#next ?? 0, { destination, store, signal });
+        }
+        if (!signal.aborted) await this.#copyLate(mayBeLate, { destination, store, signal });
+      } finally {
+        await reader.rest();
+      }
+    });
+  }
+
+  /** Entries come late by long streams, videos, and processes that were away. */
+  async #copyLate(hours: readonly ExportedHour[], copying: Copying): Promise<void> {
+    if (hours.length === 0) return;
+    const { reader, clock } = this.#options;
+    const counted = await reader.counted(hours.map(({ hour }) => hour));
+    const isLate = ({ entries }: ExportedHour, place: number): boolean => (counted[place] ?? 0) > entries;
+    const same = hours.filter((hour, place) => !isLate(hour, place)).map(({ hour }) => hour);
+    await this.#options.hours.checked(copying.destination, same, clock.now());
+    for (const { hour } of hours.filter(isLate)) {
+      if (copying.signal.aborted) return;
+      await this.#copyHour(hour, copying);
+    }
+  }
+
+  async #copyHour(hour: number, { destination, store, signal }: Copying): Promise<void> {
+    const { reader, hours, clock } = this.#options;
+    const folder = folderOf(hour);
+    const parts: Readonly<Record<string, unknown>>[] = [];
+    let entries = 0;
+    let cost = 0n;
+    for (let from: string | null = null, isFirst = true; isFirst || from !== null; isFirst = false) {
+      const part: Awaited<ReturnType<LedgerReader["part"]>> = await reader.part(hour, from);
+      signal.throwIfAborted();
+      from = part.next;
+      if (part.entries === 0) break;
+      const object = `part-${String(parts.length).padStart(5, "0")}.jsonl.gz`;
+      await store.put(`${folder}/${object}`, part.bytes, part.sha256, signal);
+      parts.push({ object, entries: part.entries, bytes: part.bytes.length, sha256: part.sha256 });
+      entries += part.entries;
+      cost += BigInt(part.costNanoUsd);
+    }
+    const manifest = { hour: new Date(hour).toISOString(), entries, cost_nano_usd: String(cost), parts };
+    const bytes = new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`);
+    await store.put(`${folder}/_manifest.json`, bytes, createHash("sha256").update(bytes).digest("hex"), signal);
+    signal.throwIfAborted();
+    await hours.mark(destination, hour, entries, clock.now());
+    this.counts.hours++;
+    this.counts.entries += entries;
+  }
+
+  #isDue(): boolean {
+    return this.#next !== null && this.#next + hourMs + bounds.exportSettleMs <= this.#options.clock.now();
+  }
+
+  /** Before it entries are being removed, and a copy must not be made anew of what is left. */
+  #keptSince(): number {
+    return this.#options.clock.now() - (this.#options.retentionDays() - 1) * dayMs;
+  }
+}
+
+/** `date=2026-11-23/hour=07`, as readers of such buckets take partitions. */
+function folderOf(hour: number): string {
+  const [date = "", time = ""] = new Date(hour).toISOString().split("T");
+  return `date=${date}/hour=${time.slice(0, 2)}`;
+}
+
+function destinationOf({ endpoint, region, bucket, prefix }: LedgerExportPlace): string {
+  return `${endpoint ?? region} ${bucket}/${prefix}`;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+interface Parts {
+  readonly environment: Environment;
+  readonly control: Pick<Control, "database" | "place">;
+  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly transport: Transport;
+  readonly leadership: Pick<Leadership, "once">;
+  readonly metrics: Pick<Metrics, "counts" | "gauges">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** Begins to copy, where the settings say so. Returns its end. */
+export function startLedgerExport(parts: Parts): () => Promise<void> {
+  const { environment, control, catalog, metrics, clock } = parts;
+  const exported = new LedgerExport({
+    ...parts,
+    place: () => catalog.current.settings.ledgerExport,
+    retentionDays: () => catalog.current.settings.ledgerRetentionDays,
+    storeOf: (place) => storeOf(place, environment, parts),
+    hours: createExportedHours(control.database),
+    reader: createLedgerReader(control.place, clock),
+  });
+  metrics.gauges({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });
+  metrics.counts({
+    sluice_ledger_export_hours_total: () => exported.counts.hours,
+    sluice_ledger_export_entries_total: () => exported.counts.entries,
+    sluice_ledger_export_failures_total: () => exported.counts.failures,
+  });
+  exported.start();
+  return () => exported.stop();
+}
+
+function storeOf(
+  { bucket, prefix, region, endpoint }: LedgerExportPlace,
+  { ledgerExportKeys, bucket: blobs }: Environment,
+  { transport, clock }: Pick<Parts, "transport" | "clock">,
+): ObjectStore {
+  const keys = ledgerExportKeys ?? blobs;
+  if (keys === null) throw new Error("SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret are not set");
+  return createBucketObjects({
+    ...{ bucket, prefix, region, transport, clock },
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey.reveal(),
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    // As with the bucket of blobs: whoever names an address may mean a machine of their own network.
+    allowPrivateNetwork: endpoint !== null,
+  });
+}

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createGzip } from "node:zlib";
+import { bounds, exportedRow } from "#core/index.ts";
+import type { ExportedPart } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
+import { entryOf, ledgerColumns } from "../ledger/ledger-columns.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
+
+export async function countHours({ kysely }: Database, hours: readonly number[]): Promise<readonly number[]> {
+  const counts: number[] = [];
+  for (const hour of hours) {
+    const { entries } = await kysely
+      .selectFrom("ledger_entries")
+      .select((eb) => eb.fn.countAll<number | string>().as("entries"))
+      .where("at", ">=", hour)
+      .where("at", "<", hour + hourMs)
+      .executeTakeFirstOrThrow();
+    counts.push(Number(entries));
+  }
+  return counts;
+}
+
+/** Of one object: at most so many entries, and when it is over so many bytes it is full. */
+export interface PartLimits {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+const partLimits: PartLimits = { entries: bounds.exportPartEntries, bytes: bounds.exportPartBytes };
+
+/** The same entries are the same bytes: a copy that is made again replaces itself. */
+export async function readPart(
+  database: Database,
+  hour: number,
+  from: string | null,
+  limits = partLimits,
+): Promise<ExportedPart> {
+  const packed = new Packed();
+  let place = from === null ? null : placeOf(from);
+  let entries = 0;
+  let bytes = 0;
+  let cost = 0n;
+  for (;;) {
+    const rows = await pageOf(database, hour, place, Math.min(bounds.exportPageRows, limits.entries - entries));
+    const read = rows.map((row) => entryOf(row));
+    const lines = read.map((entry) => `${JSON.stringify(exportedRow(entry))}\n`).join("");
+    for (const { costNanoUsd } of read) cost += BigInt(costNanoUsd);
+    entries += read.length;
+    bytes += lines.length;
+    const last = read.at(-1);
+    if (last !== undefined) {
+      place = { at: last.at, id: last.attemptId };
+      await packed.write(lines);
+    }
+    const isOver = rows.length === 0;
+    if (!isOver && entries < limits.entries && bytes < limits.bytes) continue;
+    const whole = await packed.end();
+    return {
+      bytes: whole,
+      sha256: createHash("sha256").update(whole).digest("hex"),
+      entries,
+      costNanoUsd: String(cost),
+      next: isOver || place === null ? null : cursorOf(place),
+    };
+  }
+}
+
+async function pageOf({ kysely }: Database, hour: number, after: Place | null, limit: number) {
+  let query = kysely
+    .selectFrom("ledger_entries")
+    .select(ledgerColumns)
+    .where("at", ">=", hour)
+    .where("at", "<", hour + hourMs)
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(limit);
+  if (after !== null) query = query.where(isBehind(["at", "attempt_id"], after, "oldest first"));
+  return await query.execute();
+}
+
+/** Text in gzip, as it comes. */
+class Packed {
+  readonly #gzip = createGzip();
+  readonly #pieces: Buffer[] = [];
+
+  constructor() {
+    this.#gzip.on("data", (piece: Buffer) => this.#pieces.push(piece));
+  }
+
+  async write(text: string): Promise<void> {
+    if (!this.#gzip.write(text)) await once(this.#gzip, "drain");
+  }
+
+  async end(): Promise<Uint8Array> {
+    const ended = once(this.#gzip, "end");
+    this.#gzip.end();
+    await ended;
+    return new Uint8Array(Buffer.concat(this.#pieces));
+  }
+}

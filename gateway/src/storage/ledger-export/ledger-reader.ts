@@ -1,0 +1,33 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, LedgerReader } from "#ports/index.ts";
+import { OrderThread } from "#system/index.ts";
+import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
+import type { ExportOrder, ExportReply } from "./export-messages.ts";
+
+/** Reads and packs in a thread with a connection of its own, which is started when there is something to copy. */
+export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "after">): LedgerReader {
+  const thread = new OrderThread<ExportOrder, ExportReply>({
+    entry: new URL("./export-worker.ts", import.meta.url),
+    name: "ledger export",
+    data: sentPlace(place),
+    onDeath: () => {},
+  });
+  const done = async (order: ExportOrder): Promise<ExportReply> => {
+    const unbook = clock.after(bounds.exportPartMs, () => void thread.end());
+    const answer = await thread.run(order).finally(unbook);
+    if ("reply" in answer) return answer.reply;
+    throw new Error(answer.failed);
+  };
+  return {
+    async counted(hours) {
+      const reply = await done({ type: "count", hours });
+      return reply.type === "count" ? reply.entries : [];
+    },
+    async part(hour, from) {
+      const reply = await done({ type: "part", hour, from });
+      if (reply.type !== "part") throw new Error("the thread answered another order");
+      return reply.part;
+    },
+    rest: () => thread.end(),
+  };
+}
