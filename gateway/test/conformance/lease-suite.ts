@@ -111,6 +111,10 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       expect(await Promise.all(alive)).toEqual([true, false, false]);
       await silent("proc_b", bounds.instanceKeptMs);
       await instances.tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
+      expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a", "proc_b"]);
+      // Of many tellings of a process one tidies, the first among them.
+      const tell = createInstances(ground.database).tell;
+      for (let n = 0; n < 2; n++) await tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
       expect(await instances.list()).toMatchObject([{ id: "proc_a", journalLag: 17 }]);
       expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a"]);
     });

@@ -16,6 +16,8 @@ export const leasesBounds = {
   instanceTellMs: 5_000,
   instanceAliveMs: 20_000,
   instanceKeptMs: 24 * 3_600_000,
+  /** Of so many tellings one removes what was kept for so long. */
+  instanceTidyTells: 60,
   /** Processes that are listed, the latest first. */
   instancesMax: 200,
   /** What processes do one after the other at their starts: how long one waits for its turn, and how often it looks. */

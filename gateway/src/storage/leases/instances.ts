@@ -7,15 +7,19 @@ import { relaxedWrite } from "../database/relaxed-write.ts";
 
 export function createInstances(database: Database): Instances {
   const now = databaseNow(database);
+  let told = 0;
   return {
     async tell({ id, version, host }, journalLag) {
       const journal_lag = journalLag ?? null;
+      // What is kept for a day need not be looked through every few seconds.
+      const tidies = told++ % bounds.instanceTidyTells === 0;
       await relaxedWrite(database, async (connection) => {
         await connection
           .insertInto("instances")
           .values({ id, version, host, started_at: now, seen_at: now, journal_lag })
           .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag }))
           .execute();
+        if (!tidies) return;
         await connection
           .deleteFrom("instances")
           .where("seen_at", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)

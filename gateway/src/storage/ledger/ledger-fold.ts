@@ -14,6 +14,9 @@ import { commonPerson, personBeside, rollupScope, rollupSketches, rollupSums } f
  */
 export async function foldRollups(database: Database, rowsMax: number = bounds.foldRows): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
+  // Without calls there is nothing for hours: one question says so, without a transaction.
+  const some = await sql`select 1 from usage_rollups_tail limit 1`.execute(database.kysely);
+  if (some.rows.length === 0) return 0;
   return await database.kysely.transaction().execute(async (transaction) => {
     const query: CompiledQuery = CompiledQuery.raw(statement, [rowsMax]);
     const { rows } = await transaction.executeQuery(query as CompiledQuery<Folded>);
