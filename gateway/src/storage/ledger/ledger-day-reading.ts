@@ -21,9 +21,12 @@ type RollupColumn =
 /** Runs of days that are read apart in one statement; each is a branch of it. */
 const runsMax = 4;
 
-/** A day that is known to have changed so often: as long as that number is the same, so are its hours. */
+/**
+ * A day that has been summed: how often it was changed, and when it was summed the last time. As long as both are the same, so are its
+ * hours; the second, for an operator may empty the table, and the first then begins anew.
+ */
 export interface KnownDay {
-  readonly version: number;
+  readonly version: string;
   /** Whether its sums are right at this moment. */
   readonly isSummed: boolean;
 }
@@ -35,12 +38,18 @@ export async function knownDays(
 ): Promise<ReadonlyMap<number, KnownDay>> {
   const rows = await connection
     .selectFrom("summed_days")
-    .select(["day", "touched", "summed"])
+    .select(["day", "touched", "summed", "summed_at"])
     .where("day", ">", from - dayMs)
     .where("day", "<", to)
+    .where("summed_at", ">", 0)
     .orderBy("day")
     .execute();
-  return new Map(rows.map(({ day, touched, summed }) => [day, { version: touched, isSummed: touched === summed }]));
+  return new Map(
+    rows.map(({ day, touched, summed, summed_at }) => [
+      day,
+      { version: `${touched} ${summed_at}`, isSummed: touched === summed },
+    ]),
+  );
 }
 
 /** The days of a time whose sums are right at this moment, as runs without a gap; of many runs the longest. */

@@ -4,7 +4,10 @@ import { noFigures } from "./report-figures.ts";
 
 const dayMs = 86_400_000;
 const row: KnownRow = { step: 0, line: 0, sums: noFigures() };
-const timeOf = (day: number, version = 1): KnownTime => ({ from: day * dayMs, to: (day + 1) * dayMs, version });
+const timeOf = (day: number, version = 1): KnownTime => ({
+  ...{ from: day * dayMs, to: (day + 1) * dayMs },
+  version: String(version),
+});
 
 test("what is kept of a day counts only for the same question, the same hours and the version that they had", () => {
   const kept = new KeptDays();

@@ -5,7 +5,7 @@ import type { FigureSums } from "./report-figures.ts";
 export interface KnownTime {
   readonly from: number;
   readonly to: number;
-  readonly version: number;
+  readonly version: string;
 }
 
 /** What a line of a chart, by its number, has in one step. */

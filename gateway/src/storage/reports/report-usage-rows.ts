@@ -127,7 +127,7 @@ function rollupRows(
       );
       return [...days, ...hoursIn(span, runs)]
         .sort((a, b) => a.from - b.from)
-        .map((time) => ({ ...time, version: known.get(time.from - (time.from % dayMs))?.version ?? 0 }));
+        .map((time) => ({ ...time, version: known.get(time.from - (time.from % dayMs))?.version ?? "" }));
     },
     rest(span, read) {
       if (read.length === 0) return [["all", span]];
