@@ -26,6 +26,8 @@ class PostgresWatch implements DatabaseWatch {
   remark: string | null = null;
   readonly #options: PostgresWatchOptions;
   #later: string | null = null;
+  /** How many migrations there were at the last look, and the last of them. */
+  #schema: string | null = null;
   #closed = false;
   #unbook = (): void => undefined;
   #asked: Promise<void> = Promise.resolve();
@@ -62,10 +64,14 @@ class PostgresWatch implements DatabaseWatch {
   async #answered(): Promise<string | null> {
     const { kysely } = this.#options.database;
     try {
-      const { rows } = await sql<{
-        reading: string;
-      }>`select current_setting('transaction_read_only') as reading`.execute(kysely);
-      this.#tellLater(await schemaState(this.#options.database));
+      const { rows } = await sql<{ reading: string; schema: string }>`
+        select current_setting('transaction_read_only') as reading,
+          (select count(*) || ' ' || max(name) from migrations) as schema`.execute(kysely);
+      const schema = rows[0]?.schema ?? null;
+      if (schema !== this.#schema) {
+        this.#tellLater(await schemaState(this.#options.database));
+        this.#schema = schema;
+      }
       return rows[0]?.reading === "on" ? "it takes no writes: it is a standby, or was made read-only" : null;
     } catch (thrown) {
       // What a server says may hold more than is for everybody.
