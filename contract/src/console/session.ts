@@ -74,6 +74,15 @@ export const userSchema = personSchema.extend({
   created_at: at,
   last_seen_at: maybeAt,
   workspaces: z.array(z.object({ id, slug: z.string(), role: z.enum(workspaceRoles) })),
+  sources: z
+    .array(
+      z.object({
+        source: z.string().describe("`scim`: a directory; `oidc:<account>`: an issuer whose claims become rights."),
+        made: z.boolean().describe("Nobody was here before: the directory made them."),
+        since: at.describe("Since when the directory has them; of an issuer when it last said claims."),
+      }),
+    )
+    .describe("What keeps them, besides people here; empty: nothing."),
 });
 export type ConsoleUser = z.infer<typeof userSchema>;
 

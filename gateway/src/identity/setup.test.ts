@@ -47,7 +47,7 @@ function rowStores(existing: readonly { readonly email: string; readonly adminis
           created_at: 0,
           last_seen_at: null,
         };
-        return { id, email, name, administrator: row.administrator, workspaces: [], ...more };
+        return { id, email, name, administrator: row.administrator, workspaces: [], sources: [], ...more };
       },
       makeFirstAdministrator: async (id) => {
         const row = find(id);

@@ -29,6 +29,33 @@ test("users are listed with what they hold, and found by a part of their address
     disabled: false,
     workspaces: [{ slug: "acme", role: "owner" }],
   });
+  const { kysely } = ground.database;
+  const ids = [ground.users.newcomer.id, ground.users.owner.id] as const;
+  const times = { version: 1, created_at: 5, updated_at: 9 };
+  const names = { user_name: "n", name_key: null, external_id: null, attributes: "{}", deactivated: 0 };
+  await kysely
+    .insertInto("scim_users")
+    .values([
+      { user_id: ids[0], ...names, made: 1, removed_at: null, ...times },
+      { user_id: ids[1], ...names, made: 0, removed_at: 7, ...times },
+    ])
+    .execute();
+  const claims = { claims: "{}", rules_digest: "", refresh_token: null, said_at: 8, asked_at: 8 };
+  await kysely
+    .insertInto("person_claims")
+    .values([
+      { user_id: ids[0], source: "oidc:corp", ...claims },
+      { user_id: ids[0], source: "scim", ...claims },
+    ])
+    .execute();
+  const again = await ground.call("administrator", "users.list", { query: { cursor: all.body.next } });
+  expect(again.body.data.slice(0, 2).map((user: { sources: object }) => user.sources)).toEqual([
+    [
+      { source: "scim", made: true, since: 5 },
+      { source: "oidc:corp", made: false, since: 8 },
+    ],
+    [],
+  ]);
   const found = await ground.call("administrator", "users.list", { query: { search: "STRANGE" } });
   expect(found.body.data).toHaveLength(1);
   expect((await ground.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");

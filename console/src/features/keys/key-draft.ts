@@ -22,6 +22,8 @@ export interface KeyDraft {
   readonly service: boolean;
   /** User id of whose calls it makes; null: no one person's. */
   readonly owner: string | null;
+  /** Whether it may be somebody's: no service token, and no key of somebody's agents. */
+  readonly ownable: boolean;
 }
 
 export const emptyDraft: KeyDraft = Object.freeze({
@@ -37,6 +39,7 @@ export const emptyDraft: KeyDraft = Object.freeze({
   capture: "none",
   service: false,
   owner: null,
+  ownable: true,
 });
 
 export function draftOf(key: ConsoleKey): KeyDraft {
@@ -53,6 +56,7 @@ export function draftOf(key: ConsoleKey): KeyDraft {
     capture: key.capture,
     service: key.service,
     owner: key.owner?.id ?? null,
+    ownable: !key.service && key.person === undefined,
   };
 }
 

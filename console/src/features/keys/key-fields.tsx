@@ -9,6 +9,7 @@ import { ExpiryInput, usualEnd } from "./expiry-input.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
 import { type KeyFieldsProps, KeyMoreFields } from "./key-more-fields.tsx";
+import { KeyOwnerField } from "./key-owner-field.tsx";
 
 const defaultGroup = "default";
 
@@ -44,6 +45,15 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
           onChange={({ currentTarget: { checked: service } }) =>
             onChange(service ? { service, owner: null, expiresAt: draft.expiresAt ?? usualEnd() } : { service })
           }
+        />
+      )}
+      {!isNew && draft.ownable && mayChooseGroup && (
+        <KeyOwnerField
+          workspace={workspace}
+          value={draft.owner}
+          onChange={(owner) => onChange({ owner })}
+          disabled={disabled}
+          error={wrongField(problem, "owner")}
         />
       )}
       {isNew && !draft.service && (

@@ -72,7 +72,7 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
           value={sort}
           onChange={(value) => setOrder(value ?? usualOrder)}
           allowDeselect={false}
-          className="filter"
+          w={210}
         />
       </Group>
       {save.error !== null && <ProblemAlert problem={save.error} />}

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
 import type { ConsoleUser } from "@sluice/contract";
 import { IconUsers } from "@tabler/icons-react";
 import { usePages } from "../../api/use-pages.ts";
+import { formatMoment } from "../../client/format.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Nothing, When } from "../../components/figures.tsx";
@@ -9,6 +10,7 @@ import { FilterBar } from "../../components/filter-bar.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t as scimWords } from "../../language/areas/scim.ts";
 import { t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
@@ -87,11 +89,32 @@ function Who({ user }: { readonly user: ConsoleUser }) {
         {user.id === me.id && <StatusBadge status="you" tone="off" />}
         {user.administrator && <StatusBadge status="administrator" tone="busy" />}
         {user.disabled && <StatusBadge status="disabled" tone="bad" />}
+        {user.sources.map((source) => (
+          <SourceMark key={source.source} of={source} />
+        ))}
       </Group>
       <Text fz="xs" c="dimmed" className="break">
         {user.email}
       </Text>
     </div>
+  );
+}
+
+/** What keeps somebody besides people here, and what that means for changing them. */
+function SourceMark({ of: { source, made, since } }: { readonly of: ConsoleUser["sources"][number] }) {
+  const when = formatMoment(since);
+  if (source === "scim") {
+    const hint = made ? scimWords("scim.marks.made", { when }) : scimWords("scim.marks.connected", { when });
+    return <StatusBadge status="scim" tone="off" label={scimWords("scim.marks.label")} hint={hint} />;
+  }
+  const account = source.replace(/^oidc:/, "");
+  return (
+    <StatusBadge
+      status="oidc"
+      tone="off"
+      label={scimWords("scim.marks.claims", { account })}
+      hint={scimWords("scim.marks.claimsHelp", { account, when })}
+    />
   );
 }
 

@@ -39,7 +39,7 @@ export const agents = {
   removeHelp: "Agents start with their own settings from then on. The versions stay and can be restored.",
   overtaken: {
     title: "{by} has saved {version, plural, =0 {other settings} other {version {version}}} meanwhile",
-    help: "Your changes are not saved, and still stand above. Load the newer settings to begin again from them, or keep your own: the comparison below then shows what saving them changes.",
+    help: "Your changes are not saved, and still stand above. Load the newer settings to begin again from them, or keep your own, and see above what saving them would change.",
     theirs: "What the newer settings changed",
     take: "Discard mine, load the newer",
     keep: "Keep mine, compare with the newer",

@@ -183,7 +183,7 @@ export const keys = {
     costByModel: "Cost by model",
   },
   service: {
-    soon: "expires soon",
+    soon: "Expires soon",
     soonHelp: "Expires within a week. Rotate it with a grace time, and set a new end.",
     label: "Service token",
     help: "For CI and other programs. It always expires, and stays when whoever made it leaves. Admins manage it.",
@@ -202,6 +202,9 @@ export const keys = {
   },
   fields: {
     personal: "This is my personal key",
+    ownerHelp:
+      "Its calls count as theirs from now on, in their usage and limits. Calls of before stay with whoever made them.",
+    ownerNobody: "No one person's",
     personalHelp: "Its calls count as yours, in your usage and your limits. An admin can change it later.",
     nameMissing: "Enter a name.",
     nameHelp: "The application or person that uses it.",

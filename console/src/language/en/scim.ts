@@ -1,4 +1,13 @@
 export const scim = {
+  marks: {
+    label: "Directory",
+    made: "Made by your directory (SCIM), {when}. Their name, address and whether they may sign in are the directory's: change them there. What you give them by hand stays.",
+    connected:
+      "Connected to your directory (SCIM), {when}. It names them and switches them off; their role and keys stay as they are here.",
+    claims: "Rights from {account}",
+    claimsHelp:
+      "{account} last said their claims {when}. Rules make rights of these: less than a rule gives cannot be set by hand, more can.",
+  },
   title: "Users and groups by SCIM",
   help: "Your directory (Microsoft Entra ID, Okta and others) creates people here, keeps their groups, and locks them out the moment they leave.",
   baseUrl: "Base URL",

@@ -42,7 +42,7 @@ export const agents: Translation<typeof english> = {
   removeHelp: "此后编程助手使用各自的设置启动。各版本仍会保留，可以恢复。",
   overtaken: {
     title: "{by} 在此期间保存了{version, plural, =0 {其他设置} other {版本 {version}}}",
-    help: "你的更改尚未保存，仍保留在上方。可加载较新的设置后重新编辑，或保留自己的更改：下方的比较将显示保存后会改变的内容。",
+    help: "你的更改尚未保存，仍保留在上方。可加载较新的设置后重新编辑，或保留自己的更改，并在上方查看保存后会改变的内容。",
     theirs: "较新设置的改动",
     take: "放弃我的更改，加载较新设置",
     keep: "保留我的更改，与较新设置比较",

@@ -202,6 +202,8 @@ export const keys: Translation<typeof english> = {
   },
   fields: {
     personal: "这是我的个人密钥",
+    ownerHelp: "此后的调用计入其用量和限额。此前的调用仍归原来的人员。",
+    ownerNobody: "不属于个人",
     personalHelp: "其调用计入你的用量和限额。管理员之后可以更改。",
     nameMissing: "请填写名称。",
     nameHelp: "使用它的应用或人员。",

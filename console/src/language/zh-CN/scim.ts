@@ -2,6 +2,14 @@ import type { Translation } from "../catalogue.ts";
 import type { scim as english } from "../en/scim.ts";
 
 export const scim: Translation<typeof english> = {
+  marks: {
+    label: "目录",
+    made: "由目录（SCIM）于 {when} 创建。姓名、邮箱和能否登录由目录决定，请在目录中修改。你手动授予的权限会保留。",
+    connected: "于 {when} 与目录（SCIM）关联。目录决定其姓名并可停用该用户；角色和密钥保持此处的设置。",
+    claims: "权限来自 {account}",
+    claimsHelp:
+      "{account} 最近一次提供声明的时间为 {when}。规则据此授予权限：不能手动设为低于规则授予的权限，但可以更高。",
+  },
   title: "通过 SCIM 同步用户和组",
   help: "由企业目录（Microsoft Entra ID、Okta 等）在此创建用户、维护其所属组，并在用户离职时立即停用其访问。",
   baseUrl: "基础 URL",

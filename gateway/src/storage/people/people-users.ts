@@ -15,6 +15,7 @@ import { refuseOwnerless } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
+import { userSources } from "./user-sources.ts";
 
 /** By address. `search` is part of an address or a name, in any case. */
 export async function listUsers(
@@ -147,6 +148,7 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
     .execute();
   const passkeys = new Map(counts.map((row) => [row.user_id, Number(row.passkeys)]));
   const byUser = Map.groupBy(places, (place) => place.user_id);
+  const sources = await userSources(connection, ids);
   return rows.map((row) => ({
     ...personOf(row),
     administrator: row.administrator === 1,
@@ -157,5 +159,6 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
     created_at: new Date(row.created_at).getTime(),
     last_seen_at: row.last_seen_at === null ? null : Number(row.last_seen_at),
     workspaces: (byUser.get(row.id) ?? []).map(({ id, slug, role }) => ({ id, slug, role })),
+    sources: sources.get(row.id) ?? [],
   }));
 }
