@@ -35,9 +35,11 @@ import { type SharedConfig, sharedConfig } from "./main/shared-config.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 import { watchCertificate } from "./main/watch-certificate.ts";
 
+export { readCatalogueFrom } from "./main/catalogue-source.ts";
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
+export { networkOf } from "./main/network.ts";
 export { listProcesses } from "./main/process-list.ts";
 export type { ServeOptions } from "./main/serve-options.ts";
 export { serveWorkers } from "./main/serve-workers.ts";

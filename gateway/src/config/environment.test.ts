@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { inspect } from "node:util";
 import { EnvironmentInvalid, readEnvironment } from "./environment.ts";
 import type { Variables } from "./expand-variables.ts";
@@ -34,6 +35,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     authorities: [],
     webhookPlaces: [],
     egress: null,
+    catalogue: null,
     otlp: null,
     mail: null,
     bucket: null,
@@ -220,6 +222,30 @@ test("a mail server needs a sender, and its address may hold a password that is 
   expect(inspect(mail)).not.toContain("hush-hush");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: url })).toThrow("SLUICE_MAIL_FROM");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
+});
+
+test("where newer prices are looked for, and what is taken only from whom one knows", () => {
+  const key = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
+  const from = "https://prices.example/data.json";
+  expect(readEnvironment({ SLUICE_CATALOGUE_FROM: from }).catalogue).toEqual({
+    ...{ from, everyMs: 86_400_000, changes: "show", digest: null, publicKey: null },
+  });
+  const taking = { SLUICE_CATALOGUE_FROM: from, SLUICE_CATALOGUE_CHANGES: "take" };
+  const bare = key.replaceAll(/-----.*-----|\n/g, "");
+  for (const one of [key, bare]) {
+    const { catalogue } = readEnvironment({ ...taking, SLUICE_CATALOGUE_PUBLIC_KEY: one });
+    expect([catalogue?.changes, catalogue?.publicKey?.asymmetricKeyType]).toEqual(["take", "ed25519"]);
+  }
+  expect(problemsOf(taking)).toEqual([
+    "SLUICE_CATALOGUE_CHANGES is take: that needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST, so that nobody else's prices are taken",
+  ]);
+  expect(problemsOf({ SLUICE_CATALOGUE_FROM: "http://prices.example/data.json" })).toHaveLength(1);
+  expect(problemsOf({ SLUICE_CATALOGUE_HOURS: "3" })).toEqual([
+    "SLUICE_CATALOGUE_HOURS says nothing without SLUICE_CATALOGUE_FROM",
+  ]);
+  expect(problemsOf({ SLUICE_CATALOGUE_FROM: "prices.json", SLUICE_CATALOGUE_PUBLIC_KEY: "a" })).toEqual([
+    "SLUICE_CATALOGUE_PUBLIC_KEY must be an Ed25519 public key in PEM, or what stands between its lines",
+  ]);
 });
 
 test("the ports speak TLS where both files are named, and the runtime's server has them", () => {

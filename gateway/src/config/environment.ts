@@ -4,6 +4,7 @@ import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { readAuthorities } from "./read-authorities.ts";
+import { type CatalogueSource, readCatalogueSource } from "./read-catalogue.ts";
 import { readEgress, readWebhookPlaces } from "./read-egress.ts";
 import { readTls, type TlsFiles } from "./read-tls.ts";
 import { secretNames } from "./secret-names.ts";
@@ -52,6 +53,8 @@ export interface Environment {
   readonly webhookPlaces: readonly ExemptRule[];
   /** The proxies that calls to other machines leave by; null: none. */
   readonly egress: Egress | null;
+  /** Where newer prices are looked for; null: nowhere. */
+  readonly catalogue: CatalogueSource | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
@@ -146,6 +149,7 @@ export function readEnvironment(
     authorities: readAuthorities(reader),
     webhookPlaces: readWebhookPlaces(reader),
     egress: readEgress(reader),
+    catalogue: readCatalogueSource(reader),
     mail: readMail(reader),
     bucket: readBucket(reader),
     ledgerExportKeys: readLedgerExportKeys(reader),
@@ -189,6 +193,11 @@ const knownNames = [
   "SLUICE_ADMIN_HOST",
   "SLUICE_ADMIN_URL",
   "SLUICE_TLS_CERT_FILE",
+  "SLUICE_CATALOGUE_FROM",
+  "SLUICE_CATALOGUE_HOURS",
+  "SLUICE_CATALOGUE_CHANGES",
+  "SLUICE_CATALOGUE_DIGEST",
+  "SLUICE_CATALOGUE_PUBLIC_KEY",
   "SLUICE_TLS_KEY_FILE",
   "SLUICE_DATA_DIR",
   "SLUICE_DATABASE_URL",

@@ -43,6 +43,7 @@ import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
+import { refreshCatalogue } from "./refresh-catalogue.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { sharedSetup } from "./shared-setup.ts";
@@ -265,6 +266,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ environment, control, catalog, transport, leadership, metrics, observer },
     clock: steady,
   });
+  const refreshing = { controlStore, transport, clock, observer, leadership, metrics };
+  const stopRefreshing = refreshCatalogue(environment.catalogue, refreshing);
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
   const endWork = async (ending: Ending): Promise<void> => {
     await ending.step("threads for bodies", () => offload.close());
@@ -278,6 +281,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     stopPruning();
     await ending.step("sums of the ledger", () => stopUpkeep());
     await ending.step("copies of the ledger", () => stopExport());
+    await ending.step("catalogue of prices", () => stopRefreshing());
     await ending.step("leases and words to other processes", () => processes.close());
     await ending.step("explanations", () => explainer.close(bounds.lastBytesMs));
     recorder.flush();

@@ -1,6 +1,7 @@
 import { bounds, LastingFault } from "#core/index.ts";
 import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
+import { passed } from "./passed.ts";
 
 interface LedgerUpkeepOptions {
   readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
@@ -58,17 +59,4 @@ async function attempted(fault: LastingFault, act: () => Promise<number>): Promi
     fault.failed({ error: thrown });
     return 0;
   }
-}
-
-function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const stop = clock.after(ms, end);
-    signal.addEventListener("abort", end, { once: true });
-    function end(): void {
-      stop();
-      signal.removeEventListener("abort", end);
-      resolve();
-    }
-  });
 }

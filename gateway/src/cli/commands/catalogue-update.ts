@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import type { PriceConfig } from "@sluice/contract";
 import type { Command } from "commander";
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Control } from "#main.ts";
 import { CommandFailed } from "../command-failed.ts";
-import { auditSource, withControl } from "../open.ts";
+import { auditSource, environmentOf, withControl } from "../open.ts";
 import { columns, report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -27,15 +25,12 @@ export function addCatalogueUpdate(parent: Command, terminal: Terminal): void {
     .option("--yes", "take it: the catalogue, and each changed price as a new version")
     .action(async (options: Options, command: Command) => {
       const wanted = wantedDigest(options);
-      const text = options.from === undefined ? null : await readSource(options.from);
-      const digest = text === null ? null : createHash("sha256").update(text).digest("hex");
-      if (wanted !== null && digest !== wanted) {
+      const taken = options.from === undefined ? null : await readFrom(options.from, terminal);
+      if (taken !== null && wanted !== null && taken.digest !== wanted) {
         throw new CommandFailed(
-          `the data of ${options.from} is sha256:${digest}, not sha256:${wanted}; nothing was changed`,
+          `the data of ${options.from} is sha256:${taken.digest}, not sha256:${wanted}; nothing was changed`,
         );
       }
-      const source = options.from === undefined ? null : shownSource(options.from);
-      const taken = text === null || digest === null || source === null ? null : { text, digest, source };
       await withControl(terminal.variables, (control) =>
         update(control, terminal, command, { taken, yes: options.yes === true }),
       );
@@ -100,12 +95,6 @@ function priceWords(price: PriceConfig | null): string {
   return [...words, ...(long === undefined ? [] : [`more above ${long.above}`])].join(", ");
 }
 
-/** An address may hold a token behind its `?`: that is nobody's to read later. */
-function shownSource(from: string): string {
-  const url = URL.parse(from);
-  return url === null || url.protocol !== "https:" ? from : `${url.origin}${url.pathname}`;
-}
-
 function wantedDigest({ digest, from }: Options): string | null {
   if (digest === undefined) return null;
   const hex = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(digest)?.[1];
@@ -114,44 +103,16 @@ function wantedDigest({ digest, from }: Options): string | null {
   return hex.toLowerCase();
 }
 
-async function readSource(from: string): Promise<string> {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
-  if (scheme === "https") return await fetched(from);
-  if (scheme !== undefined)
-    throw new CommandFailed(`${scheme} addresses are not read: prices come by https, or from a file`);
-  const size = await stat(from).then(
-    (found) => (found.isFile() ? found.size : null),
-    () => null,
-  );
-  if (size === null) throw new CommandFailed(`there is no file ${from}`);
-  if (size > bounds.catalogueBytesMax)
-    throw new CommandFailed(`${from} has more than ${bounds.catalogueBytesMax} bytes`);
-  return await readFile(from, "utf8");
-}
-
-async function fetched(url: string): Promise<string> {
-  const { createTransport } = await import("#upstream/index.ts");
-  const { systemClock } = await import("#system/index.ts");
-  const transport = createTransport({ clock: systemClock });
-  const signal = AbortSignal.timeout(bounds.catalogueFetchMs);
-  const times = { connectMs: 10_000, headersMs: 30_000, totalMs: bounds.catalogueFetchMs };
-  const request = {
-    method: "GET",
-    url,
-    headers: { accept: "application/json" },
-    body: null,
-    allowPrivateNetwork: false,
-  } as const;
-  try {
-    const answer = await transport.send({ ...request, ...times, ownConnection: true }, signal);
-    if (answer.status !== 200) {
-      answer.body.cancel();
-      throw new CommandFailed(`${shownSource(url)} answered with status ${answer.status}`);
-    }
-    return new TextDecoder().decode(
-      await answer.body.readAll(bounds.catalogueBytesMax, "total", bounds.catalogueFetchMs),
-    );
-  } catch (thrown) {
-    throw thrown instanceof Failure ? new CommandFailed(`${shownSource(url)}: ${thrown.message}`) : thrown;
-  }
+/** By the same way outside as the gateway's: proxies and authorities of the environment. */
+async function readFrom(from: string, terminal: Terminal) {
+  const environment = await environmentOf(terminal.variables);
+  const [{ networkOf, readCatalogueFrom }, { createTransport }, { systemClock }] = await Promise.all([
+    import("#main.ts"),
+    import("#upstream/index.ts"),
+    import("#system/index.ts"),
+  ]);
+  const transport = createTransport({ clock: systemClock, ...networkOf(environment) });
+  return await readCatalogueFrom(from, transport, new AbortController().signal).catch((thrown: unknown) => {
+    throw thrown instanceof Failure ? new CommandFailed(thrown.message) : thrown;
+  });
 }

@@ -13,6 +13,9 @@ export const consoleBounds = {
   catalogueBytesMax: 8 * 1024 * 1024,
   catalogueModelsMax: 20_000,
   catalogueFetchMs: 60_000,
+  /** How often it is looked for, in hours. */
+  catalogueHours: 24,
+  catalogueHoursMax: 24 * 31,
   /** Files of the console and the API reference. */
   staticFilesMax: 2_000,
   staticFileBytesMax: 16 * 1024 * 1024,

@@ -1,0 +1,115 @@
+import { verify } from "node:crypto";
+import type { CatalogueSource } from "#config/index.ts";
+import { Failure, LastingFault } from "#core/index.ts";
+import type { Clock, ControlStore, Leadership, Observer, Transport } from "#ports/index.ts";
+import type { Metrics } from "#telemetry/index.ts";
+import { type ReadCatalogue, readCatalogueFrom, readSource } from "./catalogue-source.ts";
+import { passed } from "./passed.ts";
+
+export interface RefreshCatalogueOptions {
+  readonly controlStore: ControlStore;
+  readonly transport: Pick<Transport, "send">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly leadership: Pick<Leadership, "lead">;
+  readonly metrics: Pick<Metrics, "gauges" | "counts">;
+}
+
+const auditSource = { actor: "catalogue of prices", ip: null };
+
+/**
+ * Looks for newer prices now and then, in one process of the installation. A price that somebody has set is never changed, and
+ * what is there stays in force while the source cannot be read. Returns its own end.
+ */
+export function refreshCatalogue(
+  source: CatalogueSource | null,
+  options: RefreshCatalogueOptions,
+): () => Promise<void> {
+  const { clock, observer, metrics } = options;
+  let failures = 0;
+  let waiting = 0;
+  metrics.counts({ sluice_catalogue_refresh_failures_total: () => failures });
+  metrics.gauges({ sluice_catalogue_prices_waiting: () => waiting });
+  if (source === null) return async () => undefined;
+  const fault = new LastingFault({
+    ...{ clock, observer, level: "warn" },
+    fault: "Newer prices could not be had; those in use stay. It is tried again.",
+    over: "Newer prices can be had again.",
+  });
+  const lead = options.leadership.lead("catalogue", async ({ signal }) => {
+    while (!signal.aborted) {
+      try {
+        waiting = await refreshOnce(source, options, signal);
+        fault.passed();
+      } catch (thrown) {
+        if (signal.aborted) return;
+        failures++;
+        fault.failed({ error: thrown });
+      }
+      await passed(clock, source.everyMs, signal);
+    }
+  });
+  return () => lead.stop();
+}
+
+/** Gives how many prices wait for somebody. */
+async function refreshOnce(
+  source: CatalogueSource,
+  options: RefreshCatalogueOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const { controlStore, clock, observer } = options;
+  const read = await readCatalogueFrom(source.from, options.transport, signal);
+  await checkOrigin(source, read, options.transport, signal);
+  // Loaded when somebody first asks: most processes never do.
+  const { catalogueView } = await import("#admin/index.ts");
+  const stored = await controlStore.storedCatalogue();
+  const isNew = stored?.digest !== read.digest;
+  const asIf = {
+    listModels: () => controlStore.listModels(),
+    listProviders: () => controlStore.listProviders(),
+    storedCatalogue: async () => (isNew ? { ...read, takenAt: clock.now() } : stored),
+  };
+  // What is no catalogue is refused here, before anything is changed.
+  const { view, changes } = await catalogueView({ controlStore: asIf, clock });
+  signal.throwIfAborted();
+  if (isNew) await controlStore.storeCatalogue(read, auditSource);
+  const models = changes.map(({ model }) => model);
+  if (source.changes === "show") {
+    if (isNew) observer.log("info", "Newer prices are there.", { source: read.source, digest: read.digest, models });
+    return changes.length;
+  }
+  const prices = changes.map(({ model, after }) => ({ model, price: after }));
+  const taken = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
+  if (isNew || taken.length > 0)
+    observer.log("info", "Newer prices were taken.", { source: view.source, digest: read.digest, models: taken });
+  return changes.length - taken.length;
+}
+
+/** Whatever is pinned must hold: the digest, the signature, or both. */
+async function checkOrigin(
+  { from, digest, publicKey }: CatalogueSource,
+  read: ReadCatalogue,
+  transport: Pick<Transport, "send">,
+  signal: AbortSignal,
+): Promise<void> {
+  if (digest !== null && digest !== read.digest)
+    throw refusal(`the data of ${read.source} is sha256:${read.digest}, not sha256:${digest}`);
+  if (publicKey === null) return;
+  const beside = await readSource(besideOf(from), transport, signal);
+  const signature = beside.length === 64 ? beside : Buffer.from(new TextDecoder().decode(beside).trim(), "base64");
+  if (!verify(null, Buffer.from(read.text), publicKey, signature))
+    throw refusal(`the data of ${read.source} was not signed with the key that is asked for`);
+}
+
+/** `.sig` belongs to the path, not to what stands behind its `?`. */
+function besideOf(from: string): string {
+  const url = URL.parse(from);
+  if (url === null || url.protocol !== "https:") return `${from}.sig`;
+  url.pathname += ".sig";
+  return url.href;
+}
+
+function refusal(message: string): Failure {
+  return new Failure("invalid_request", message);
+}
