@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { exportedRow } from "#core/index.ts";
+import { closeDatabase, createLedgerReader, createLedgerStore, openDatabase } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import { ledgerEntry, newYear } from "../conformance/store-ground.ts";
+import { migrated } from "../migrated.ts";
+
+test("the ledger is read for its copies in a thread, which rests and begins again", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-reader-"));
+  const path = join(directory, "sluice.db");
+  const database = openDatabase({ path });
+  await migrated(database);
+  const store = createLedgerStore(database);
+  const reader = createLedgerReader({ kind: "sqlite", path }, systemClock);
+  try {
+    const entry = ledgerEntry("one");
+    await store.insert([entry]);
+    expect(await reader.counted([newYear, newYear + 3_600_000])).toEqual([1, 0]);
+    await reader.rest();
+    const { bytes, entries, costNanoUsd, next } = await reader.part(newYear, null);
+    expect([entries, costNanoUsd, next]).toEqual([1, "427500", null]);
+    expect(gunzipSync(bytes).toString("utf8")).toBe(`${JSON.stringify(exportedRow(entry))}\n`);
+  } finally {
+    await reader.rest();
+    await closeDatabase(database);
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
