@@ -12,6 +12,7 @@ import { createGateway } from "../src/main/gateway.ts";
 import type { Gateway } from "../src/main/gateway-options.ts";
 import { openSlot } from "../src/main/open-slot.ts";
 import { migratedIn } from "./migrated.ts";
+import { writingHere } from "./writing-here.ts";
 
 /** Tells the simulator how to behave; it has to get there. */
 export const scriptHeader = "x-sim-script";
@@ -49,6 +50,8 @@ export interface Overrides {
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
   readonly idleSeconds?: number;
+  /** Explanations are written by a thread, as outside of tests. */
+  readonly explainThread?: boolean;
   /** What the environment says otherwise. */
   readonly environment?: Partial<Environment>;
   /** Instead of the machine's. */
@@ -84,6 +87,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     onFatal: (error) => {
       throw error;
     },
+    ...(overrides.explainThread === true ? {} : { explainWriter: writingHere(control.database) }),
     ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
   let closing: Promise<void> | null = null;

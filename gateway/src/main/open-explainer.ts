@@ -1,6 +1,6 @@
 import { maskSecrets, type Settings } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
-import { createExplainer, type KeptExplainer } from "#storage/index.ts";
+import { createExplainer, type ExplainWriter, type KeptExplainer } from "#storage/index.ts";
 import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
@@ -10,10 +10,11 @@ export interface ExplainerDependencies {
   readonly catalog: CatalogHolder;
   readonly observer: Observer;
   readonly metrics: Pick<Metrics, "counts">;
+  readonly writer: ExplainWriter | undefined;
 }
 
 /** Where calls tell why they went as they did, and what of them is to be kept. */
-export function openExplainer({ control, catalog, observer, metrics }: ExplainerDependencies): KeptExplainer {
+export function openExplainer({ control, catalog, observer, metrics, writer }: ExplainerDependencies): KeptExplainer {
   const explainer = createExplainer({
     database: control.database,
     place: control.place,
@@ -22,6 +23,7 @@ export function openExplainer({ control, catalog, observer, metrics }: Explainer
     mask: maskSecrets,
     hidesHeader: isSecretHeader,
     showsHeader: isShownHeader,
+    ...(writer === undefined ? {} : { writer }),
     captureRetentionMs: () => catalog.current.settings.captureRetentionDays * dayMs,
   });
   metrics.counts({

@@ -34,6 +34,7 @@ export {
 export { startDrain } from "./drain/drain-thread.ts";
 export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts";
 export { createExplainStore } from "./explain/explain-store.ts";
+export type { ExplainWriter } from "./explain/explain-thread.ts";
 export { createJournal } from "./journal/journal.ts";
 export { type JournalDirectory, openJournalDirectory } from "./journal/journal-directory.ts";
 export { abandonedJournals, openJournalSlot, readJournal } from "./journal/journal-slots.ts";

@@ -12,6 +12,7 @@ const dayMs = 86_400_000;
 let gateway: StartedGateway;
 beforeAll(async () => {
   gateway = await startGateway({
+    explainThread: true,
     providers: (simulator) => [
       upstream("main", simulator),
       upstream("claude", simulator, { kind: "anthropic" }),
