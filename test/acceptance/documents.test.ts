@@ -178,6 +178,7 @@ async function filled(text: string): Promise<string> {
     .replaceAll("sk-sluice-…", env["SLUICE_KEY"] ?? "")
     .replaceAll("ag_…", group)
     .replaceAll("as_…", asset)
+    .replaceAll("usr_…", env["MEMBER"] ?? "")
     .replaceAll("/backups/", "backups/");
   if (result.includes("<id>")) {
     const more = result.includes("token service") ? aDay() : {};
