@@ -89,7 +89,7 @@ export const mediaRoutes = {
   "tasks.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/video-tasks",
-    summary: "Video tasks, newest first",
+    summary: "Video tasks, newest first. Members and viewers see their own and those of keys that are no one person's",
     needs: "viewer",
     query: pageQuery.extend({
       status: z.enum(taskStates).optional(),

@@ -228,7 +228,8 @@ export const settingsRoutes = {
   "notices.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/notices",
-    summary: "Alerts on budgets (notices)",
+    summary:
+      "Alerts on budgets (notices). Members and viewers see none on the budget of another person or of another's own key",
     needs: "viewer",
     answer: pageOf(noticeSchema),
   }),

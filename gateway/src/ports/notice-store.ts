@@ -1,8 +1,11 @@
 import type { Notice } from "@sluice/contract/console";
+import type { LimitScope } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
+  /** What `last` is about, by the id of its limits. null: nothing was told yet, or of a service token. */
+  readonly lastScope: { readonly kind: LimitScope["kind"]; readonly id: string } | null;
 }
 
 export type NoticeFields = Pick<Notice, "name" | "percent" | "scope" | "scope_id" | "channel" | "enabled">;

@@ -7,6 +7,8 @@ export interface TaskFilter {
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];
+  /** Only this person's, and those that are no one person's. */
+  readonly seenPerson?: string;
   /** Oldest first instead of newest first. For one workspace only. */
   readonly oldestFirst?: boolean;
 }

@@ -21,4 +21,4 @@ export { webhookHeaders } from "./deliver/webhook-signature.ts";
 export type { VideoTasksOptions } from "./options.ts";
 export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
 export { makesVideos } from "./video-lane-match.ts";
-export { VideoTasks } from "./video-tasks.ts";
+export { noSuchTask, VideoTasks } from "./video-tasks.ts";

@@ -74,11 +74,18 @@ export class VideoTasks {
     return createTask(this.#dependencies, call).finally(() => this.#poller.stir());
   }
 
+  /** As it is stored. Throws task_not_found. */
+  async find(workspaceId: string, id: string): Promise<Task> {
+    const task = await this.#dependencies.store.find(workspaceId, id);
+    if (task !== null) return task;
+    throw noSuchTask(id);
+  }
+
   /** As it is stored, looked at anew when that is older than it should be. Throws task_not_found. */
   async get(workspaceId: string, id: string): Promise<Task> {
-    const task = await this.#find(workspaceId, id);
+    const task = await this.find(workspaceId, id);
     if (!(await this.#refresh(task))) return task;
-    return this.#find(workspaceId, id);
+    return this.find(workspaceId, id);
   }
 
   /** Without the requests. Throws Failure invalid_request for a cursor that no page gave out. */
@@ -94,29 +101,29 @@ export class VideoTasks {
 
   /** What happened to it, oldest first. Throws task_not_found. */
   async events(workspaceId: string, id: string): Promise<readonly TaskEvent[]> {
-    return this.#dependencies.store.events((await this.#find(workspaceId, id)).id);
+    return this.#dependencies.store.events((await this.find(workspaceId, id)).id);
   }
 
   /** The messages to its caller, with how often they were tried. Throws task_not_found. */
   async deliveries(workspaceId: string, id: string): Promise<readonly Delivery[]> {
-    return this.#dependencies.store.deliveries((await this.#find(workspaceId, id)).id);
+    return this.#dependencies.store.deliveries((await this.find(workspaceId, id)).id);
   }
 
   /** Throws task_not_found, conflict, or invalid_request where the vendor cannot. */
   async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
-    await cancelTask(this.#dependencies, await this.#find(workspaceId, id), signal).finally(() => this.#poller.stir());
-    return this.#find(workspaceId, id);
+    await cancelTask(this.#dependencies, await this.find(workspaceId, id), signal).finally(() => this.#poller.stir());
+    return this.find(workspaceId, id);
   }
 
   /** For good, also where it was still being made. Throws what cancelling it throws, but for one that has ended. */
   async remove(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<void> {
-    const removed = removeTask(this.#dependencies, () => this.#find(workspaceId, id), workspaceId, signal);
+    const removed = removeTask(this.#dependencies, () => this.find(workspaceId, id), workspaceId, signal);
     await removed.finally(() => this.#poller.stir());
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
   async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<TaskContent> {
-    return taskContent(this.#dependencies, await this.#find(workspaceId, id), options, signal);
+    return taskContent(this.#dependencies, await this.find(workspaceId, id), options, signal);
   }
 
   /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */
@@ -155,14 +162,6 @@ export class VideoTasks {
     return this.#poller.stop();
   }
 
-  async #find(workspaceId: string, id: string): Promise<Task> {
-    const task = await this.#dependencies.store.find(workspaceId, id);
-    if (task !== null) return task;
-    throw new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, {
-      param: "task_id",
-    });
-  }
-
   /** Whether a poll was made, and so the stored state may be another. Never throws: the stored state serves as well. */
   async #refresh(task: Task): Promise<boolean> {
     const { store, clock, rates, observer } = this.#dependencies;
@@ -188,4 +187,10 @@ export class VideoTasks {
       .finally(() => this.#poller.stir());
     return (await within(clock, bounds.taskRefreshMs, pending, ownSignal())) === true;
   }
+}
+
+/** Also said of one that is not for whoever asks. */
+export function noSuchTask(id: string): Failure {
+  const message = `There is no video task with the id "${id.slice(0, 128)}".`;
+  return new Failure("task_not_found", message, { param: "task_id" });
 }

@@ -39,6 +39,7 @@ function pageTests(make: TaskGroundFactory): void {
         workspaceId: `ws_${n % 2}`,
         keyId: `key_${n % 3}`,
         model: `m${n % 4}`,
+        ...(n % 7 === 0 ? {} : { personId: `usr_${n % 7}` }),
         state: words[n % 5] ?? "submitting",
         createdAt: newYear + (n % 7),
       }),
@@ -49,15 +50,17 @@ function pageTests(make: TaskGroundFactory): void {
       workspace: maybe(fc.nat(1)),
       key: maybe(fc.nat(3)),
       model: maybe(fc.nat(4)),
+      person: maybe(fc.nat(8)),
       states: maybe(fc.array(fc.constantFrom<TaskState>(...words, "submitting", "failed"), { maxLength: 4 })),
       size: fc.integer({ min: 1, max: 40 }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ workspace, key, model, states, size }) => {
+      fc.asyncProperty(asked, async ({ workspace, key, model, person, states, size }) => {
         const filter: TaskFilter = {
           workspaceId: workspace === null ? null : `ws_${workspace}`,
           ...(key === null ? {} : { keyId: `key_${key}` }),
           ...(model === null ? {} : { model: `m${model}` }),
+          ...(person === null ? {} : { seenPerson: `usr_${person}` }),
           ...(states === null ? {} : { states }),
         };
         const expected = tasks.filter(
@@ -65,6 +68,7 @@ function pageTests(make: TaskGroundFactory): void {
             (workspace === null || one.workspaceId === filter.workspaceId) &&
             (key === null || one.keyId === filter.keyId) &&
             (model === null || one.model === filter.model) &&
+            (person === null || one.personId === undefined || one.personId === filter.seenPerson) &&
             (states === null || states.includes(one.state)),
         );
         const seen = await everyTask((cursor) => ground.taskStore.page(filter, cursor, size));

@@ -10,7 +10,7 @@ import {
   taskContentPath,
   urlOf,
 } from "@sluice/contract";
-import type { Asset } from "#core/index.ts";
+import { type Asset, Secret } from "#core/index.ts";
 import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
@@ -195,6 +195,34 @@ test("a task's video plays in place, in parts, for viewers only", async () => {
   expect(await codeOf(await ground.as(null, path))).toBe("401 not_signed_in");
   expect(await codeOf(await ground.as("viewer", taskContentPath("-", made.id)))).toBe("403 forbidden");
   expect(await codeOf(await ground.as("administrator", taskContentPath("-", made.id)))).toBe("400 invalid_request");
+});
+
+test("a task of somebody's own key is theirs and the admins': to others it looks missing, with its video", async () => {
+  const { control, users, keys } = ground;
+  const one = await control.controlStore.key(null, keys.owners);
+  if (one === null) throw new Error("the ground has keys");
+  const wanted = {
+    name: "own key of owner",
+    secret: new Secret("sk-own-of-owner-0123456789abcdefghij"),
+    createdBy: users.owner.id,
+    owner: users.owner.id,
+  };
+  const own = await control.controlStore.addKey(one.workspace.id, wanted, { actor: "test", ip: null });
+  const id = await makeTask("owner", "acme", own.id);
+  const idsSeenBy = async (who: MediaUser) =>
+    (await shown("tasks.list", { workspace: "acme" }, {}, who)).data.map((task: ConsoleTask) => task.id);
+  const place = { workspace: "acme", task: id };
+  for (const who of ["owner", "admin"] as const) {
+    expect(await idsSeenBy(who)).toContain(id);
+    expect((await shown("tasks.show", place, {}, who)).key.name).toBe("own key of owner");
+  }
+  for (const who of ["viewer", "member"] as const) {
+    const seen = await idsSeenBy(who);
+    expect([seen.includes(id), seen.includes(made.id)]).toEqual([false, true]);
+    expect(await codeOf(await call(who, "tasks.show", place))).toBe("404 task_not_found");
+    expect(await codeOf(await ground.as(who, taskContentPath("acme", id)))).toBe("404 task_not_found");
+  }
+  expect(await codeOf(await call("member", "tasks.cancel", place))).toBe("404 task_not_found");
 });
 
 test("an asset's bytes are shown in place only as known media, and asked about again each time", async () => {

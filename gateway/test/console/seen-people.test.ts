@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import type { KeyWithUsage, LimitUsageRow, MemberWithUsage } from "@sluice/contract";
+import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@sluice/contract";
+import type { NoticeSender } from "#admin/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { usdToNano } from "#core/index.ts";
+import { personScopeId, usdToNano } from "#core/index.ts";
 import { createAdmission } from "#limits/index.ts";
-import { createReportStore } from "#storage/index.ts";
+import type { NoticeStore } from "#ports/index.ts";
+import { createNoticeStore, createReportStore } from "#storage/index.ts";
 import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
 import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
 import { memberHandlers } from "../../src/admin/handlers/member-handlers.ts";
+import { noticeHandlers } from "../../src/admin/handlers/notice-handlers.ts";
 import { requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
 import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
@@ -19,24 +22,39 @@ const acme = { workspace: "acme" };
 const time = { from: newYear, to: newYear + 10 * day };
 
 /** Everything that tells of people, over the real stores. */
-async function openSeen(): Promise<ConsoleGround> {
+async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeStore }> {
+  let notices: NoticeStore | null = null;
   let close = async (): Promise<void> => undefined;
   const ground = await openConsoleGround((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const explain = { explanation: async () => null, capture: async () => null };
-    const whole = { ...gateway, admission, reports, explain, randomBytes, changesSeen: async () => undefined };
+    notices = createNoticeStore(gateway);
+    const noticeSender = { send: async () => null } as unknown as NoticeSender;
+    const whole = {
+      ...gateway,
+      notices,
+      noticeSender,
+      admission,
+      reports,
+      explain,
+      randomBytes,
+      changesSeen: async () => undefined,
+    };
     return {
       ...limitHandlers(whole),
       ...usageHandlers(whole),
       ...memberHandlers(whole),
       ...keyHandlers(whole),
       ...requestHandlers(whole),
+      ...noticeHandlers(whole),
     };
   });
+  if (notices === null) throw new Error("the ground has a gateway");
   return {
     ...ground,
+    notices,
     async [Symbol.asyncDispose]() {
       await close();
       await ground[Symbol.asyncDispose]();
@@ -152,6 +170,48 @@ test("limits of other people and of their keys, and how far their budgets are us
   expect(await used("viewer")).toEqual([keys.shared]);
   const one = (await ground.call("member", "keys.show", { params: { ...acme, key: keys.admin } })).body;
   expect([one.budget_used, one.exhausted_by]).toEqual([null, null]);
+});
+
+test("an alert on the budget of somebody or of their key is for admins, and so is what one on every budget last said of them", async () => {
+  await using ground = await openSeen();
+  const keys = await calls(ground);
+  const { users, notices } = ground;
+  const create = async (name: string, scope: string | null, scope_id: string | null) => {
+    const channel = { kind: "email", to: ["ops@example.com"] };
+    const body = { name, percent: [80], scope, scope_id, channel, enabled: true };
+    const answer = await ground.call("admin", "notices.create", { params: acme, body });
+    expect(answer.status).toBe(201);
+    return answer.body.id as string;
+  };
+  await create("about the admin", "person", users.admin.id);
+  await create("about the member", "person", users.member.id);
+  for (const name of ["admin", "member", "shared"] as const) await create(`key of ${name}`, "key", keys[name]);
+  const all = await create("about everything", null, null);
+  const tell = async (budget: string, periodStart: number) => {
+    const crossing = { noticeId: all, budget, periodStart, percent: 80, label: "x", usedUsd: 4, limitUsd: 5 };
+    await notices.cross([{ ...crossing, silent: false }], periodStart);
+  };
+  const listed = async (who: "viewer" | "member" | "admin") =>
+    (await ground.call(who, "notices.list", { params: acme })).body.data as Notice[];
+  const names = async (who: "viewer" | "member" | "admin") => (await listed(who)).map(({ name }) => name).toSorted();
+  const shared = ["about everything", "key of shared"];
+  expect(await names("viewer")).toEqual(shared);
+  expect(await names("member")).toEqual([...shared, "about the member", "key of member"].toSorted());
+  expect(await names("admin")).toHaveLength(6);
+  const lastSeen = async (who: "viewer" | "member" | "admin") =>
+    (await listed(who)).find(({ id }) => id === all)?.last !== null;
+  const seenBy = async () => [await lastSeen("admin"), await lastSeen("member"), await lastSeen("viewer")];
+  for (const [n, [scope, seen]] of [
+    [`workspace ${ground.acme.id}`, [true, true, true]] as const,
+    [`person ${personScopeId(ground.acme.id, users.member.id)}`, [true, true, false]] as const,
+    [`person ${personScopeId(ground.acme.id, users.admin.id)}`, [true, false, false]] as const,
+    [`key ${keys.admin}`, [true, false, false]] as const,
+    [`key ${keys.shared}`, [true, true, true]] as const,
+  ].entries()) {
+    await tell(`${scope} month 5`, newYear + n * day);
+    expect([scope, ...(await seenBy())]).toEqual([scope, ...seen]);
+  }
+  expect(Object.keys((await listed("admin"))[0] ?? {})).not.toContain("lastScope");
 });
 
 test("the budget of a person is forecast by what they spend, over all of their keys, and not by anybody else's", async () => {

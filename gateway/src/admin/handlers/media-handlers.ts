@@ -7,6 +7,8 @@ import type { ConsoleCall, Handlers } from "./handler.ts";
 import { KeyNames } from "./key-names.ts";
 import { assetView, groupView, taskDetail, taskView } from "./media-views.ts";
 import { oneWorkspace } from "./one-workspace.ts";
+import { seenOnly } from "./seen-people.ts";
+import { checkTask } from "./seen-task.ts";
 
 export interface MediaHandlerDependencies {
   readonly videos: VideoTasks;
@@ -34,8 +36,10 @@ export function mediaHandlers(
   const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
     people.note({ action, object, workspaceId: oneWorkspace(call).id }, call.auditSource);
   return {
-    async "tasks.list"({ workspace, query }) {
+    async "tasks.list"(call) {
+      const { workspace, query } = call;
       const filter = {
+        ...seenOnly(call),
         workspaceId: workspace?.id ?? null,
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
         ...(query.model === undefined ? {} : { model: query.model }),
@@ -48,6 +52,7 @@ export function mediaHandlers(
     },
     async "tasks.show"(call) {
       const workspace = oneWorkspace(call);
+      await checkTask(call, videos, workspace, call.params.task);
       const task = await videos.get(workspace.id, call.params.task);
       const [events, deliveries, keyName] = await Promise.all([
         videos.events(workspace.id, task.id),
@@ -58,7 +63,9 @@ export function mediaHandlers(
       return taskDetail(task, view, events, deliveries);
     },
     async "tasks.cancel"(call) {
-      const task = await videos.cancel(oneWorkspace(call).id, call.params.task);
+      const workspace = oneWorkspace(call);
+      await checkTask(call, videos, workspace, call.params.task);
+      const task = await videos.cancel(workspace.id, call.params.task);
       await noted(call, "cancel", `video task ${task.id}`);
       return taskView(task, await keyNames.nameOf(task.keyId), { catalog: catalog(), now: clock.now() });
     },

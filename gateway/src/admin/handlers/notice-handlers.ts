@@ -1,8 +1,9 @@
 import { type BodyOf, storedRemark } from "@sluice/contract";
-import { bounds, type Catalog, Failure, type Workspace } from "#core/index.ts";
+import { bounds, type Catalog, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
 import type { Clock, ControlStore, NoticeFields, NoticeStore, PeopleStore, StoredNotice } from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
 import type { Handlers } from "./handler.ts";
+import { type Looker, seenPerson } from "./seen-people.ts";
 
 export interface NoticeHandlerDependencies {
   readonly notices: NoticeStore;
@@ -19,10 +20,10 @@ type NoticeRoutes = "notices.list" | "notices.create" | "notices.update" | "noti
 export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handlers<NoticeRoutes> {
   const { notices } = dependencies;
   return {
-    "notices.list": async ({ workspace }) => ({
-      data: (await notices.list(workspace?.id ?? null)).map(shown),
-      next: null,
-    }),
+    "notices.list": async (call) => {
+      const all = await notices.list(call.workspace?.id ?? null);
+      return { data: (await seenNotices(call, all, dependencies)).map(shown), next: null };
+    },
     "notices.create": async ({ workspace, body, auditSource }) => {
       const home = one(workspace);
       if ((await notices.list(home.id)).length >= bounds.noticesPerWorkspaceMax) {
@@ -69,7 +70,31 @@ export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handler
   };
 }
 
-function shown({ workspaceId: _workspaceId, ...notice }: StoredNotice) {
+/** One about somebody's budget, or about that of their key, tells what they spend; one about all budgets, which was told last. */
+async function seenNotices(
+  looker: Looker,
+  all: readonly StoredNotice[],
+  { controlStore }: NoticeHandlerDependencies,
+): Promise<readonly StoredNotice[]> {
+  const own = seenPerson(looker);
+  if (own === null) return all;
+  const seen: StoredNotice[] = [];
+  const isSeen = async (kind: StoredNotice["scope"], id: string | null) => {
+    if (id === null || (kind !== "person" && kind !== "key")) return true;
+    const key = kind === "key" ? await controlStore.keyById(id) : null;
+    const whose = kind === "person" ? id : key === null ? null : personOf(key);
+    return whose === null || whose === own;
+  };
+  for (const notice of all) {
+    const { scope, scope_id: id, lastScope } = notice;
+    if (!(await isSeen(scope, id))) continue;
+    const told = lastScope?.kind === "person" ? personOfScope(lastScope.id)[1] : (lastScope?.id ?? null);
+    seen.push((await isSeen(lastScope?.kind ?? null, told)) ? notice : { ...notice, last: null });
+  }
+  return seen;
+}
+
+function shown({ workspaceId: _workspaceId, lastScope: _lastScope, ...notice }: StoredNotice) {
   return notice;
 }
 

@@ -2,7 +2,7 @@ import { meets, type Need } from "@sluice/contract/words";
 import { type Actor, Failure } from "#core/index.ts";
 import { requireActor } from "./require-actor.ts";
 
-interface Looker {
+export interface Looker {
   readonly actor: Actor | null;
   /** In the workspace that is looked at. */
   readonly held: Need;

@@ -1,6 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import { oneWorkspace } from "../handlers/one-workspace.ts";
+import { checkTask } from "../handlers/seen-task.ts";
 import type { StreamingCall } from "./streaming-call.ts";
 
 export interface ContentDependencies {
@@ -13,6 +14,7 @@ export async function taskContent(call: StreamingCall, { videos }: ContentDepend
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
+  await checkTask(call, videos, workspace, id);
   patient();
   const content = await videos.content(
     workspace.id,

@@ -44,6 +44,7 @@ export function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined
     enabled: row.enabled === 1,
     created_at: row.created_at,
     last: last === undefined ? null : lastOf(last),
+    lastScope: last === undefined ? null : lastScopeOf(last),
   };
 }
 
@@ -88,6 +89,13 @@ function lastOf(row: ToldRow): Notice["last"] {
   const fault = storedRemark("alert", problem);
   const about = endingTokenId(row) === null ? ("budget" as const) : ("service_token" as const);
   return { at: row.sent_at ?? row.at, about, budget: label, percent, ok: row.sent_at !== null, problem, fault };
+}
+
+/** As `crossingsOf` names a budget. */
+function lastScopeOf(row: ToldRow): StoredNotice["lastScope"] {
+  const [named = "", id] = row.budget.split(" ");
+  const kind = endingTokenId(row) === null ? scopeOf(named) : null;
+  return kind === null || id === undefined ? null : { kind, id };
 }
 
 function scopeOf(text: string | null): Notice["scope"] {

@@ -101,6 +101,10 @@ function narrowed(rows: Rows, filter: TaskFilter): Rows {
   let query = rows.where("deleted_at", "is", null);
   if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
   if (filter.model !== undefined) query = query.where("model", "=", filter.model);
+  const { seenPerson } = filter;
+  if (seenPerson !== undefined) {
+    query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)]));
+  }
   return query;
 }
 
