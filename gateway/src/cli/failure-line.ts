@@ -10,6 +10,11 @@ export function failureLine(thrown: unknown): string {
   );
 }
 
+/** What lies under a failure, which is what an operator can act on. */
+export function causeLine(thrown: unknown): string {
+  return failureLine(thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown);
+}
+
 const systemLines: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; stop what listens there or set SLUICE_PORT",
   EADDRNOTAVAIL: "SLUICE_HOST is not an address of this machine",

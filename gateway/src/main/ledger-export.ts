@@ -11,10 +11,11 @@ import type {
   Observer,
   Transport,
 } from "#ports/index.ts";
-import { createBucketObjects, createExportedHours, createLedgerReader } from "#storage/index.ts";
+import { createExportedHours, createLedgerReader } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
+import { openLedgerObjects } from "./open-ledger-objects.ts";
 
 export interface LedgerExportOptions {
   readonly place: () => LedgerExportPlace | null;
@@ -205,7 +206,7 @@ export function startLedgerExport(parts: Parts): () => Promise<void> {
     ...parts,
     place: () => catalog.current.settings.ledgerExport,
     retentionDays: () => catalog.current.settings.ledgerRetentionDays,
-    storeOf: (place) => storeOf(place, environment, parts),
+    storeOf: (place) => openLedgerObjects(place, environment, parts),
     hours: createExportedHours(control.database),
     reader: createLedgerReader(control.place, clock),
   });
@@ -217,21 +218,4 @@ export function startLedgerExport(parts: Parts): () => Promise<void> {
   });
   exported.start();
   return () => exported.stop();
-}
-
-function storeOf(
-  { bucket, prefix, region, endpoint }: LedgerExportPlace,
-  { ledgerExportKeys, bucket: blobs }: Environment,
-  { transport, clock }: Pick<Parts, "transport" | "clock">,
-): ObjectStore {
-  const keys = ledgerExportKeys ?? blobs;
-  if (keys === null) throw new Error("SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret are not set");
-  return createBucketObjects({
-    ...{ bucket, prefix, region, transport, clock },
-    accessKeyId: keys.accessKeyId,
-    secretAccessKey: keys.secretAccessKey.reveal(),
-    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-    // As with the bucket of blobs: whoever names an address may mean a machine of their own network.
-    allowPrivateNetwork: endpoint !== null,
-  });
 }

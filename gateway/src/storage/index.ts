@@ -18,6 +18,7 @@ export { createBucketObjects } from "./blobs/bucket-objects.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { openBroadcast } from "./broadcast/open-broadcast.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
+export { ledgerExportPlace } from "./control/config-file/apply-settings.ts";
 export { ConfigConflict } from "./control/config-file/config-conflict.ts";
 export { createControlStore } from "./control/control-store.ts";
 export { kindConflicts } from "./control/providers/provider-rows.ts";

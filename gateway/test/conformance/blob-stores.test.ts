@@ -78,7 +78,8 @@ let bucketGrounds = 0;
 
 async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Promise<BucketGround> {
   const directory = newDirectory();
-  const prefix = `tests/nr ${bucketGrounds++}+ä/`;
+  // A bucket signs the encoded form of such letters, whatever form they were sent in.
+  const prefix = `tests/nr ${bucketGrounds++}+ä=(100%)*!'/`;
   const clock: Clock = changes.clock ?? systemClock;
   const blobStore = createBucketBlobStore({
     ...bucketKeys,
@@ -96,7 +97,7 @@ async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Prom
     prefix,
     async names() {
       const all = (await (await fetch(`${endpoint}/-/objects`)).json()) as { key: string }[];
-      const keys = all.map(({ key }) => decodeURIComponent(key)).filter((key) => key.startsWith(prefix));
+      const keys = all.map(({ key }) => key).filter((key) => key.startsWith(prefix));
       const form = /^([0-9a-f]{2})\/(\1[0-9a-f]{62})$/;
       const found = keys.map((key) => form.exec(key.slice(prefix.length))?.[2] ?? key);
       return {
@@ -279,8 +280,7 @@ test("an object has the name that it was given, replaces what was there, and is 
   for (const size of [10, 300_000]) {
     const bytes = blobBytes(size);
     await store.put(name, bytes, sha256(bytes), never);
-    // Signature Version 4 signs what is sent, and a bucket signs the encoded form.
-    expect(await held()).toEqual([{ key: "ledger/date%3D2026-11-23/hour%3D07/part-00000.jsonl.gz", size }]);
+    expect(await held()).toEqual([{ key: `ledger/${name}`, size }]);
   }
   expect(store.put(name, blobBytes(5), sha256(blobBytes(6)), never)).rejects.toThrow();
 });

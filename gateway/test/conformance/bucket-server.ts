@@ -72,7 +72,7 @@ function control([what, first = "", count]: readonly string[]): Response {
 
 /** The bucket's name stands in front of the host or of the path. */
 function keyOf(request: Request, url: URL): string | null {
-  const path = url.pathname.slice(1);
+  const path = decodeURIComponent(url.pathname.slice(1));
   if (request.headers.get("host")?.startsWith(`${bucketName}.`)) return path;
   return path.startsWith(`${bucketName}/`) ? path.slice(bucketName.length + 1) : null;
 }
@@ -97,6 +97,13 @@ function refusal(status: number, code: string, headers: Record<string, string> =
   });
 }
 
+/** A bucket encodes the name of the object itself, whatever form it was sent in: all but unreserved letters. */
+function canonicalPath({ pathname }: URL): string {
+  const octets = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
+  const encoded = (part: string): string => encodeURIComponent(decodeURIComponent(part)).replaceAll(/[!'()*]/g, octets);
+  return pathname.split("/").map(encoded).join("/");
+}
+
 const authorization =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
 
@@ -112,7 +119,9 @@ function signatureFault(request: Request, url: URL, body: Uint8Array): string | 
     return "AccessDenied";
   if (createHash("sha256").update(body).digest("hex") !== bodyHash) return "XAmzContentSHA256Mismatch";
   const headers = names.split(";").map((name) => `${name}:${(request.headers.get(name) ?? "").trim()}\n`);
-  const canonical = [request.method, url.pathname, url.search.slice(1), headers.join(""), names, bodyHash].join("\n");
+  const canonical = [request.method, canonicalPath(url), url.search.slice(1), headers.join(""), names, bodyHash].join(
+    "\n",
+  );
   const scope = `${day}/${region}/s3/aws4_request`;
   const text = ["AWS4-HMAC-SHA256", date, scope, createHash("sha256").update(canonical).digest("hex")].join("\n");
   const hmac = (key: string | Uint8Array, value: string) => createHmac("sha256", key).update(value).digest();

@@ -21,9 +21,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const told = async (variables: Readonly<Record<string, string>> = {}): Promise<string> => {
+const told = async (variables: Readonly<Record<string, string>> = {}, check = "blobs"): Promise<string> => {
   const { stdout } = await sluice(["doctor"], dataDir, variables);
-  return stdout.split("\n").find((line) => /^\w+ +blobs: /.test(line)) ?? stdout;
+  return stdout.split("\n").find((line) => line.slice(4).trimStart().startsWith(`${check}: `)) ?? stdout;
 };
 const bucket = () => ({
   SLUICE_S3_BUCKET: bucketName,
@@ -60,4 +60,24 @@ test("a bucket: written, read and removed; refused keys, one that is missing, on
     expect(line).toContain("may get, put, delete and list");
     expect(line).not.toContain(bucketKeys.secretAccessKey);
   }
+});
+
+test("the bucket of the ledger's copies: not set, written to with keys of its own, refused; nothing of it is removed", async () => {
+  const of = async (variables: Readonly<Record<string, string>> = {}) => await told(variables, "ledger export");
+  expect(await of()).toBe("ok    ledger export: the ledger is copied nowhere (settings.ledger.export is not set)");
+  const file = join(dataDir, "sluice.yaml");
+  const place = { bucket: bucketName, prefix: "a=b/", region: bucketKeys.region, endpoint };
+  writeFileSync(file, JSON.stringify({ settings: { ledger: { export: place } } }));
+  expect((await sluice(["apply", file], dataDir)).status).toBe(0);
+  expect(await of()).toContain("SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret are not set");
+  const keys = {
+    SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID: bucketKeys.accessKeyId,
+    SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY: bucketKeys.secretAccessKey,
+  };
+  const where = `ledger export: bucket ${bucketName} (${endpoint})`;
+  expect(await of(keys)).toBe(`ok    ${where}: a=b/_doctor.txt was written`);
+  expect(JSON.parse(await ask("objects"))).toMatchObject([{ key: "a=b/_doctor.txt" }]);
+  const refused = await of({ ...keys, SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY: "another" });
+  expect(refused).toStartWith(`fail  ${where}: the bucket answered 403 SignatureDoesNotMatch → `);
+  expect(refused).not.toContain("another");
 });

@@ -8,7 +8,7 @@ import { openBlobs } from "#main/open-blobs.ts";
 import type { BlobStore } from "#ports/index.ts";
 import { createSpool } from "#storage/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { failureLine } from "../failure-line.ts";
+import { causeLine } from "../failure-line.ts";
 import { type Check, fail, ok } from "./finding.ts";
 
 /** A few bytes that nobody has can be written where blobs are kept, read, and removed. */
@@ -38,7 +38,7 @@ export const blobsCheck: Check = async ({ environment, clock }) => {
       bucket === null
         ? "give it to the user of the gateway, and make room"
         : "check SLUICE_S3_*, and that its account may get, put, delete and list";
-    return [fail(name, `${where}: ${causeOf(thrown)}`, advice)];
+    return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
   } finally {
     stop();
     rmSync(directory, { recursive: true, force: true });
@@ -56,10 +56,4 @@ async function probed(blobs: BlobStore, signal: AbortSignal): Promise<void> {
     await blobs.remove(hash);
   }
   if ((await blobs.stat(hash)) !== null) throw new Error("what was removed is still there");
-}
-
-/** What lies under a failure is what an operator can act on. */
-function causeOf(thrown: unknown): string {
-  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  return failureLine(cause);
 }

@@ -6,6 +6,7 @@ import { databaseCheck } from "./database.ts";
 import { egressCheck } from "./egress.ts";
 import type { Check } from "./finding.ts";
 import { journalCheck } from "./journal.ts";
+import { ledgerExportCheck } from "./ledger-export.ts";
 import { machineCheck } from "./machine.ts";
 import { portCheck } from "./port.ts";
 import { providersCheck } from "./providers.ts";
@@ -18,6 +19,7 @@ export const everyCheck: readonly Check[] = [
   databaseCheck,
   redisCheck,
   blobsCheck,
+  ledgerExportCheck,
   journalCheck,
   configFileCheck,
   certificateCheck,

@@ -11,7 +11,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
     .description(
-      "look at everything the gateway needs and say what to do; nothing is changed (a probe is written and removed)",
+      "look at everything the gateway needs and say what to do; nothing is changed (probes are written, and removed where they can be)",
     )
     .option("--online", "ask the providers too")
     .action(async (options: { readonly online?: boolean }, command: Command) => {

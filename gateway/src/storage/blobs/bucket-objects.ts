@@ -15,7 +15,7 @@ export function createBucketObjects(options: BucketObjectsOptions): ObjectStore 
   return {
     async put(name, bytes, sha256, signal) {
       const answer = await send(
-        { method: "PUT", key: encoded(options.prefix + name), body: { stream: streamOf(bytes), sha256 } },
+        { method: "PUT", key: options.prefix + name, body: { stream: streamOf(bytes), sha256 } },
         signal,
       );
       answer.body.cancel();
@@ -26,15 +26,6 @@ export function createBucketObjects(options: BucketObjectsOptions): ObjectStore 
       }
     },
   };
-}
-
-/** As Signature Version 4 has a path: of `=` and the like the bucket signs the encoded form. */
-function encoded(name: string): string {
-  const octets = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
-  return name
-    .split("/")
-    .map((part) => encodeURIComponent(part).replace(/[!'()*]/g, octets))
-    .join("/");
 }
 
 function streamOf(bytes: Uint8Array): OutboundStream {

@@ -107,10 +107,16 @@ function failure(accountFault: BucketFault): Failure {
 
 function urlOf(bucket: Bucket, key: string): URL {
   const url = new URL(bucket.endpoint);
-  const path = [...url.pathname.split("/"), ...(bucket.inHost ? [] : [bucket.bucket]), ...key.split("/")];
+  const path = [...url.pathname.split("/"), ...(bucket.inHost ? [] : [bucket.bucket]), ...key.split("/").map(encoded)];
   if (bucket.inHost) url.host = `${bucket.bucket}.${url.host}`;
   url.pathname = `/${path.filter((part) => part !== "").join("/")}`;
   return url;
+}
+
+/** As Signature Version 4 has a part of a path: a bucket signs the encoded form of `=`, `+` and the like, however they came. */
+function encoded(part: string): string {
+  const octets = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(part).replace(/[!'()*]/g, octets);
 }
 
 async function signedHeaders(bucket: Bucket, request: BucketRequest, now: number): Promise<Record<string, string>> {

@@ -77,6 +77,11 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
   };
 }
 
+/** Where the ledger is copied to, asked of a database that may belong to a gateway that runs. */
+export async function ledgerExportPlace({ kysely }: Database): Promise<Settings["ledgerExport"]> {
+  return (await readSettings(kysely)).settings.ledgerExport;
+}
+
 type SettingName =
   | "log_bodies"
   | "ledger.durability"
