@@ -22,7 +22,7 @@ export const hostileNames = [
 export type HostileName = (typeof hostileNames)[number];
 
 /** Who sends it: the key of the bench, one that has used up its requests, or nobody. */
-export type HostileCaller = "key" | "limited" | "nobody";
+type HostileCaller = "key" | "limited" | "nobody";
 
 export interface HostileRequest {
   readonly path: string;

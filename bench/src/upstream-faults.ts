@@ -1,5 +1,5 @@
 /** What goes wrong at an upstream, by turns: one of these to every request of the faulty model. */
-export interface FaultySocket {
+interface FaultySocket {
   write(bytes: string): unknown;
   /** Closes it when what was written has left. */
   end(): unknown;

@@ -23,7 +23,7 @@ export async function countHours({ kysely }: Database, hours: readonly number[])
 }
 
 /** Of one object: at most so many entries, and when it is over so many bytes it is full. */
-export interface PartLimits {
+interface PartLimits {
   readonly entries: number;
   readonly bytes: number;
 }
