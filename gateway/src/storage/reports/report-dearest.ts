@@ -9,7 +9,7 @@ import { type UsageColumn, type UsageRows, withoutOthers } from "./report-usage-
 /** Lines that are shown apart; the others together make one more. */
 const linesMax = 9;
 
-/** What cost most, and of equals what was called most. */
+/** What cost most, of equals what was called most, and of those the first by name: the same whichever way it is found. */
 export async function dearest(
   context: ReportContext,
   source: UsageRows,
@@ -117,7 +117,8 @@ async function ranked(
     const whole = source.firstSliceMs === Number.POSITIVE_INFINITY;
     const known =
       first.length === 0 ? query : query.orderBy((eb) => eb.case().when(column, "in", first).then(0).else(1).end());
-    const read = whole ? known.orderBy("nano", "desc").orderBy("attempts", "desc").limit(limit) : query;
+    const byName = sql`${sql.ref(column)} ${context.flavour.name === "postgres" ? sql`collate "C"` : sql``}`;
+    const read = whole ? known.orderBy("nano", "desc").orderBy("attempts", "desc").orderBy(byName).limit(limit) : query;
     for (const { id, nano, attempts } of await read.execute()) add(sums, id, { nano, attempts });
   });
   return sums;
@@ -129,7 +130,9 @@ function add(sums: Map<string, RankSums>, id: string, { nano, attempts }: RankSu
 }
 
 function inOrder(sums: ReadonlyMap<string, RankSums>): readonly string[] {
-  return [...sums].sort(([, a], [, b]) => b.nano - a.nano || b.attempts - a.attempts).map(([id]) => id);
+  return [...sums]
+    .sort(([idA, a], [idB, b]) => b.nano - a.nano || b.attempts - a.attempts || (idA < idB ? -1 : 1))
+    .map(([id]) => id);
 }
 
 const nothing: RankSums = { nano: 0, attempts: 0 };
