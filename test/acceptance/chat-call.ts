@@ -10,6 +10,8 @@ export interface ChatOptions {
   readonly script?: Script;
   readonly stream?: boolean;
   readonly prompt?: string;
+  /** On a connection of its own: one that is kept may be closed by the other side at the moment it is used again. */
+  readonly ownConnection?: boolean;
   /** More members of the body. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -31,6 +33,7 @@ export function chat(url: string, options: ChatOptions, signal?: AbortSignal): P
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${options.key ?? keys.main}` },
     body: JSON.stringify(chatBody(options)),
+    keepalive: options.ownConnection !== true,
     ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -51,7 +51,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
   /** Whether one call, on a connection of its own, was answered to its end. What was wrong otherwise. */
   async function call(stream: boolean): Promise<string> {
     try {
-      const answer = await chat(nginx.url, { stream, script: { tokens: 3 } });
+      const answer = await chat(nginx.url, { stream, script: { tokens: 3 }, ownConnection: true });
       const text = await answer.text();
       if (answer.status !== 200) return `${answer.status} ${text.slice(0, 200)}`;
       return !stream || text.endsWith("data: [DONE]\n\n") ? "ok" : `a stream that breaks off: ${text.slice(-200)}`;
