@@ -25,21 +25,21 @@ export class RedisServer {
     this.#folder = mkdtempSync(join(tmpdir(), "sluice-redis-"));
   }
 
-  /** A sentinel that watches a server of 127.0.0.1 by this name, and has another one serve half a second after it has gone. */
+  /** A sentinel that watches a server of 127.0.0.1 by this name, and has another one serve three seconds after it has gone: on a busy machine one that is there may be silent for one. */
   static sentinel(name: string, port: number, quorum: number): Promise<RedisServer> {
     const words = [
       ["monitor", name, "127.0.0.1", String(port), String(quorum)],
-      ["down-after-milliseconds", name, "500"],
-      ["failover-timeout", name, "4000"],
+      ["down-after-milliseconds", name, "3000"],
+      ["failover-timeout", name, "10000"],
     ];
     return RedisServer.start("--sentinel", ...words.map((line) => `sentinel ${line.join(" ")}`));
   }
 
-  /** A node of a cluster that replaces a master of its own some half a second after it has gone. */
+  /** A node of a cluster that replaces a master of its own some three seconds after it has gone. */
   static node(): Promise<RedisServer> {
     const settings = [
       ["cluster-enabled", "yes"],
-      ["cluster-node-timeout", "500"],
+      ["cluster-node-timeout", "3000"],
       ["cluster-replica-validity-factor", "0"],
       ["cluster-announce-ip", "127.0.0.1"],
     ];
