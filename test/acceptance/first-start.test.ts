@@ -34,7 +34,7 @@ function kept(path: string): string {
   return readFileSync(path, "utf8").trim();
 }
 
-test("a first start with nothing set prints a call that works, secrets in files that it names, and a second one no key again", async () => {
+test("a first start with nothing set prints a call that works, secrets in files that it names, and a second one names the same key's file", async () => {
   const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "a") };
   const url = `http://127.0.0.1:${env.SLUICE_PORT}`;
   const first = serve(env);
@@ -59,7 +59,8 @@ test("a first start with nothing set prints a call that works, secrets in files 
 
   const second = serve(env);
   await until(async () => (second.output().includes("is ready on") ? true : null));
-  expect(second.output()).not.toContain("sk-sluice-");
+  expect(second.output()).toContain(`Bearer $(cat '${keyFile}')`);
+  expect([second.output().includes("sk-sluice-"), kept(keyFile)]).toEqual([false, key]);
   const models = await fetch(`${url}/v1/models`, { headers: { "x-api-key": key } });
   const offered = ((await models.json()) as { data: { id: string; endpoints: string[] }[] }).data;
   expect(offered.map((model) => model.id)).toContain("demo");

@@ -37,6 +37,7 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     }),
   );
   if (keySecret !== null) await gateway.catalog.refresh();
+  else key = await keptKey(control, secrets);
   const url = environment.publicUrl ?? shownOrigin(environment, environment.host, gateway.server.port);
   const { admin } = environment;
   const console = admin === null ? url : (admin.url ?? shownOrigin(environment, admin.host, gateway.consolePort));
@@ -56,6 +57,16 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     recovered: gateway.recovered,
   };
   return json ? bannerLine(facts, control.clock.now()) : banner(facts);
+}
+
+/**
+ * The first key of an earlier start, which may have ended before it could say so: on a full disk, say. It is in its file until
+ * somebody has set the installation up.
+ */
+async function keptKey({ controlStore, vault }: Control, secrets: FirstSecrets): Promise<FirstSecret | null> {
+  const kept = secrets.keptKey();
+  if (kept === null || (await controlStore.find(vault.digest(kept.secret))) === null) return null;
+  return { file: kept.file };
 }
 
 /** Takes the place of the link of an earlier run. That of another process that runs stays: then there is none to show here. */

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
@@ -18,6 +18,15 @@ export class FirstSecrets {
   /** Gives the file's absolute path. */
   keepKey(secret: string): string {
     return keep(this.#keyFile, secret);
+  }
+
+  /** What an earlier start has kept, with the file's absolute path; null when there is no such file. */
+  keptKey(): { readonly secret: string; readonly file: string } | null {
+    try {
+      return { secret: readFileSync(this.#keyFile, "utf8").trim(), file: this.#keyFile };
+    } catch {
+      return null;
+    }
   }
 
   keepLink(link: string): string {
