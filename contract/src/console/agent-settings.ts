@@ -37,12 +37,14 @@ const previewSchema = z.object({
   person: personSchema,
   group: z.object({ id, name: z.string() }),
   by: z
-    .enum(["key", "first_sign_in"])
+    .enum(["key", "rules", "first_sign_in"])
     .describe(
-      "`key`: the group of the key that they call with. `first_sign_in`: where their first sign-in would put them.",
+      "`key`: the group of the key that they call with. Without one, where their first sign-in would put them: by `rules` for rights, or else the first group.",
     ),
   may_sign_in: z.boolean(),
-  settings,
+  settings: settings.describe(
+    "As `/managed/settings` answers them, with what the gateway adds for the telemetry of agents. null: it answers 404.",
+  ),
   checksum,
 });
 

@@ -1,7 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
-import type { AgentSignIn, Authenticator } from "#identity/index.ts";
+import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type { AgentTelemetry, Clock, Explainer, Ids, Observer, Spool, Tracing, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
@@ -34,7 +34,7 @@ export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
   /** What the agents of a group are to be set to; null: nothing is said. */
-  readonly agentSettings: (groupId: string) => Promise<{ readonly text: string; readonly checksum: string } | null>;
+  readonly agentSettings: AgentSettingsOf;
   /** Takes the telemetry of agents; null: it is dropped. */
   readonly agentTelemetry: AgentTelemetry | null;
   /** Where the console is opened, without a slash at its end; null: at the address that callers use. */

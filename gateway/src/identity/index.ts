@@ -10,6 +10,7 @@
 export { addressAllowed } from "./address-rule.ts";
 export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
+export { type AgentSettingsOf, agentSettingsBy } from "./agents/served-settings.ts";
 export { Authenticator } from "./authenticator.ts";
 export { accessReason, deploymentsReady, isGranted, type KeyUsage } from "./effective-access.ts";
 export { makeFirstAdministrator } from "./first-administrator.ts";

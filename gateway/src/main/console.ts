@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
 import { type createAsKey, endpointsOf } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
-import { AgentSignIn, type Authenticator, IssuerRecheck } from "#identity/index.ts";
+import { type AgentSettingsOf, AgentSignIn, type Authenticator, IssuerRecheck } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { createMailer } from "#mail/index.ts";
 import type { ExplainStore, Leadership, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
@@ -40,6 +40,7 @@ export interface ConsoleDependencies {
   readonly version: string;
   /** What callers use; null: the address that they came to. */
   readonly callsUrl: () => string | null;
+  readonly agentSettings: AgentSettingsOf;
   readonly answerAs: ReturnType<typeof createAsKey>;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;

@@ -3,7 +3,7 @@ import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type Catalog, Failure } from "#core/index.ts";
-import { Authenticator, createSetup, makeFirstAdministrator } from "#identity/index.ts";
+import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
@@ -176,6 +176,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   await media.start();
   let opened: Listeners | null = null;
   const callsUrl = (): string | null => callsUrlOf(environment, opened?.calls.port ?? environment.port);
+  const agentSettings = agentSettingsBy(control.agents, agentTelemetry);
   let asKey: ReturnType<typeof createAsKey> | null = null;
   const { console, notices, agentSignIn } = openConsole({
     environment,
@@ -195,7 +196,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     configFile,
     processFacts: numbers,
     version,
-    callsUrl,
+    ...{ callsUrl, agentSettings },
     answerAs: async (call) => {
       if (asKey === null) throw new Failure("draining", "The gateway is starting.");
       return await asKey(call);
@@ -223,7 +224,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const apiDependencies: ApiDependencies = {
     authenticator,
     agentSignIn,
-    ...{ agentSettings: control.agents.settingsOf, agentTelemetry },
+    ...{ agentSettings, agentTelemetry },
     consoleUrl: () => consoleOrigin(environment, opened?.console.port),
     relay,
     videos: media.videos,

@@ -87,14 +87,13 @@ export interface AgentSettingsChange {
   readonly replaces?: string | null | undefined;
 }
 
-/** What somebody's agents would be told in a workspace. */
+/** Which group tells somebody's agents in a workspace what they are set to. */
 export interface AgentSettingsPreview {
   readonly person: { readonly id: string; readonly email: string; readonly name: string };
   readonly group: { readonly id: string; readonly name: string };
-  /** They have a key there, whose group it is; otherwise it is the group of who signs in first. */
-  readonly hasKey: boolean;
+  /** Of the key that they call with, which they have; else of a first sign-in, where rules may put them. */
+  readonly by: "key" | "rules" | "first_sign_in";
   readonly maySignIn: boolean;
-  readonly settings: AgentSettings | null;
 }
 
 /**
@@ -143,7 +142,7 @@ export interface AgentStore {
   settingsVersion(
     place: GroupPlace & { readonly version: number },
   ): Promise<(AgentSettingsVersion & { readonly text: string | null }) | null>;
-  /** `person` is an id or an address. null: they are no member, and have no key there. */
+  /** `person` is an id or an address. null: they can sign no agent in there, are no member and have no key. */
   previewSettings(place: {
     readonly workspaceId: string;
     readonly person: string;

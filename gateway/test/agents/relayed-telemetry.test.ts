@@ -105,6 +105,49 @@ test("a collector that refuses costs the agent nothing, and what it did not take
   expect(logged("never")).toBeUndefined();
 });
 
+test("a preview is byte for byte what that person's agent is answered, by the group of rules as by that of a key", async () => {
+  const { gateway, ada, workspace } = ground;
+  const { rights } = gateway.control;
+  const groups = `/api/workspaces/${workspace}/groups`;
+  expect((await ada.call("POST", groups, { name: "gold" })).status).toBe(201);
+  const settings = { model: "claude-gold", env: { Z: "1", OTEL_METRICS_EXPORTER: "none" } };
+  expect((await ada.call("PUT", `${groups}/gold/agent-settings`, { settings })).status).toBe(200);
+  const by = { actor: "test", ip: null };
+  const rule = { name: "heavy users", claim: "groups", contains: "heavy", workspace: "acme", group: "gold" };
+  await rights.putRules("oidc:corp", [rule], by);
+  const carla = await ground.invited("carla", "member");
+  const say = (claims: object) =>
+    rights.take({ userId: carla.userId, source: "oidc:corp", claims: { groups: claims } }, by);
+  const preview = async (person: Person) => {
+    const path = `/api/workspaces/acme/agent-settings/preview?person=${person.userId}`;
+    const text = await (await fetch(gateway.url + path, { headers: { cookie: ada.cookie } })).text();
+    const { group, by: why, may_sign_in: may } = JSON.parse(text);
+    return { text, why: [group.name, why, may] };
+  };
+  const expectServed = async (person: Person, secret: string) => {
+    const served = await fetch(`${gateway.url}/managed/settings`, { headers: { authorization: `Bearer ${secret}` } });
+    const text = await served.text();
+    const own = text.slice(text.indexOf('"settings":'), -1);
+    expect(own).toContain(`"OTEL_EXPORTER_OTLP_ENDPOINT":"${gateway.url}"`);
+    expect((await preview(person)).text).toContain(`${own},"checksum":${served.headers.get("etag")}`);
+  };
+  expect((await preview(carla)).why).toEqual(["default", "first_sign_in", true]);
+  await say(["heavy"]);
+  const before = await preview(carla);
+  expect(before.why).toEqual(["gold", "rules", true]);
+  const agent = new ScriptedAgent(gateway.url);
+  const { body } = await agent.device();
+  expect(await ground.approve(carla, body.user_code)).toBe(200);
+  const hers = (await agent.poll(body.device_code)).body.access_token;
+  const after = await preview(carla);
+  expect(after.why).toEqual(["gold", "key", true]);
+  expect(after.text).toBe(before.text.replace('"by":"rules"', '"by":"key"'));
+  await expectServed(carla, hers);
+  await expectServed(bob, token);
+  // Whoever governs the installation signs agents in anywhere, and is a member nowhere.
+  expect((await preview(ada)).why).toEqual(["default", "first_sign_in", true]);
+});
+
 test("agents are set to send it here, but for what an administrator says otherwise", async () => {
   const agent = new ScriptedAgent(ground.gateway.url);
   const asked = () => agent.bearer("/managed/settings", token);

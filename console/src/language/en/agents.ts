@@ -71,11 +71,12 @@ export const agents = {
   restore: "Restore this version",
   restored: "Version {version} is restored, as a new one.",
   preview: "Preview",
-  previewHelp: "What a member's agents would get in this workspace.",
+  previewHelp: "What a member's agents get in this workspace, with what the gateway adds for their telemetry.",
   person: "Member",
   choosePerson: "Choose a member",
   why: "Why",
   byKey: "The group of the key that they call with",
+  byRules: "By rules for rights: the group of a first sign-in",
   byFirst: "They have not signed in here yet: the group of a first sign-in",
   mayNot: "They may sign no agent in here now: they are a viewer, are disabled, or their sign-ins here are.",
 } as const;

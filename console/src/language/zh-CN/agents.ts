@@ -74,11 +74,12 @@ export const agents: Translation<typeof english> = {
   restore: "恢复此版本",
   restored: "版本 {version} 已恢复为新版本。",
   preview: "预览",
-  previewHelp: "某位成员的编程助手在此工作区会得到的设置。",
+  previewHelp: "某位成员的编程助手在此工作区得到的设置，包括网关为其遥测添加的内容。",
   person: "成员",
   choosePerson: "选择成员",
   why: "原因",
   byKey: "其调用所用密钥的分组",
+  byRules: "权限规则所定：首次登录时所在的分组",
   byFirst: "尚未在此登录过：首次登录时所在的分组",
   mayNot: "该成员目前不能在此登录编程助手：其角色为只读、账号已停用，或在此的登录已停用。",
 };

@@ -1,10 +1,13 @@
 import { checkAgentSettings, type SettingsRemark } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
+import type { AgentSettingsOf } from "#identity/index.ts";
 import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#ports/index.ts";
+import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 
-export interface AgentSettingsHandlerDependencies {
+export interface AgentSettingsHandlerDependencies extends CallsOriginOptions {
+  readonly agentSettings: AgentSettingsOf;
   readonly agents: Pick<
     AgentStore,
     "settingsIn" | "setSettings" | "settingsVersions" | "settingsVersion" | "previewSettings"
@@ -19,7 +22,8 @@ type SettingsCalls =
   | "agents.previewSettings";
 
 /** What the coding agents of a group are set to: now, before, and for one person. */
-export function agentSettingsHandlers({ agents }: AgentSettingsHandlerDependencies): Handlers<SettingsCalls> {
+export function agentSettingsHandlers(dependencies: AgentSettingsHandlerDependencies): Handlers<SettingsCalls> {
+  const { agents } = dependencies;
   return {
     "agents.settings": async (call) =>
       answerOf(await agents.settingsIn({ workspaceId: oneWorkspace(call).id, group: call.params.group })),
@@ -50,13 +54,13 @@ export function agentSettingsHandlers({ agents }: AgentSettingsHandlerDependenci
       if (found === null) {
         throw new Failure("not_found", "There is no such member in this workspace.", { param: "person" });
       }
+      const { person, group, by, maySignIn } = found;
+      const settings = await dependencies.agentSettings(group.id, callsOrigin(dependencies, call.request));
       return {
-        person: found.person,
-        group: found.group,
-        by: found.hasKey ? "key" : "first_sign_in",
-        may_sign_in: found.maySignIn,
-        settings: objectOf(found.settings?.text ?? null),
-        checksum: found.settings?.checksum ?? null,
+        ...{ person, group, by },
+        may_sign_in: maySignIn,
+        settings: objectOf(settings?.text ?? null),
+        checksum: settings?.checksum ?? null,
       };
     },
   };

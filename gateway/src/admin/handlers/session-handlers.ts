@@ -1,18 +1,16 @@
 import type { SessionAnswer } from "@sluice/contract";
 import { type Actor, bounds, type Catalog, roleIn, type Workspace } from "#core/index.ts";
 import type { Clock, LedgerStore, PeopleStore, ReportStore, SignIn } from "#ports/index.ts";
+import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
 import type { Handlers } from "./handler.ts";
 
-export interface SessionHandlerDependencies {
+export interface SessionHandlerDependencies extends CallsOriginOptions {
   readonly people: PeopleStore;
   readonly signIn: SignIn;
   readonly catalog: () => Catalog;
   readonly reports: Pick<ReportStore, "keys">;
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly clock: Clock;
-  readonly publicUrl: string | null;
-  /** What callers use, when the console may be elsewhere. */
-  readonly callsUrl?: () => string | null;
   readonly version: string;
 }
 
@@ -46,10 +44,7 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
         setup_needed: !governed,
         version: dependencies.version,
         demo: [...catalog().providers.values()].every((provider) => provider.kind === "demo"),
-        public_url: (dependencies.callsUrl?.() ?? dependencies.publicUrl ?? new URL(request.url).origin).replace(
-          /\/+$/,
-          "",
-        ),
+        public_url: callsOrigin(dependencies, request),
         first_steps: await steps(),
       };
     },

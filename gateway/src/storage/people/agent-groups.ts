@@ -4,13 +4,18 @@ import type { Connection } from "../database/database.ts";
 
 /** The group that somebody's key for sign-ins begins in: the one that rules give them, or else the first. */
 export async function groupOfNewKey(connection: Connection, workspaceId: string, userId: string): Promise<string> {
+  return (await givenGroup(connection, workspaceId, userId)) ?? (await firstGroup(connection, workspaceId));
+}
+
+/** The group that rules give somebody; null: none. */
+export async function givenGroup(connection: Connection, workspaceId: string, userId: string): Promise<string | null> {
   const given = await connection
     .selectFrom("person_groups")
     .select("group_id")
     .where("user_id", "=", userId)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  return given?.group_id ?? (await firstGroup(connection, workspaceId));
+  return given?.group_id ?? null;
 }
 
 /** The group `default`, or else the first by name. */

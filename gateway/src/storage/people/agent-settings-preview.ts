@@ -1,10 +1,10 @@
 import type { AgentSettingsPreview } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
-import { groupOfNewKey } from "./agent-groups.ts";
-import { groupRow, settingsOf } from "./agent-settings.ts";
+import { firstGroup, givenGroup } from "./agent-groups.ts";
+import { groupRow } from "./agent-settings.ts";
 import { mayHoldKeys } from "./people-keys.ts";
 
-/** What somebody's agents would be told in a workspace. null: they are no member, and have no key there. */
+/** Which group tells somebody's agents what they are set to. null: they can sign no agent in there, are no member and have no key. */
 export async function previewSettings(
   connection: Connection,
   { workspaceId, person }: { readonly workspaceId: string; readonly person: string },
@@ -30,13 +30,15 @@ export async function previewSettings(
     ])
     .where((eb) => eb.or([eb("auth_users.id", "=", person), eb("auth_users.email", "=", person.toLowerCase())]))
     .executeTakeFirst();
-  if (user === undefined || (user.role === null && user.group_id === null)) return null;
-  const groupId = user.group_id ?? (await groupOfNewKey(connection, workspaceId, user.id));
+  if (user === undefined) return null;
+  const mayCall = await mayHoldKeys(connection, workspaceId, user.id);
+  if (user.role === null && user.group_id === null && !mayCall) return null;
+  const given = user.group_id === null ? await givenGroup(connection, workspaceId, user.id) : null;
+  const groupId = user.group_id ?? given ?? (await firstGroup(connection, workspaceId));
   return {
     person: { id: user.id, email: user.email, name: user.name },
     group: await groupRow(connection, workspaceId, groupId),
-    hasKey: user.group_id !== null,
-    maySignIn: user.enabled !== 0 && (await mayHoldKeys(connection, workspaceId, user.id)),
-    settings: await settingsOf(connection, groupId),
+    by: user.group_id !== null ? "key" : given !== null ? "rules" : "first_sign_in",
+    maySignIn: user.enabled !== 0 && mayCall,
   };
 }

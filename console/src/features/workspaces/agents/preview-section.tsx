@@ -8,6 +8,8 @@ import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/agents.ts";
 import { textOf } from "./settings-draft.ts";
 
+const whyWords = { key: "agents.byKey", rules: "agents.byRules", first_sign_in: "agents.byFirst" } as const;
+
 /** What a member's agents would be told in this workspace, and by which group. */
 export function PreviewSection({ workspace }: { readonly workspace: string }) {
   const [person, setPerson] = useState<string | null>(null);
@@ -42,7 +44,7 @@ export function PreviewSection({ workspace }: { readonly workspace: string }) {
                 { name: t("agents.group"), value: preview.group.name },
                 {
                   name: t("agents.why"),
-                  value: preview.by === "key" ? t("agents.byKey") : t("agents.byFirst"),
+                  value: t(whyWords[preview.by]),
                   wide: true,
                 },
               ]}

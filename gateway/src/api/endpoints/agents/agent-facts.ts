@@ -7,7 +7,6 @@ import type { Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../origin.ts";
 import { guardHeaders } from "./oauth-answer.ts";
 import { protocolText } from "./protocol-text.ts";
-import { withTelemetry } from "./telemetry-settings.ts";
 
 export const settingsPath = "/managed/settings";
 export const bootstrapPath = "/user/bootstrap";
@@ -19,9 +18,7 @@ export const telemetryPaths = telemetrySignals.map((signal) => `/v1/${signal}`);
 /** GET: what the caller's group says that agents are to be set to. 404: it says nothing, and an agent starts all the same. */
 export const managedSettings: Endpoint = async (dependencies, exchange) => {
   const { group } = await authenticated(dependencies, exchange);
-  const own = await dependencies.agentSettings(group.id);
-  const { agentTelemetry } = dependencies;
-  const settings = agentTelemetry === null ? own : withTelemetry(own, agentTelemetry, originOf(dependencies, exchange));
+  const settings = await dependencies.agentSettings(group.id, originOf(dependencies, exchange));
   if (settings === null) throw new Failure("not_found", "No settings are managed for this group.");
   const { checksum, text } = settings;
   // An agent sends the hash of nothing before it has anything: only the very same value is a match, and `*` is none.

@@ -1,17 +1,32 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson } from "#core/index.ts";
-import type { AgentTelemetry } from "#ports/index.ts";
+import type { AgentStore, AgentTelemetry } from "#ports/index.ts";
 
+/** Settings as agents get them: canonical JSON with its checksum. */
 interface ServedSettings {
   readonly text: string;
   readonly checksum: string;
+}
+
+/** What the agents of a group are set to, by an agent's own question as by a preview. `origin`: where callers reach the gateway. null: nothing is managed. */
+export type AgentSettingsOf = (groupId: string, origin: string) => Promise<ServedSettings | null>;
+
+/** `telemetry` null: what agents tell of themselves is not passed on. */
+export function agentSettingsBy(
+  agents: Pick<AgentStore, "settingsOf">,
+  telemetry: Pick<AgentTelemetry, "takes"> | null,
+): AgentSettingsOf {
+  return async (groupId, origin) => {
+    const own = await agents.settingsOf(groupId);
+    return telemetry === null ? own : withTelemetry(own, telemetry, origin);
+  };
 }
 
 /**
  * What a group's agents are set to, with what makes them send their telemetry here. What an administrator says in `env` goes before it:
  * a group may have a collector of its own, or none.
  */
-export function withTelemetry(
+function withTelemetry(
   settings: ServedSettings | null,
   telemetry: Pick<AgentTelemetry, "takes">,
   endpoint: string,
