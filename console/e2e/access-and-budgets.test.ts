@@ -89,6 +89,30 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     expect(new Set(names).size).toBe(30);
   });
 
+  test("an admin changes in a key's form whose calls it makes, and takes it back", async () => {
+    const params = { workspace: "acme" };
+    const { key } = await ada.call("keys.create", { params, body: { name: "handed over" } });
+    const owner = async () =>
+      (await ada.call("keys.show", { params: { ...params, key: key.id } })).owner?.email ?? null;
+    await open(`/console/keys/${key.id}?workspace=acme`);
+    const edit = page.getByRole("button", { name: "Edit key" });
+    const form = page.getByRole("dialog");
+    const field = form.getByRole("combobox", { name: "Makes the calls of" });
+    const save = form.getByRole("button", { name: "Save key" });
+    await edit.click();
+    await field.click();
+    await page.getByRole("option", { name: /grace@example\.com/ }).click();
+    await save.click();
+    await form.waitFor({ state: "detached" });
+    await page.getByText("grace@example.com").first().waitFor();
+    expect(await owner()).toBe("grace@example.com");
+    await edit.click();
+    await field.locator("xpath=ancestor::*[contains(@class, 'mantine-Select-root')]").locator("button").click();
+    await save.click();
+    await form.waitFor({ state: "detached" });
+    expect(await owner()).toBe(null);
+  });
+
   test("what is wrong with a form stands beside its field, once, and is not sent", async () => {
     await open("/console/keys?workspace=acme&create=1");
     const form = page.getByRole("dialog");
@@ -133,6 +157,13 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     const params = { workspace: "acme", group: "default" };
     const { settings } = await ada.call("agents.settings", { params });
     expect(settings).toEqual({ permissions: { deny: ["Read"] }, made: 1 });
+    // Somebody else is quicker: what is typed stays, and theirs is among the versions at once.
+    await page.getByLabel("First model").first().fill("claude-mine");
+    await ada.call("agents.setSettings", { params, body: { settings: { model: "claude-theirs" } } });
+    await save.click();
+    await page.getByText("Version 4", { exact: false }).first().waitFor();
+    await page.getByRole("button", { name: "View version 4" }).waitFor();
+    expect(JSON.parse(await json.inputValue()).model).toBe("claude-mine");
   });
 
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
@@ -148,6 +179,7 @@ function configFor(upstream: string): string {
       deployments: [{ provider: "lab" }],
       price: { input: 1, output: 2 },
     })),
+    users: [{ email: "grace@example.com", name: "Grace", workspaces: [{ workspace: "acme", role: "member" }] }],
     workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }], keys: [{ name: "web" }] }],
   });
 }

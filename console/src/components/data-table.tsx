@@ -6,8 +6,10 @@ import {
   functionalUpdate,
   type ReactTable,
   rowSortingFeature,
+  type SortingState,
   sortFn_alphanumeric,
   tableFeatures,
+  type Updater,
   useTable,
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
@@ -38,7 +40,7 @@ const waitingRows = 6;
  * arrow keys go from row to row, Enter opens.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { name, label, columns: all, rows, rowKey, empty, sortedBy, pageSize } = props;
+  const { name, label, columns: all, rows, rowKey, empty, sortedBy, order, pageSize } = props;
   const [pages, setPages] = useState(1);
   const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
   const [choice, choose] = useColumnChoice(name);
@@ -46,14 +48,15 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const table = useTable<Features, Row>({
     features,
     columns: useMemo(() => all.map(definitionOf), [all]),
-    state: { columnVisibility },
+    state: { columnVisibility, ...(order === undefined ? {} : { sorting: sortingOf(order.by) }) },
+    ...(order === undefined ? {} : orderedElsewhere(order)),
     onColumnVisibilityChange: (change) => {
       const next = Object.entries(functionalUpdate(change, columnVisibility));
       choose({ ...choice, ...Object.fromEntries(next.filter(([id, shown]) => shown !== columnVisibility[id])) });
     },
     data: rows.rows ?? noRows,
     getRowId: rowKey,
-    enableSortingRemoval: true,
+    enableSortingRemoval: order === undefined,
     enableMultiSort: false,
     initialState: { sorting: sortingOf(sortedBy) },
   });
@@ -115,6 +118,16 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   );
 }
 
+function orderedElsewhere({ by, onChange }: NonNullable<DataTableProps<object>["order"]>) {
+  return {
+    manualSorting: true,
+    onSortingChange: (change: Updater<SortingState>) => {
+      const [chosen] = functionalUpdate(change, sortingOf(by));
+      if (chosen !== undefined) onChange(chosen.desc ? `-${chosen.id}` : chosen.id);
+    },
+  };
+}
+
 interface PageFootProps {
   readonly shown: number;
   readonly all: number;
@@ -167,7 +180,7 @@ function definitionOf<Row extends object>(column: Column<Row>, place: number) {
   };
 }
 
-function sortingOf(sortedBy: string | undefined) {
+function sortingOf(sortedBy: string | undefined): SortingState {
   if (sortedBy === undefined) return [];
   const desc = sortedBy.startsWith("-");
   return [{ id: desc ? sortedBy.slice(1) : sortedBy, desc }];

@@ -7,7 +7,7 @@ export interface Column<Row> {
   /** Also the label of the value when the table becomes cards. */
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Makes the column sortable, among the rows that are loaded. null sorts last. */
+  /** Makes the column sortable, among the rows that are loaded but for a table with `order`. null sorts last. */
   readonly sortBy?: (row: Row) => string | number | null;
   /** Figures stand to the right. */
   readonly align?: "left" | "right";
@@ -35,6 +35,8 @@ export interface DataTableProps<Row> {
   readonly empty: ReactNode;
   /** Sorted like this at first: a column's id, with `-` before it for the greatest first. */
   readonly sortedBy?: string;
+  /** The whole list is ordered where it comes from, and the heads of columns choose how; written as in `sortedBy`. */
+  readonly order?: { readonly by: string; readonly onChange: (by: string) => void };
   /** So many rows at first, and so many more by a button below, beside how many there are. */
   readonly pageSize?: number;
   /** Dims a row: one that is out of use. */

@@ -69,10 +69,12 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
         <Select
           aria-label={t("overview.people.order.title")}
           data={orders}
+          placeholder={t("overview.people.order.title")}
           value={sort}
           onChange={(value) => setOrder(value ?? usualOrder)}
           allowDeselect={false}
           w={210}
+          className="cards-only"
         />
       </Group>
       {save.error !== null && <ProblemAlert problem={save.error} />}
@@ -82,6 +84,7 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
         rows={people}
         rowKey={({ person }) => person?.id ?? ""}
         pageSize={50}
+        order={{ by: sort, onChange: setOrder }}
         rowLink={({ person }): LinkProps => ({
           to: "/requests",
           search: { ...span, ...(person === null ? {} : { person: person.id }) },
@@ -97,13 +100,15 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
   );
 }
 
+/** The ids of columns that are sorted by are the orders of the list. */
 function columnsOf(whole: number): readonly Column<Line>[] {
   return [
-    { id: "person", header: t("overview.by.person"), cell: (line) => <Who line={line} /> },
+    { id: "person", header: t("overview.by.person"), cell: (line) => <Who line={line} />, sortBy: nameOf },
     {
-      id: "cost",
+      id: "cost_usd",
       header: t("overview.measure.spend"),
       cell: (line) => <Money usd={line.cost_usd} aligned />,
+      sortBy: (line) => line.cost_usd,
       align: "right",
     },
     {
@@ -116,6 +121,7 @@ function columnsOf(whole: number): readonly Column<Line>[] {
       id: "requests",
       header: t("overview.measure.requests"),
       cell: (line) => <Count value={line.requests} />,
+      sortBy: (line) => line.requests,
       align: "right",
     },
     {
@@ -128,10 +134,13 @@ function columnsOf(whole: number): readonly Column<Line>[] {
       id: "tokens",
       header: t("overview.measure.tokens"),
       cell: (line) => <Count value={line.input_tokens + line.output_tokens} short />,
+      sortBy: (line) => line.input_tokens + line.output_tokens,
       align: "right",
     },
   ];
 }
+
+const nameOf = ({ person }: Line) => person?.email ?? "";
 
 function Who({ line: { person } }: { readonly line: Line }) {
   if (person === null) return t("overview.lines.nobody");

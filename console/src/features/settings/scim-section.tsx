@@ -1,24 +1,22 @@
 import { Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
 import type { AnswerOf } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
-import { SecretOnce } from "../../components/secret-once.tsx";
 import { Section } from "../../components/section.tsx";
 import { Rich, t } from "../../language/areas/scim.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { CreateScimToken } from "./create-scim-token.tsx";
+import { NewToken } from "./new-token.tsx";
 
 /** What a directory is told, and what came of it. */
 export function ScimSection() {
   const facts = useCall("settings.scim");
-  const [create, setCreate] = useUrlText("create");
-  const [created, setCreated] = useState<AnswerOf<"tokens.create"> | null>(null);
+  const [, setCreate] = useUrlText("create");
   return (
     <Section
       title={t("scim.title")}
@@ -51,25 +49,18 @@ export function ScimSection() {
           )}
         </Stack>
       )}
-      {create === "scim" && (
-        <CreateScimToken
-          onClose={() => setCreate("")}
-          onCreated={(token) => {
-            setCreate("");
-            setCreated(token);
-          }}
-        />
-      )}
-      <SecretOnce
-        secret={created?.secret ?? null}
-        title={t("scim.secret", { name: created?.token.name ?? "" })}
-        onClose={() => setCreated(null)}
+      <NewToken
+        kind="scim"
+        form={(handlers) => <CreateScimToken {...handlers} />}
+        title={(name) => t("scim.secret", { name })}
       >
-        <Stack gap="sm">
-          <Text fz="sm">{t("scim.enter")}</Text>
-          <CodeBlock code={facts.data?.base_url ?? ""} label={t("scim.baseUrl")} wrap />
-        </Stack>
-      </SecretOnce>
+        {() => (
+          <Stack gap="sm">
+            <Text fz="sm">{t("scim.enter")}</Text>
+            <CodeBlock code={facts.data?.base_url ?? ""} label={t("scim.baseUrl")} wrap />
+          </Stack>
+        )}
+      </NewToken>
     </Section>
   );
 }

@@ -13,12 +13,16 @@ export const lives = [
   { id: "never", days: null },
 ] as const;
 
-export interface TokenDraft {
+/** What every token has. */
+export interface NamedDraft {
   readonly name: string;
+  readonly life: (typeof lives)[number]["id"];
+}
+
+export interface TokenDraft extends NamedDraft {
   readonly administrator: boolean;
   readonly workspace: string | null;
   readonly role: WorkspaceRole | null;
-  readonly life: (typeof lives)[number]["id"];
 }
 
 export const emptyDraft: TokenDraft = { name: "", administrator: false, workspace: null, role: null, life: "90" };
@@ -49,8 +53,12 @@ export function lifeChoices(): { readonly value: string; readonly label: string 
 export function faultsOf(draft: TokenDraft): Faults {
   const scoped = draft.administrator || draft.workspace !== null;
   return {
-    ...(draft.name.trim() === "" ? { name: t("settings.token.nameMissing") } : {}),
+    ...nameFaults(draft),
     ...(scoped ? {} : { workspace: t("settings.token.scopeMissing") }),
     ...(draft.workspace !== null && draft.role === null ? { role: t("settings.token.roleMissing") } : {}),
   };
+}
+
+export function nameFaults({ name }: NamedDraft): Faults {
+  return name.trim() === "" ? { name: t("settings.token.nameMissing") } : {};
 }

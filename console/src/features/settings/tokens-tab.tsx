@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
 import type { AdminToken } from "@sluice/contract";
 import { IconTerminal2 } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
@@ -9,7 +9,6 @@ import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { When } from "../../components/figures.tsx";
-import { SecretOnce } from "../../components/secret-once.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t as scimWords } from "../../language/areas/scim.ts";
@@ -17,14 +16,14 @@ import { Rich, t } from "../../language/areas/settings.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
-import { type CreatedToken, CreateToken } from "./create-token.tsx";
+import { CreateToken } from "./create-token.tsx";
+import { NewToken } from "./new-token.tsx";
 import { sampleCall } from "./sample-call.ts";
 
 /** Admin tokens: the console's own API for scripts. */
 export function TokensTab() {
   const { user, answer, may } = useSession();
-  const [create, setCreate] = useUrlText("create");
-  const [created, setCreated] = useState<CreatedToken | null>(null);
+  const [, setCreate] = useUrlText("create");
   const tokens = usePages("tokens.list");
   const { slug } = useWorkspace();
   const mayCreate = may("viewer");
@@ -64,26 +63,19 @@ export function TokensTab() {
           </Text>
         </Stack>
       </Section>
-      {create === "token" && mayCreate && (
-        <CreateToken
-          onClose={() => setCreate("")}
-          onCreated={(token) => {
-            setCreate("");
-            setCreated(token);
-          }}
-        />
-      )}
-      <SecretOnce
-        secret={created?.secret ?? null}
-        title={t("settings.token.secret", { name: created?.token.name ?? "" })}
-        onClose={() => setCreated(null)}
+      <NewToken
+        kind="token"
+        form={(handlers) => mayCreate && <CreateToken {...handlers} />}
+        title={(name) => t("settings.token.secret", { name })}
       >
-        <CodeBlock
-          code={sampleCall(answer.public_url, created?.token.workspace?.slug ?? null)}
-          label={t("settings.tokens.sample")}
-          wrap
-        />
-      </SecretOnce>
+        {(made) => (
+          <CodeBlock
+            code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)}
+            label={t("settings.tokens.sample")}
+            wrap
+          />
+        )}
+      </NewToken>
     </Stack>
   );
 }

@@ -43,13 +43,7 @@ export default function AgentsTab({ workspace }: { readonly workspace: string })
         ) : (
           <Stack gap="md">
             <Standing version={now.version} by={now.updated_by} at={now.updated_at} none={now.settings === null} />
-            <SettingsEditor
-              key={params.group}
-              params={params}
-              now={now}
-              onReload={query.refetch}
-              mayChange={mayChange}
-            />
+            <SettingsEditor key={params.group} params={params} now={now} mayChange={mayChange} />
           </Stack>
         )}
       </Section>

@@ -1,7 +1,5 @@
 import { Button, Group, SimpleGrid, Stack, Text, Textarea } from "@mantine/core";
 import { checkAgentSettings } from "@sluice/contract";
-import { useEffect } from "react";
-import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { DiffView } from "../../../components/diff-view.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
@@ -11,33 +9,27 @@ import { Overtaken } from "./overtaken.tsx";
 import { Remarks } from "./remarks.tsx";
 import { textOf } from "./settings-draft.ts";
 import { SettingsForm } from "./settings-form.tsx";
-import { afterSettingsChange, type GroupParams, type SettingsNow } from "./settings-routes.ts";
+import type { GroupParams, SettingsNow } from "./settings-routes.ts";
+import { useSettingsChange } from "./use-settings-change.ts";
 import { useSettingsDraft } from "./use-settings-draft.ts";
 
 interface SettingsEditorProps {
   readonly params: GroupParams;
   readonly now: SettingsNow;
-  readonly onReload: () => unknown;
   readonly mayChange: boolean;
 }
 
 /** A form and the JSON beside it: two views of one text, which is checked as it is typed. */
-export function SettingsEditor({ params, now, onReload, mayChange }: SettingsEditorProps) {
+export function SettingsEditor({ params, now, mayChange }: SettingsEditorProps) {
   const { answer } = useSession();
   const draft = useSettingsDraft(now);
   const { base, text, typed, known, parsed, begin, overtaken } = draft;
   const { settings: saved, checksum: replaces } = base;
-  const change = useAct("agents.setSettings", {
-    inline: true,
-    invalidates: afterSettingsChange,
+  const change = useSettingsChange({
     done: (after) => (after.version === null ? t("agents.removed") : t("agents.saved", { version: after.version })),
     onDone: (after) => begin(after),
   });
   const { errors, warnings } = checkAgentSettings(parsed ?? {});
-  const conflict = change.error?.code === "conflict";
-  useEffect(() => {
-    if (conflict) void onReload();
-  }, [conflict, onReload]);
   const same = parsed !== null && (saved === null ? text.trim() === "" : textOf(parsed) === textOf(saved));
   return (
     <Stack gap="md">

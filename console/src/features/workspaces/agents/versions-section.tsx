@@ -2,7 +2,6 @@ import { Button, Stack, Text } from "@mantine/core";
 import type { AnswerOf } from "@sluice/contract";
 import { IconHistory } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
-import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -16,7 +15,8 @@ import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/agents.ts";
 import { textOf } from "./settings-draft.ts";
-import { afterSettingsChange, type GroupParams, type SettingsNow } from "./settings-routes.ts";
+import type { GroupParams, SettingsNow } from "./settings-routes.ts";
+import { useSettingsChange } from "./use-settings-change.ts";
 
 interface VersionsSectionProps {
   readonly params: GroupParams;
@@ -100,12 +100,7 @@ interface VersionBodyProps extends VersionsSectionProps {
 
 function VersionBody({ params, version, now, mayChange, onDone }: VersionBodyProps) {
   const query = useCall("agents.settingsVersion", { params: { ...params, version: String(version) } });
-  const restore = useAct("agents.setSettings", {
-    inline: true,
-    invalidates: afterSettingsChange,
-    done: t("agents.restored", { version }),
-    onDone,
-  });
+  const restore = useSettingsChange({ done: t("agents.restored", { version }), onDone });
   if (query.data === undefined) {
     return query.error === null ? null : <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
   }

@@ -1,0 +1,73 @@
+import { Select, TextInput } from "@mantine/core";
+import type { AnswerOf, BodyInput, RouteId } from "@sluice/contract";
+import type { ReactNode } from "react";
+import { useAct } from "../../api/use-act.ts";
+import { FormDrawer } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/settings.ts";
+import { LeaveGuard } from "../catalog/leave-guard.tsx";
+import { type Faults, useFaults } from "../catalog/use-faults.ts";
+import { lifeChoices, lives, type NamedDraft } from "./token-draft.ts";
+
+export type CreatedToken = AnswerOf<"tokens.create">;
+
+export interface TokenFormHandlers {
+  readonly onClose: () => void;
+  readonly onCreated: (made: CreatedToken) => void;
+}
+
+interface TokenFormProps extends TokenFormHandlers {
+  readonly title: string;
+  readonly verb: string;
+  readonly words: { readonly nameHelp: string; readonly nameExample: string; readonly lifeHelp: string };
+  readonly draft: NamedDraft;
+  readonly dirty: boolean;
+  readonly onChange: (changes: Partial<NamedDraft>) => void;
+  /** What is wrong with it as it stands, by field. */
+  readonly faults: Faults;
+  readonly body: () => BodyInput<"tokens.create">;
+  /** What looks different when there is one more. */
+  readonly invalidates: readonly RouteId[];
+  /** What it may do, between its name and its end. `faultOf` says what stands beside a field. */
+  readonly children: (faultOf: (field: string) => string | null) => ReactNode;
+}
+
+/** A token's name, what it may do, and until when. */
+export function TokenForm(props: TokenFormProps) {
+  const { title, verb, words, draft, dirty, onChange, body, invalidates, children, onClose, onCreated } = props;
+  const create = useAct("tokens.create", { inline: true, invalidates, onDone: onCreated });
+  const faults = useFaults(props.faults, create.error);
+  return (
+    <FormDrawer
+      opened
+      title={title}
+      verb={verb}
+      onClose={onClose}
+      onSubmit={() => faults.check() && create.mutate({ body: body() })}
+      saving={create.isPending}
+      problem={create.error}
+    >
+      <TextInput
+        label={t("settings.name")}
+        description={words.nameHelp}
+        placeholder={words.nameExample}
+        withAsterisk
+        data-autofocus
+        maxLength={256}
+        error={faults.of("name")}
+        value={draft.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      {children(faults.of)}
+      <Select
+        label={t("settings.expires")}
+        description={words.lifeHelp}
+        data={lifeChoices()}
+        value={draft.life}
+        onChange={(value) => onChange({ life: lives.find(({ id }) => id === value)?.id ?? draft.life })}
+        allowDeselect={false}
+        error={faults.of("expires_at")}
+      />
+      <LeaveGuard dirty={dirty} sent={create.isPending || create.isSuccess} openedBy={["create", "tab"]} />
+    </FormDrawer>
+  );
+}
