@@ -23,7 +23,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   http1: [],
   upstream: ["http1"],
   "http-server": ["http1"],
-  telemetry: [],
+  telemetry: ["system"],
   system: [],
   "sign-in": [],
   mail: [],

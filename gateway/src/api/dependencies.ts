@@ -48,7 +48,7 @@ export interface ApiDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;
-  readonly explainer: Pick<Explainer, "capture">;
+  readonly explainer: Pick<Explainer, "capture" | "expect">;
   /** Absent: no traces are kept. */
   readonly tracing?: Pick<Tracing, "arrived">;
   /** What large bodies are worked on with. */

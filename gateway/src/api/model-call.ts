@@ -128,7 +128,12 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
   const models = callableModels(dependencies.catalog(), principal, facts.model);
-  const capture = captureOf(dependencies, exchange, { principal, body: read.sent, models });
+  const capture = captureOf(dependencies, exchange, {
+    principal,
+    endpoint: protocol.endpoint,
+    body: read.sent,
+    models,
+  });
   const end = new StreamEnd();
   const call = callOf(exchange, read, models, end.tell);
   const result =

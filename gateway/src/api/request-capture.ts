@@ -1,4 +1,4 @@
-import { type Model, type Principal, secretsOf } from "#core/index.ts";
+import { type EndpointId, type Model, type Principal, secretsOf } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
 import type { Delivery } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
@@ -6,6 +6,7 @@ import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 export interface CapturedCall {
   readonly principal: Principal;
+  readonly endpoint: EndpointId;
   /** As the caller sent it. */
   readonly body: CapturableBody;
   /** The model asked for, then its fallbacks: what their accounts must not have shown is not kept. */
@@ -35,7 +36,7 @@ export class RequestCapture {
   constructor(
     { explainer }: ApiDependencies,
     { request, requestId }: Exchange,
-    { principal, body, models }: CapturedCall,
+    { principal, endpoint, body, models }: CapturedCall,
   ) {
     this.#explainer = explainer;
     this.#bodies = principal.key.capture === "bodies";
@@ -44,10 +45,12 @@ export class RequestCapture {
       requestId,
       workspaceId: principal.workspace.id,
       keyId: principal.key.id,
+      endpoint,
       requestHeaders: [...request.headers],
       requestBody: this.#bodies ? requestBody(body, request.headers.get("content-type")) : null,
       secrets: [...providers].flatMap(secretsOf),
     };
+    if (this.#bodies) explainer.expect(requestId);
   }
 
   /** An answer of a model on its way to its caller; a stream is heard as it passes. Gives the body to be sent. */

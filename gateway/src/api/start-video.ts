@@ -84,7 +84,7 @@ async function readAsked(
   if (models.length === 0) throw noModel(dependencies.catalog(), principal, model);
   const tags = readTags(request.headers, principal);
   const idempotencyKey = readIdempotencyKey(request.headers);
-  const capture = captureOf(dependencies, exchange, { principal, body: sent, models });
+  const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });
   place.hold(body.material?.size ?? Math.min(size, body.text.length));
   return { body, model, models, capture, tags, idempotencyKey };
 }

@@ -96,6 +96,8 @@ const wrong: readonly (readonly [name: string, value: string, says: string])[] =
   ["OTEL_BSP_MAX_QUEUE_SIZE", "-1", "not used"],
   ["OTEL_RESOURCE_ATTRIBUTES", "team", "not used"],
   ["OTEL_PROPAGATORS", "b3", "tracecontext"],
+  ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "yes", "no content is sent"],
+  ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "event_only", "none is sent"],
   ["OTEL_SDK_DISABLED", "yes", "false"],
 ];
 for (const [name, value, says] of wrong) {
@@ -120,4 +122,11 @@ test("a ratio that is none counts as 1 and is told of", () => {
 test("headers do not show when the settings are printed", () => {
   const { settings } = readOtlp({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: "api-key=s3cr3t" }, null);
   expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain("s3cr3t");
+});
+
+test("content is sent where it is asked for in so many words", () => {
+  const of = (said: string) =>
+    readOtlp({ ...endpoint, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: said }, null).settings?.traces?.content;
+  expect(["SPAN_ONLY", "span_and_event", "true"].map(of)).toEqual([true, true, true]);
+  expect(["", "no_content", "event_only", "false", "yes", "1"].map(of)).toEqual(Array(6).fill(false));
 });

@@ -25,7 +25,14 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
   const said = (reader.text("OTEL_SEMCONV_STABILITY_OPT_IN") ?? "").split(",").map((word) => word.trim());
   const settings: OtlpSettings = {
     traces:
-      traces === null ? null : { ...traces, batch: readBatch(reader, "OTEL_BSP", 5_000), sampler: readSampler(reader) },
+      traces === null
+        ? null
+        : {
+            ...traces,
+            batch: readBatch(reader, "OTEL_BSP", 5_000),
+            sampler: readSampler(reader),
+            content: readContent(reader),
+          },
     metrics:
       metrics === null
         ? null
@@ -122,6 +129,16 @@ function readSampler(reader: OtlpVariables): OtlpSampler {
       ? 1
       : 0;
   return { parentBased: name.startsWith("parentbased_"), ratio };
+}
+
+/** The words of OpenTelemetry's instrumentations, old and new. */
+function readContent(reader: OtlpVariables): boolean {
+  const name = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+  const words = ["span_only", "span_and_event", "event_only", "no_content", "true", "false"] as const;
+  const said = reader.oneOf(name, words, "no content is sent");
+  if (said === "event_only") reader.warn(name, "is event_only, and content is sent in spans only; none is sent");
+  if (said === "span_and_event") reader.warn(name, "is span_and_event; content is sent in spans only");
+  return said === "span_only" || said === "span_and_event" || said === "true";
 }
 
 function readTemporality(reader: OtlpVariables): "cumulative" | "delta" {

@@ -114,7 +114,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   opening.tellAdopted(adoptedToldTo(admission, observer));
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
-  const explainer = openExplainer({ control, catalog, observer, metrics, writer: options.explainWriter });
+  const explainer = openExplainer({
+    ...{ control, catalog, observer, metrics, writer: options.explainWriter },
+    content: telemetry?.content ?? null,
+  });
   const explain = createExplainStore(control.database, clock);
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
   const relay = new Relay({

@@ -1,5 +1,5 @@
 import { maskSecrets, type Settings } from "#core/index.ts";
-import type { Observer } from "#ports/index.ts";
+import type { ContentSink, Observer } from "#ports/index.ts";
 import { createExplainer, type ExplainWriter, type KeptExplainer } from "#storage/index.ts";
 import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
@@ -11,10 +11,13 @@ export interface ExplainerDependencies {
   readonly observer: Observer;
   readonly metrics: Pick<Metrics, "counts">;
   readonly writer: ExplainWriter | undefined;
+  /** null: messages are not exported. */
+  readonly content: ContentSink | null;
 }
 
 /** Where calls tell why they went as they did, and what of them is to be kept. */
-export function openExplainer({ control, catalog, observer, metrics, writer }: ExplainerDependencies): KeptExplainer {
+export function openExplainer(dependencies: ExplainerDependencies): KeptExplainer {
+  const { control, catalog, observer, metrics, writer, content } = dependencies;
   const explainer = createExplainer({
     database: control.database,
     place: control.place,
@@ -23,6 +26,7 @@ export function openExplainer({ control, catalog, observer, metrics, writer }: E
     mask: maskSecrets,
     hidesHeader: isSecretHeader,
     showsHeader: isShownHeader,
+    content,
     ...(writer === undefined ? {} : { writer }),
     captureRetentionMs: () => catalog.current.settings.captureRetentionDays * dayMs,
   });

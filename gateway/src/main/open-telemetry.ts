@@ -33,6 +33,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExpo
     sluice_otlp_spans_lost_total: () => counts.spansLost,
     sluice_otlp_logs_sent_total: () => counts.logsSent,
     sluice_otlp_logs_lost_total: () => counts.logsLost,
+    sluice_otlp_contents_lost_total: () => counts.contentsLost,
     sluice_otlp_metric_exports_failed_total: () => counts.metricExportsFailed,
   });
   return otlp;

@@ -1,4 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
+import type { EndpointId } from "#core/index.ts";
 
 /** Explains a request: what was chosen, refused or repeated, and why. */
 export interface ExplainedRequest {
@@ -23,6 +24,7 @@ export interface CapturedRequest {
   readonly requestId: string;
   readonly workspaceId: string;
   readonly keyId: string;
+  readonly endpoint: EndpointId;
   readonly requestHeaders: readonly (readonly [name: string, value: string])[];
   readonly responseHeaders: readonly (readonly [name: string, value: string])[];
   /** null: headers only. */
@@ -39,4 +41,23 @@ export interface CapturedRequest {
 export interface Explainer {
   explain(explained: ExplainedRequest): void;
   capture(captured: CapturedRequest): void;
+  /** Bodies of this request are to be captured when it is over. */
+  expect(requestId: string): void;
+}
+
+/** Bodies of a captured request; what is known of its credentials was taken out. */
+export interface ContentBodies {
+  readonly endpoint: EndpointId;
+  readonly request: CapturedBody | null;
+  readonly response: CapturedBody | null;
+  /** For whoever puts together again what stood in pieces. */
+  readonly secrets: readonly string[];
+}
+
+/** Where messages of captured bodies go on to a collector. Calls never throw and never wait. */
+export interface ContentSink {
+  /** Bodies of this request are to come. */
+  expect(requestId: string): void;
+  /** null: there are none. */
+  captured(requestId: string, bodies: ContentBodies | null): void;
 }

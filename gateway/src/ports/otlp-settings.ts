@@ -32,9 +32,16 @@ export interface OtlpSampler {
   readonly ratio: number;
 }
 
+interface TracesSettings extends OtlpSignal {
+  readonly batch: OtlpBatch;
+  readonly sampler: OtlpSampler;
+  /** Whether spans have the messages of calls whose key captures bodies. */
+  readonly content: boolean;
+}
+
 /** What the OTEL_ variables say. A signal that is null is not exported. */
 export interface OtlpSettings {
-  readonly traces: (OtlpSignal & { readonly batch: OtlpBatch; readonly sampler: OtlpSampler }) | null;
+  readonly traces: TracesSettings | null;
   readonly metrics: (OtlpSignal & { readonly intervalMs: number; readonly temporality: "cumulative" | "delta" }) | null;
   readonly logs: (OtlpSignal & { readonly batch: OtlpBatch }) | null;
   /** Of the resource, `service.name` among them. */

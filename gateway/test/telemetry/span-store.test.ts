@@ -19,6 +19,8 @@ function opened() {
     get size() {
       return written.length;
     },
+    bytes: 0,
+    fitting: () => written.length,
     put: ({ name, shared }: SpanFields) => {
       written.push({ name, key: shared.attributes["sluice.key.name"] });
     },

@@ -134,6 +134,7 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
   const capture = captureOf(dependencies, exchange, {
     principal,
+    endpoint: "pass-through",
     body: sent,
     models: [{ ...price.model, deployments: [price.deployment] }],
   });

@@ -31,6 +31,18 @@ export const telemetryBounds = {
   sharedAttributesOfGroupMax: 32,
   /** One attribute's text. */
   traceTextMax: 1_024,
+  /** Messages of one kind of one call, as JSON; and of one request to a collector that has such, in bytes. */
+  contentCharactersMax: 128 * 1024,
+  contentRequestBytesMax: 2 * 1024 * 1024,
+  /** Bodies that wait to be read, and spans that wait with messages in them; further ones go without. */
+  contentReadBytesMax: 8 * 1024 * 1024,
+  contentQueueBytesMax: 16 * 1024 * 1024,
+  /** Calls whose spans wait for their messages, and how long they do behind the call's end, and at the end of the process. */
+  contentHeldCallsMax: 2_000,
+  contentWaitMs: 5_000,
+  contentCloseMs: 1_000,
+  /** A thread that reads them and died is started again after this. */
+  contentRestartMs: 5_000,
   /** Of an answer of a collector, in a log line. */
   collectorWordsMax: 200,
   /** The telemetry of agents that waits to be passed on: messages of a signal, bytes of all, and how long for more of the same caller. */

@@ -65,6 +65,7 @@ function captured(requestId: string, change: Partial<CapturedRequest> = {}): Cap
     requestId,
     workspaceId: "ws_1",
     keyId: "key_1",
+    endpoint: "chat",
     requestHeaders: [],
     responseHeaders: [],
     requestBody: null,

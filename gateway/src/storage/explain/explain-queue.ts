@@ -1,11 +1,19 @@
 import type { Explanation } from "@sluice/contract/console";
 import { bounds } from "#core/index.ts";
-import type { CapturedRequest, Clock, ExplainedRequest, Explainer, Observer } from "#ports/index.ts";
+import type {
+  CapturedBody,
+  CapturedRequest,
+  Clock,
+  ContentSink,
+  ExplainedRequest,
+  Explainer,
+  Observer,
+} from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import type { DatabasePlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
 import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
-import { captureRow, type SecretLooks } from "./explain-redaction.ts";
+import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
 import { anythingTooOld } from "./explain-rows.ts";
 import { ExplainThread, type ExplainWriter } from "./explain-thread.ts";
 
@@ -18,6 +26,8 @@ export interface ExplainerOptions extends SecretLooks {
   readonly captureRetentionMs: () => number;
   /** Default: a thread, which is started when there is something to write. */
   readonly writer?: ExplainWriter;
+  /** Is told of captured bodies too; null: nobody asked for them. */
+  readonly content?: ContentSink | null;
 }
 
 /** What is kept of requests waits here, within bounds, until it is written beside the event loop. */
@@ -80,19 +90,34 @@ class ExplainQueue implements KeptExplainer {
   }
 
   capture(captured: CapturedRequest): void {
+    const { requestId } = captured;
+    const content = this.#options.content ?? null;
     if (!this.#room(true)) {
       this.dropped.captures++;
+      content?.captured(requestId, null);
       return;
     }
     try {
       const at = this.#options.clock.now();
-      const row = captureRow(captured, this.#options, { at, expiresAt: at + this.#options.captureRetentionMs() });
+      const secrets = secretsIn(captured, this.#options);
+      const times = { at, expiresAt: at + this.#options.captureRetentionMs() };
+      const row = captureRow(captured, this.#options, times, secrets);
       this.#push({ kind: "capture", row, size: sizeOf(row) });
+      content?.captured(requestId, {
+        endpoint: captured.endpoint,
+        request: cleaned(captured.requestBody, row.request_body),
+        response: cleaned(captured.responseBody, row.response_body),
+        secrets,
+      });
     } catch (error) {
       this.dropped.captures++;
-      const { requestId } = captured;
+      content?.captured(requestId, null);
       this.#options.observer.log("error", "A request could not be captured.", { requestId, error });
     }
+  }
+
+  expect(requestId: string): void {
+    this.#options.content?.expect(requestId);
   }
 
   async prune(ages: ExplainAges): Promise<number> {
@@ -198,6 +223,10 @@ function masked(explanation: Explanation, { mask }: SecretLooks): Explanation {
     refusal: refusal === null ? null : { ...refusal, message: short(refusal.message) },
     failures: failures.map((failure) => ({ ...failure, message: short(failure.message) })),
   };
+}
+
+function cleaned(body: CapturedBody | null, text: string | null | undefined): CapturedBody | null {
+  return body === null || text == null ? null : { ...body, text };
 }
 
 function sizeOf(row: NewRow<"request_captures">): number {

@@ -17,8 +17,8 @@ export function captureRow(
   captured: CapturedRequest,
   looks: SecretLooks,
   times: { readonly at: number; readonly expiresAt: number },
+  secrets: readonly string[] = secretsIn(captured, looks),
 ): NewRow<"request_captures"> {
-  const secrets = [...captured.secrets, ...hiddenValues(captured, looks)];
   const clean = (text: string): string => looks.mask(withoutSecrets(text, secrets));
   const headers = (all: CapturedRequest["requestHeaders"]): string =>
     JSON.stringify(
@@ -48,6 +48,11 @@ export function captureRow(
     response_bytes: responseBody?.bytes ?? null,
     truncated: requestBody?.truncated === true || responseBody?.truncated === true ? 1 : 0,
   };
+}
+
+/** All that is known to be one: what the accounts of its models must not have shown, and what stood in hidden headers. */
+export function secretsIn(captured: CapturedRequest, looks: SecretLooks): readonly string[] {
+  return [...captured.secrets, ...hiddenValues(captured, looks)];
 }
 
 /** What stood in a hidden header may stand in a body as well: an upstream that says which key it refuses. */

@@ -1,4 +1,5 @@
 import { type LedgerEntry, nanoToUsd, type Principal } from "#core/index.ts";
+import type { ReadContent } from "../content/read-content.ts";
 import { maskText } from "../redacted.ts";
 import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
@@ -24,6 +25,8 @@ export interface AttemptSpanOptions {
   readonly principal: Principal | null;
   readonly oldNames: boolean;
   readonly costNames: boolean;
+  /** What was said; null: it is not to be told. */
+  readonly content: ReadContent | null;
 }
 
 /** What the attributes that many spans have alike follow from. */
@@ -142,6 +145,7 @@ function ownAttributes(entry: LedgerEntry, options: AttemptSpanOptions): Attribu
   if (firstMs !== null) own.add(names.firstChunk, firstMs / 1_000);
   if (entry.usageSource !== "none") addUsage(own, entry, options);
   if (entry.priceVersion !== null) addCost(own, entry, options);
+  if (options.content !== null) addContent(own, options.content);
   for (const name in entry.tags) own.add(attributeName(`sluice.tag.${name}`), maskText(entry.tags[name] ?? ""));
   return own;
 }
@@ -164,6 +168,14 @@ function addUsage(own: AttributeList, { usage }: LedgerEntry, { oldNames }: Atte
   if (usage.images > 0) own.add(names.images, usage.images);
   if (usage.videoSeconds > 0) own.add(names.videoSeconds, usage.videoSeconds);
   if (usage.webSearches > 0) own.add(names.webSearches, usage.webSearches);
+}
+
+/** As texts of JSON, which the conventions allow where a span cannot have lists of objects. */
+function addContent(own: AttributeList, { system, input, output, truncated }: ReadContent): void {
+  if (system !== null) own.add(names.system, system);
+  if (input !== null) own.add(names.inputMessages, input);
+  if (output !== null) own.add(names.outputMessages, output);
+  if (truncated) own.add(names.truncated, true);
 }
 
 /** Whole billionths of a dollar are what the ledger adds up; dollars are for people. */
@@ -193,6 +205,10 @@ const names = {
   audioOutput: attributeName("gen_ai.usage.audio.output_tokens"),
   imageInput: attributeName("gen_ai.usage.image.input_tokens"),
   imageOutput: attributeName("gen_ai.usage.image.output_tokens"),
+  system: attributeName("gen_ai.system_instructions"),
+  inputMessages: attributeName("gen_ai.input.messages"),
+  outputMessages: attributeName("gen_ai.output.messages"),
+  truncated: attributeName("sluice.content.truncated"),
   images: attributeName("sluice.usage.images"),
   videoSeconds: attributeName("sluice.usage.video_seconds"),
   webSearches: attributeName("sluice.usage.web_searches"),

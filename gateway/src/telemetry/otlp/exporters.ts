@@ -51,6 +51,8 @@ export async function spanExporter(signal: OtlpSignal, network: CollectorNetwork
 class SdkSpans implements SpanRow<readonly SdkSpan[]> {
   readonly #origin: Origin;
   #spans: SdkSpan[] = [];
+  /** Letters of the texts in each of them. */
+  #lengths: number[] = [];
 
   constructor(origin: Origin) {
     this.#origin = origin;
@@ -60,13 +62,32 @@ class SdkSpans implements SpanRow<readonly SdkSpan[]> {
     return this.#spans.length;
   }
 
+  get bytes(): number {
+    return this.#lengths.reduce((sum, length) => sum + length, 0);
+  }
+
+  fitting(bytesMax: number): number {
+    let bytes = 0;
+    const over = this.#lengths.findIndex((length) => {
+      bytes += length;
+      return bytes > bytesMax;
+    });
+    return over === -1 ? this.#lengths.length : Math.max(1, over);
+  }
+
   put(span: SpanFields): void {
     this.#spans.push(sdkSpan(this.#origin, span));
+    let length = 0;
+    span.own.each((_name, value) => {
+      if (typeof value === "string") length += value.length;
+    });
+    this.#lengths.push(length);
   }
 
   take(size: number): readonly SdkSpan[] {
     const taken = this.#spans.slice(0, size);
     this.#spans = this.#spans.slice(size);
+    this.#lengths = this.#lengths.slice(size);
     return taken;
   }
 }

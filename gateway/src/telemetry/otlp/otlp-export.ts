@@ -1,5 +1,6 @@
 import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
-import type { Clock, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
+import type { Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
+import { ContentHold } from "../content/content-hold.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
 import { ExportQueue, ListStore } from "./export-queue.ts";
@@ -32,6 +33,7 @@ export interface OtlpCounts {
   logsSent: number;
   logsLost: number;
   metricExportsFailed: number;
+  contentsLost: number;
 }
 
 /**
@@ -39,7 +41,14 @@ export interface OtlpCounts {
  * bytes within a bound. A collector that does not answer costs records, which are counted, and never a call.
  */
 export class OtlpExport {
-  readonly counts: OtlpCounts = { spansSent: 0, spansLost: 0, logsSent: 0, logsLost: 0, metricExportsFailed: 0 };
+  readonly counts: OtlpCounts = {
+    spansSent: 0,
+    spansLost: 0,
+    logsSent: 0,
+    logsLost: 0,
+    metricExportsFailed: 0,
+    contentsLost: 0,
+  };
   /** null: no traces are sent, and none are continued. */
   readonly traces: Traces | null;
   readonly #options: OtlpExportOptions;
@@ -47,6 +56,7 @@ export class OtlpExport {
   readonly #spans: Pick<ExportQueue<TracedEvent, unknown>, "add" | "flush"> | null;
   readonly #logs: ExportQueue<string, readonly string[]> | null;
   readonly #genAi: GenAiMetrics | null;
+  readonly #hold: ContentHold | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
   #exportMetrics: (() => Promise<void>) | null = null;
   #stopMetrics: (() => void) | null = null;
@@ -59,6 +69,7 @@ export class OtlpExport {
     this.traces = settings.traces === null ? null : new Traces({ ...settings, sampler: settings.traces.sampler });
     this.#spans = this.#openSpans(exporters.spans);
     this.#logs = this.#openLogs(exporters.logs);
+    this.#hold = this.#openHold();
     this.#genAi = settings.metrics === null ? null : new GenAiMetrics(options.upstreamOf, settings.oldNames);
     if (exporters.metrics !== null) this.#openMetrics(exporters.metrics, clock.now());
   }
@@ -75,13 +86,18 @@ export class OtlpExport {
     });
   }
 
+  /** Where what was said goes on to the spans; null: nobody asked for it. */
+  get content(): ContentSink | null {
+    return this.#hold;
+  }
+
   /** Who is told when a collector does not answer. */
   tellTo(observer: Pick<Observer, "log">): void {
     this.#observer = observer;
   }
 
   attemptEnd(entry: LedgerEntry): void {
-    this.#spans?.add(entry);
+    if (this.#hold?.took(entry.requestId, entry) !== true) this.#spans?.add(entry);
     this.#genAi?.attemptEnd(entry);
   }
 
@@ -90,7 +106,10 @@ export class OtlpExport {
     if (spans === null) return;
     const endMs = this.#options.clock.now();
     // A stream tells of its end a moment before it is settled, and what it came to belongs to the span of its call.
-    queueMicrotask(() => spans.add({ end, endMs }));
+    queueMicrotask(() => {
+      const event = { end, endMs };
+      if (this.#hold?.took(end.requestId, event) !== true) spans.add(event);
+    });
   }
 
   /** Whole lines of JSON, as they are written. */
@@ -112,7 +131,11 @@ export class OtlpExport {
     this.#stopMetrics?.();
     const late = Promise.withResolvers<void>();
     const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
-    const sent = Promise.all([this.#spans?.flush(), this.#exportMetrics?.(), this.#logs?.flush()]);
+    const spansSent = async (): Promise<void> => {
+      await this.#hold?.close();
+      await this.#spans?.flush();
+    };
+    const sent = Promise.all([spansSent(), this.#exportMetrics?.(), this.#logs?.flush()]);
     await Promise.race([sent, late.promise]);
     stop();
   }
@@ -125,7 +148,7 @@ export class OtlpExport {
     return new ExportQueue({
       clock,
       batch: settings.traces.batch,
-      store: new SpanStore(maker, spans.row),
+      store: new SpanStore(maker, spans.row, () => this.counts.contentsLost++),
       send: async (batch, size) => {
         const { problem, rejected } = await spans.send(batch);
         lost.export(problem, rejected);
@@ -137,6 +160,18 @@ export class OtlpExport {
         this.counts.spansLost += events;
         if (why === "full") lost.full(events);
       },
+    });
+  }
+
+  #openHold(): ContentHold | null {
+    const { settings, clock } = this.#options;
+    const { traces } = this;
+    if (settings.traces?.content !== true || traces === null) return null;
+    return new ContentHold({
+      clock,
+      isWanted: (requestId) => traces.isSampled(traces.of(requestId)),
+      pass: (event) => this.#spans?.add(event),
+      onLost: () => this.counts.contentsLost++,
     });
   }
 

@@ -43,6 +43,17 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     return this.#ends.length;
   }
 
+  get bytes(): number {
+    return this.#waiting.length;
+  }
+
+  fitting(bytesMax: number): number {
+    const ends = this.#ends;
+    let count = ends.length;
+    while (count > 1 && (ends[count - 1] ?? 0) > bytesMax) count--;
+    return count;
+  }
+
   put(span: SpanFields): void {
     this.#write(span);
     this.#waiting.message(2, this.#span);

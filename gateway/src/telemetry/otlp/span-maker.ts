@@ -1,5 +1,6 @@
 import type { LedgerEntry, Principal } from "#core/index.ts";
 import type { OtlpSettings } from "#ports/index.ts";
+import type { ReadContent } from "../content/read-content.ts";
 import { attemptSpan, isSameAttempt, sharedOfAttempt, taskSpan, type UpstreamFacts } from "./attempt-span.ts";
 import { AttributeList } from "./attribute-list.ts";
 import { beganTask, callSpan, type EndedCall, isSameCall, sharedOfCall } from "./call-span.ts";
@@ -11,8 +12,20 @@ import { taskTrace } from "./task-trace.ts";
 import { TracedCalls, TracedKeys } from "./traced-call.ts";
 import type { Traces } from "./traces.ts";
 
+/** An attempt with what was said in it. */
+interface ToldAttempt {
+  readonly entry: LedgerEntry;
+  readonly content: ReadContent;
+}
+
+export type AttemptEvent = LedgerEntry | ToldAttempt;
+
 /** What spans are made of: a settled entry of the ledger, or the end of a request. */
-export type TracedEvent = LedgerEntry | EndedCall;
+export type TracedEvent = AttemptEvent | EndedCall;
+
+export function entryOf(event: AttemptEvent): LedgerEntry {
+  return "content" in event ? event.entry : event;
+}
 
 export interface SpanMakerOptions extends Pick<OtlpSettings, "oldNames" | "costNames"> {
   readonly traces: Traces;
@@ -43,7 +56,8 @@ export class SpanMaker {
 
   /** To be read before the next one is made. null: there is none, or it is not kept. */
   spanOf(event: TracedEvent): SpanFields | null {
-    return "end" in event ? this.#ofCall(event) : this.#ofEntry(event);
+    if ("end" in event) return this.#ofCall(event);
+    return "content" in event ? this.#ofEntry(event.entry, event.content) : this.#ofEntry(event, null);
   }
 
   #ofCall(call: EndedCall): SpanFields | null {
@@ -55,23 +69,23 @@ export class SpanMaker {
     return callSpan(call, facts, trace, this.#ofCalls);
   }
 
-  #ofEntry(entry: LedgerEntry): SpanFields | null {
+  #ofEntry(entry: LedgerEntry, content: ReadContent | null): SpanFields | null {
     const { traces } = this.#options;
     if (entry.endpoint === "video" && entry.outcome !== "rejected") return this.#ofTask(entry);
     this.#calls.add(entry, errorTypeOf(entry));
     if (entry.outcome === "rejected") return null;
     const trace = traces.of(entry.requestId);
-    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#partsOf(entry)) : null;
+    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#partsOf(entry, content)) : null;
   }
 
   #ofTask(entry: LedgerEntry): SpanFields | null {
     const { traces } = this.#options;
     const begun = traces.takeOfTask(entry.requestId);
     if (!traces.isSampled(begun ?? taskTrace(entry.requestId))) return null;
-    return taskSpan(entry, begun, this.#partsOf(entry));
+    return taskSpan(entry, begun, this.#partsOf(entry, null));
   }
 
-  #partsOf(entry: LedgerEntry) {
+  #partsOf(entry: LedgerEntry, content: ReadContent | null) {
     const { upstreamOf, oldNames, costNames } = this.#options;
     const { cache, own } = this.#ofAttempts;
     return {
@@ -81,6 +95,7 @@ export class SpanMaker {
       principal: this.#keys.of(entry.keyId),
       oldNames,
       costNames,
+      content,
     };
   }
 }

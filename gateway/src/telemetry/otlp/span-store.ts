@@ -1,11 +1,15 @@
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { ExportStore, Taken } from "./export-queue.ts";
 import type { SpanFields } from "./span.ts";
-import type { SpanMaker, TracedEvent } from "./span-maker.ts";
+import { type AttemptEvent, entryOf, type SpanMaker, type TracedEvent } from "./span-maker.ts";
 
 /** Spans in the form in which they are sent. */
 export interface SpanRow<Batch> {
   readonly size: number;
+  /** About what they take, of the texts in them at the least. */
+  readonly bytes: number;
+  /** How many of the oldest take no more than that; one at the least. */
+  fitting(bytesMax: number): number;
   put(span: SpanFields): void;
   /** The oldest, `size` of them at most. */
   take(size: number): Batch;
@@ -19,12 +23,14 @@ export interface SpanRow<Batch> {
 export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
   readonly #maker: SpanMaker;
   readonly #row: SpanRow<Batch>;
-  #unnamed: LedgerEntry[] = [];
-  #unnamedLong: LedgerEntry[] = [];
+  readonly #onContentLost: () => void;
+  #unnamed: AttemptEvent[] = [];
+  #unnamedLong: AttemptEvent[] = [];
 
-  constructor(maker: SpanMaker, row: SpanRow<Batch>) {
+  constructor(maker: SpanMaker, row: SpanRow<Batch>, onContentLost: () => void = () => {}) {
     this.#maker = maker;
     this.#row = row;
+    this.#onContentLost = onContentLost;
   }
 
   get size(): number {
@@ -35,7 +41,7 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
     if ("end" in event) {
       if (event.end.principal != null) this.#maker.learn(event.end.principal);
       if (this.#unnamed.length + this.#unnamedLong.length > 0) this.#writeNamed();
-    } else if (this.#unnamed.length < bounds.unnamedAttemptsMax && !this.#maker.isNamed(event)) {
+    } else if (this.#unnamed.length < bounds.unnamedAttemptsMax && !this.#maker.isNamed(entryOf(event))) {
       this.#unnamed.push(event);
       return;
     }
@@ -43,10 +49,10 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
   }
 
   take(max: number): Taken<Batch> | null {
-    for (const entry of this.#unnamedLong) this.#write(entry);
+    for (const event of this.#unnamedLong) this.#write(event);
     this.#unnamedLong = this.#unnamed;
     this.#unnamed = [];
-    const size = Math.min(max, this.#row.size);
+    const size = Math.min(max, this.#row.fitting(bounds.contentRequestBytesMax));
     return size === 0 ? null : { batch: this.#row.take(size), size };
   }
 
@@ -54,14 +60,16 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
     const waiting = [...this.#unnamedLong, ...this.#unnamed];
     this.#unnamedLong = [];
     this.#unnamed = [];
-    for (const entry of waiting) {
-      if (this.#maker.isNamed(entry)) this.#write(entry);
-      else this.#unnamed.push(entry);
+    for (const event of waiting) {
+      if (this.#maker.isNamed(entryOf(event))) this.#write(event);
+      else this.#unnamed.push(event);
     }
   }
 
   #write(event: TracedEvent): void {
-    const span = this.#maker.spanOf(event);
+    const isHeavy = "content" in event && this.#row.bytes > bounds.contentQueueBytesMax;
+    if (isHeavy) this.#onContentLost();
+    const span = this.#maker.spanOf(isHeavy ? event.entry : event);
     if (span !== null) this.#row.put(span);
   }
 }

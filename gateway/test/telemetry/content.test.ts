@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
+import { hi, version } from "../endpoints/messages/claude-gateway.ts";
+import { aliceKey, hello, type StartedGateway, upstream } from "../started-gateway.ts";
+import { type CollectedSpan, Collector } from "./collector.ts";
+import { clientKind, tracedGateway } from "./traced-gateway.ts";
+
+const plainKey = "sk-plain-0123456789abcdefghij";
+const headersKey = "sk-headers-0123456789abcdefgh";
+const switchName = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+const keys = [
+  { name: "alice", secret: aliceKey, capture: "bodies" as const },
+  { name: "headers", secret: headersKey, capture: "headers" as const },
+  { name: "plain", secret: plainKey },
+];
+
+const collector = new Collector();
+let gateway: StartedGateway;
+beforeAll(async () => {
+  gateway = await tracedGateway(
+    collector,
+    {
+      providers: (simulator) => [upstream("main", simulator), upstream("claude", simulator, { kind: "anthropic" })],
+      models: [
+        { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }] },
+        { name: "claude-test", deployments: [{ provider: "claude", upstream_model: "upstream-claude" }] },
+        { name: "embed-test", type: "embedding", deployments: [{ provider: "main", upstream_model: "up-embed" }] },
+      ],
+      keys,
+    },
+    { [switchName]: "span_only", OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" },
+  );
+});
+afterAll(async () => {
+  await gateway.stop();
+  await collector.stop();
+});
+
+/** The spans of the call's attempts, when all of the call have arrived. */
+async function attemptsOf(response: Response): Promise<readonly CollectedSpan[]> {
+  await response.arrayBuffer();
+  const requestId = response.headers.get("x-request-id") ?? "";
+  await until(() => collector.spansOf(requestId).some(({ kind }) => kind !== clientKind));
+  return collector.spansOf(requestId).filter(({ kind }) => kind === clientKind);
+}
+
+function told(span: CollectedSpan | undefined) {
+  const read = (name: string) => {
+    const text = span?.attributes[name];
+    return typeof text === "string" ? JSON.parse(text) : null;
+  };
+  return {
+    system: read("gen_ai.system_instructions"),
+    input: read("gen_ai.input.messages"),
+    output: read("gen_ai.output.messages"),
+  };
+}
+
+const text = (content: unknown) => ({ type: "text", content });
+const asked = [{ role: "user", parts: [text("Say hello to everyone")] }];
+const answered = [{ role: "assistant", parts: [text(expect.stringMatching(/\w/))], finish_reason: expect.any(String) }];
+
+const calls = [
+  { what: "chat completions", path: "/v1/chat/completions", body: { ...hello }, headers: {}, system: null },
+  {
+    what: "messages",
+    path: "/v1/messages",
+    body: { ...hi, system: "Be brief." },
+    headers: version,
+    system: [text("Be brief.")],
+  },
+  {
+    what: "responses",
+    path: "/v1/responses",
+    body: { model: "gpt-test", input: "Say hello to everyone", instructions: "Be brief." },
+    headers: {},
+    system: [text("Be brief.")],
+  },
+];
+
+for (const { what, path, body, headers, system } of calls) {
+  test.each([false, true])(
+    `${what}, streamed: %p: the attempt's span has what was asked and answered`,
+    async (stream) => {
+      const response = await gateway.post(path, { ...body, stream }, { headers });
+      const attempts = await attemptsOf(response);
+      expect(attempts).toHaveLength(1);
+      expect(told(attempts[0])).toEqual({ system, input: asked, output: answered });
+      expect(attempts[0]?.attributes["sluice.content.truncated"]).toBeUndefined();
+      const [call] = collector
+        .spansOf(response.headers.get("x-request-id") ?? "")
+        .filter(({ kind }) => kind !== clientKind);
+      expect(Object.keys(call?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);
+    },
+  );
+}
+
+test("of a call with several attempts the last one has it; of one that failed there is no answer", async () => {
+  const failed = await attemptsOf(await gateway.chat(hello, { script: { status: 500 } }));
+  expect(failed.length).toBeGreaterThan(0);
+  expect(failed.map((span) => told(span).input)).toEqual([...failed.slice(1).map(() => null), asked]);
+  expect(failed.map((span) => told(span).output)).toEqual(failed.map(() => null));
+});
+
+test("other endpoints have none, and no call of a key that does not capture bodies", async () => {
+  const others = [
+    await gateway.post("/v1/embeddings", { model: "embed-test", input: "a secret of the heart" }),
+    await gateway.chat(hello, { key: plainKey }),
+    await gateway.chat({ ...hello, stream: true }, { key: headersKey }),
+  ];
+  for (const response of others) {
+    const attempts = await attemptsOf(response);
+    expect(attempts).toHaveLength(1);
+    expect(told(attempts[0])).toEqual({ system: null, input: null, output: null });
+    expect(JSON.stringify(attempts)).not.toMatch(/Say hello|of the heart/);
+  }
+});
+
+test("credentials are masked, in what was asked and in what was answered", async () => {
+  const body = { ...hello, messages: [{ role: "user", content: `I am ${aliceKey}, and sk-upstream-of-main` }] };
+  const attempts = await attemptsOf(await gateway.chat(body));
+  expect(told(attempts[0]).input).toEqual([
+    { role: "user", parts: [text(expect.stringMatching(/^I am (?!.*alice)/))] },
+  ]);
+  expect(JSON.stringify(collector.spans)).not.toContain(aliceKey);
+  expect(JSON.stringify(collector.spans)).not.toContain("sk-upstream-of-main");
+});
+
+test("long conversations are cut, and the span says so", async () => {
+  const messages = Array.from({ length: 30 }, (_, at) => ({
+    role: "user",
+    content: `${at} ${"words ".repeat(1_000)}`,
+  }));
+  const [span] = await attemptsOf(await gateway.chat({ ...hello, messages }));
+  expect(span?.attributes["sluice.content.truncated"]).toBe(true);
+  const { input } = told(span);
+  expect(input.length).toBeGreaterThan(5);
+  expect(input.length).toBeLessThan(30);
+  expect(input[0].parts[0].content).toStartWith("0 words");
+});
+
+test("without the switch no span has content, whatever the key says; as JSON they have the same", async () => {
+  const others = new Collector();
+  const off = await tracedGateway(others, { keys }, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });
+  const json = { OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", [switchName]: "true", OTEL_METRICS_EXPORTER: "none" };
+  const on = await tracedGateway(others, { keys }, { ...json, OTEL_LOGS_EXPORTER: "none" });
+  try {
+    const silent = (await off.chat(hello)).headers.get("x-request-id") ?? "";
+    const shown = (await on.chat(hello)).headers.get("x-request-id") ?? "";
+    await until(() => others.spansOf(silent).length === 2 && others.spansOf(shown).length === 2);
+    expect(JSON.stringify(others.spansOf(silent))).not.toContain("Say hello");
+    expect(told(others.spansOf(shown).find(({ kind }) => kind === clientKind)).input).toEqual(asked);
+  } finally {
+    await Promise.all([off.stop(), on.stop()]);
+    await others.stop();
+  }
+});
