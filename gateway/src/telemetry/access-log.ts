@@ -4,6 +4,14 @@ import { maskText } from "./redacted.ts";
 
 export type AccessLogMode = "all" | "errors" | "off";
 
+/** What the line of a request is made of. */
+export interface AccessLine {
+  readonly end: RequestEnd;
+  readonly level: "info" | "warn";
+  /** Unix milliseconds. */
+  readonly atMs: number;
+}
+
 export interface AccessLogOptions {
   readonly mode: AccessLogMode;
   readonly clock: Clock;
@@ -11,6 +19,8 @@ export interface AccessLogOptions {
   readonly instance?: string;
   /** null: no traces are kept. */
   readonly traces?: Pick<Tracing, "traceIdOf"> | null;
+  /** Is told of each line beside its text; absent: nobody is. */
+  readonly onLine?: (line: AccessLine) => void;
   /** Takes several lines at once. */
   readonly write: (lines: string) => void;
 }
@@ -39,7 +49,10 @@ export class AccessLog {
   add(end: RequestEnd): void {
     const { mode } = this.#options;
     if (mode === "off" || (mode === "errors" && end.status < 400) || isProbe(end)) return;
-    this.#lines += this.#line(end);
+    const atMs = this.#options.clock.now();
+    const level = end.status >= 500 ? "warn" : "info";
+    this.#lines += this.#line(end, level, atMs);
+    this.#options.onLine?.({ end, level, atMs });
     if (this.#lines.length >= bounds.accessLogBytesMax) this.flush();
     else this.#cancelFlush ??= this.#options.clock.after(bounds.accessLogMs, () => this.flush());
   }
@@ -54,10 +67,10 @@ export class AccessLog {
     this.#options.write(lines);
   }
 
-  #line(end: RequestEnd): string {
+  #line(end: RequestEnd, level: AccessLine["level"], atMs: number): string {
     const { requestId, method, route, status, totalMs, address, key, model, error } = end;
     return (
-      `{"level":"${status >= 500 ? "warn" : "info"}","time":"${this.#timeText()}"${this.#instance},"msg":"request","requestId":"${requestId}"` +
+      `{"level":"${level}","time":"${this.#timeText(atMs)}"${this.#instance},"msg":"request","requestId":"${requestId}"` +
       (this.#traces === null ? "" : `,"trace_id":"${this.#traces.traceIdOf(requestId)}"`) +
       `,"method":${this.#text(method)},"route":"${route}","status":${status},"totalMs":${totalMs.toFixed(1)}` +
       `,"address":${this.#text(address)}` +
@@ -68,8 +81,7 @@ export class AccessLog {
   }
 
   /** Many requests end within one millisecond. */
-  #timeText(): string {
-    const nowMs = this.#options.clock.now();
+  #timeText(nowMs: number): string {
     if (nowMs !== this.#timeMs) {
       this.#timeMs = nowMs;
       this.#time = new Date(nowMs).toISOString();

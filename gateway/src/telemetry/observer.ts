@@ -1,7 +1,7 @@
 import { type Logger, pino } from "pino";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import type { Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
-import { AccessLog, type AccessLogMode } from "./access-log.ts";
+import { type AccessLine, AccessLog, type AccessLogMode } from "./access-log.ts";
 import { LineBudget } from "./line-budget.ts";
 import { createLogWriter } from "./log-writer.ts";
 import type { Metrics } from "./metrics.ts";
@@ -26,7 +26,8 @@ export interface ObserverOptions {
 
 /** What else is told of all that is observed. Its calls never throw and never wait. */
 interface TelemetryExport extends Pick<Observer, "attemptEnd" | "requestEnd"> {
-  /** Whole lines, as JSON. */
+  requestLine(line: AccessLine): void;
+  /** All other lines: whole ones, as JSON. */
   lines(text: string): void;
   /** null: no traces are kept. */
   readonly traces: Pick<Tracing, "traceIdOf"> | null;
@@ -63,8 +64,9 @@ class LogObserver implements Observer {
     this.#exported = exported;
     const traces = exported?.traces ?? null;
     this.#traces = traces;
+    const told = exported === null ? {} : { onLine: (line: AccessLine) => exported.requestLine(line) };
     const informs = options.level === "info" || options.level === "debug";
-    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, traces, mode, write: out }) : null;
+    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, ...told, traces, mode, write }) : null;
     this.#accessLog = accessLog;
     // Lines keep their order: what waits goes first.
     this.#logger = createLogger(options, (line) => {

@@ -70,8 +70,10 @@ const logRecord: Shape = {
   3: ["severityText", "string"],
   5: ["body", anyValue],
   6: ["attributes", [keyValue]],
+  7: ["droppedAttributesCount", "varint"],
   9: ["traceId", "hex"],
   10: ["spanId", "hex"],
+  11: ["observedTimeUnixNano", "fixed64"],
 };
 export const logs: Shape = {
   1: [

@@ -31,6 +31,8 @@ export const telemetryBounds = {
   sharedAttributesOfGroupMax: 32,
   /** One attribute's text. */
   traceTextMax: 1_024,
+  /** A line of the log, as JSON, that is exported with its members; of a longer one only its words are. */
+  logRecordCharactersMax: 64 * 1024,
   /** Messages of one kind of one call, as JSON; and of one request to a collector that has such, in bytes. */
   contentCharactersMax: 128 * 1024,
   contentRequestBytesMax: 2 * 1024 * 1024,

@@ -10,6 +10,9 @@ import {
 } from "@opentelemetry/otlp-transformer";
 import type { OtlpSignal } from "#ports/index.ts";
 import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
+import { LogBytes } from "./log-bytes.ts";
+import { type LogFields, sdkLogRecord } from "./log-fields.ts";
+import type { LogRow } from "./log-store.ts";
 import type { Origin, SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
 import { type SpanFields, sdkSpan } from "./span.ts";
 import { SpanBytes } from "./span-bytes.ts";
@@ -92,9 +95,49 @@ class SdkSpans implements SpanRow<readonly SdkSpan[]> {
   }
 }
 
-export async function logExporter(signal: OtlpSignal, network: CollectorNetwork): Promise<Export<SdkLogRecord[]>> {
-  const serializer = signal.protocol === "http/json" ? JsonLogsSerializer : ProtobufLogsSerializer;
-  return await exporterOf(signal, network, serializer, (told) => told.partialSuccess?.rejectedLogRecords);
+/** Records on their way, and what sends them. */
+export interface LogExport {
+  readonly row: LogRow<SentLogs>;
+  readonly send: Export<SentLogs>;
+}
+
+type SentLogs = Uint8Array | readonly SdkLogRecord[];
+
+/** As with spans. */
+export async function logExporter(signal: OtlpSignal, network: CollectorNetwork, origin: Origin): Promise<LogExport> {
+  const isJson = signal.protocol === "http/json";
+  const theirs = isJson ? JsonLogsSerializer : ProtobufLogsSerializer;
+  const serializer: ISerializer<SentLogs, ReturnType<typeof theirs.deserializeResponse>> = {
+    serializeRequest: (logs) => (logs instanceof Uint8Array ? logs : JsonLogsSerializer.serializeRequest([...logs])),
+    deserializeResponse: (data) => theirs.deserializeResponse(data),
+  };
+  return {
+    row: isJson ? new SdkLogs(origin) : new LogBytes(origin),
+    send: await exporterOf(signal, network, serializer, (told) => told.partialSuccess?.rejectedLogRecords),
+  };
+}
+
+class SdkLogs implements LogRow<readonly SdkLogRecord[]> {
+  readonly #origin: Origin;
+  #records: SdkLogRecord[] = [];
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  get size(): number {
+    return this.#records.length;
+  }
+
+  put(record: LogFields): void {
+    this.#records.push(sdkLogRecord(this.#origin, record));
+  }
+
+  take(size: number): readonly SdkLogRecord[] {
+    const taken = this.#records.slice(0, size);
+    this.#records = this.#records.slice(size);
+    return taken;
+  }
 }
 
 export async function metricExporter(signal: OtlpSignal, network: CollectorNetwork): Promise<Export<SdkMetrics>> {

@@ -1,15 +1,24 @@
 import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
 import type { Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
+import type { AccessLine } from "../access-log.ts";
 import { ContentHold } from "../content/content-hold.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
-import { ExportQueue, ListStore } from "./export-queue.ts";
-import { type Export, logExporter, metricExporter, type SpanExport, spanExporter } from "./exporters.ts";
+import { ExportQueue } from "./export-queue.ts";
+import {
+  type Export,
+  type LogExport,
+  logExporter,
+  metricExporter,
+  type SpanExport,
+  spanExporter,
+} from "./exporters.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
-import { logRecord } from "./log-record.ts";
+import { type LogEvent, LogMaker } from "./log-maker.ts";
+import { LogStore } from "./log-store.ts";
 import { MetricData } from "./metric-data.ts";
 import { reportedMetrics } from "./reported-metrics.ts";
-import type { Origin, SdkLogRecord, SdkMetrics } from "./sdk-types.ts";
+import type { Origin, SdkMetrics } from "./sdk-types.ts";
 import { SpanMaker, type TracedEvent } from "./span-maker.ts";
 import { SpanStore } from "./span-store.ts";
 import { Traces } from "./traces.ts";
@@ -54,7 +63,7 @@ export class OtlpExport {
   readonly #options: OtlpExportOptions;
   readonly #origin: Origin;
   readonly #spans: Pick<ExportQueue<TracedEvent, unknown>, "add" | "flush"> | null;
-  readonly #logs: ExportQueue<string, readonly string[]> | null;
+  readonly #logs: Pick<ExportQueue<LogEvent, unknown>, "add" | "flush"> | null;
   readonly #genAi: GenAiMetrics | null;
   readonly #hold: ContentHold | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
@@ -81,7 +90,7 @@ export class OtlpExport {
     return new OtlpExport(options, {
       origin,
       spans: traces === null ? null : await spanExporter(traces, options, origin),
-      logs: logs === null ? null : await logExporter(logs, options),
+      logs: logs === null ? null : await logExporter(logs, options, origin),
       metrics: metrics === null ? null : await metricExporter(metrics, options),
     });
   }
@@ -112,7 +121,12 @@ export class OtlpExport {
     });
   }
 
-  /** Whole lines of JSON, as they are written. */
+  /** The line of a request, which is written as one of many. */
+  requestLine(line: AccessLine): void {
+    this.#logs?.add(line);
+  }
+
+  /** All other lines: whole ones of JSON, as they are written. */
   lines(text: string): void {
     const logs = this.#logs;
     if (logs === null) return;
@@ -175,21 +189,18 @@ export class OtlpExport {
     });
   }
 
-  #openLogs(send: Export<SdkLogRecord[]> | null) {
+  #openLogs(logs: LogExport | null) {
     const { settings, clock } = this.#options;
-    if (send === null || settings.logs === null) return null;
+    if (logs === null || settings.logs === null) return null;
     const lost = this.#faults("log records");
     return new ExportQueue({
       clock,
       batch: settings.logs.batch,
-      store: new ListStore<string>(),
-      send: async (lines) => {
-        const nowMs = clock.now();
-        const records = lines.flatMap((line) => logRecord(line, this.#origin, this.traces, nowMs) ?? []);
-        if (records.length === 0) return true;
-        const { problem, rejected } = await send(records);
+      store: new LogStore(new LogMaker(this.traces, clock), logs.row),
+      send: async (batch, size) => {
+        const { problem, rejected } = await logs.send(batch);
         lost.export(problem, rejected);
-        if (problem === null) this.counts.logsSent += records.length - rejected;
+        if (problem === null) this.counts.logsSent += size - rejected;
         this.counts.logsLost += rejected;
         return problem === null;
       },
@@ -275,7 +286,7 @@ interface Faults {
 interface Exporters {
   readonly origin: Origin;
   readonly spans: SpanExport | null;
-  readonly logs: Export<SdkLogRecord[]> | null;
+  readonly logs: LogExport | null;
   readonly metrics: Export<SdkMetrics> | null;
 }
 

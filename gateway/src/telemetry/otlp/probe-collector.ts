@@ -17,8 +17,10 @@ export async function probeCollector(
       const { row, send } = await spanExporter(signal, network, nobody);
       return (await send(row.take(0))).problem;
     }
-    case "logs":
-      return (await (await logExporter(signal, network))([])).problem;
+    case "logs": {
+      const { row, send } = await logExporter(signal, network, nobody);
+      return (await send(row.take(0))).problem;
+    }
     case "metrics":
       return (await (await metricExporter(signal, network))(nothing)).problem;
   }

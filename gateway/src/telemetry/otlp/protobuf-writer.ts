@@ -23,6 +23,13 @@ export class ProtobufWriter {
   drop(count: number): void {
     this.#bytes.copyWithin(0, count, this.#length);
     this.#length -= count;
+    if (this.#length === 0) this.shrink();
+  }
+
+  /** What was written is not needed any more; nor is a buffer that has become large. */
+  shrink(): void {
+    this.#length = 0;
+    if (this.#bytes.length > keptBytesMax) this.#bytes = Buffer.allocUnsafeSlow(keptBytesMax);
   }
 
   /** A copy of what was written. */
@@ -168,6 +175,8 @@ const stringTag = 1 * 8 + 2;
 const boolTag = 2 * 8;
 const intTag = 3 * 8;
 const doubleTag = 4 * 8 + 1;
+/** Larger buffers are let go of when they are empty. */
+const keptBytesMax = 1024 * 1024;
 const varintBytesMax = 10;
 /** All of an attribute but key and text. */
 const attributeFrameBytesMax = 64;

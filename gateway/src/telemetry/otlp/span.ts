@@ -1,4 +1,5 @@
 import type { AttributeList } from "./attribute-list.ts";
+import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
 import { type Attributes, type HrTime, hrTime, type Origin, type SdkSpan } from "./sdk-types.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanIdFrom } from "./trace-ids.ts";
@@ -6,11 +7,19 @@ import { spanIdFrom } from "./trace-ids.ts";
 /** Attributes that many spans have alike, put together once. */
 export class SharedAttributes {
   readonly attributes: Attributes;
-  /** As bytes, once they were needed. */
-  bytes: Uint8Array | null = null;
+  #bytes: Uint8Array | null = null;
 
   constructor(attributes: Attributes) {
     this.attributes = attributes;
+  }
+
+  /** As bytes, written once. `field`: the same each time. */
+  bytesFor(field: number): Uint8Array {
+    if (this.#bytes !== null) return this.#bytes;
+    const writer = new ProtobufWriter();
+    for (const [name, value] of Object.entries(this.attributes)) writer.attribute(field, keyBytes(name), value);
+    this.#bytes = writer.taken();
+    return this.#bytes;
   }
 }
 

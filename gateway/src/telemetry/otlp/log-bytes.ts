@@ -1,0 +1,107 @@
+import type { AttributeName, AttributeValue } from "./attribute-list.ts";
+import type { LogFields } from "./log-fields.ts";
+import type { LogRow } from "./log-store.ts";
+import { ProtobufWriter } from "./protobuf-writer.ts";
+import { RequestBytes } from "./request-bytes.ts";
+import type { Origin } from "./sdk-types.ts";
+import { writeTraceId } from "./span-bytes.ts";
+import { spanWordsOf } from "./trace-ids.ts";
+
+const attributesField = 6;
+const sampled = 1;
+
+/** Records as they stand in an ExportLogsServiceRequest of opentelemetry-proto; a batch is such a request. */
+export class LogBytes implements LogRow<Uint8Array> {
+  readonly #request: RequestBytes;
+  readonly #record = new ProtobufWriter();
+  readonly #inner = new ProtobufWriter(256);
+  readonly #writeOwn = (name: AttributeName, value: AttributeValue): void =>
+    this.#record.attribute(attributesField, name.bytes, value);
+
+  constructor(origin: Origin) {
+    this.#request = new RequestBytes(origin);
+  }
+
+  get size(): number {
+    return this.#request.size;
+  }
+
+  put(record: LogFields): void {
+    this.#write(record);
+    this.#request.put(this.#record);
+  }
+
+  take(size: number): Uint8Array {
+    return this.#request.take(size);
+  }
+
+  #write(record: LogFields): void {
+    const out = this.#record;
+    const { shared, trace, dropped } = record;
+    out.clear();
+    out.tag(1, 1);
+    out.nanoseconds(record.atMs);
+    out.tag(2, 0);
+    out.varint(record.severity);
+    out.text(3, record.level);
+    const body = this.#inner;
+    body.clear();
+    body.text(1, record.body);
+    out.message(5, body);
+    if (shared !== null) out.raw(shared.bytesFor(attributesField));
+    record.own?.each(this.#writeOwn);
+    for (const name in record.attributes) writePair(out, attributesField, name, record.attributes[name]);
+    if (dropped > 0) {
+      out.tag(7, 0);
+      out.varint(dropped);
+    }
+    if (trace !== null) {
+      out.tag(8, 5);
+      out.fixed32(sampled);
+      writeTraceId(out, 9, trace);
+      out.words(10, spanWordsOf(record.of));
+    }
+    out.tag(11, 1);
+    out.nanoseconds(record.observedMs);
+  }
+}
+
+/** A KeyValue whose value is any that JSON has. Few records have such. */
+function writePair(out: ProtobufWriter, field: number, name: string, value: unknown): void {
+  const pair = new ProtobufWriter(smallBytes);
+  pair.text(1, name);
+  pair.message(2, anyValueOf(value));
+  out.message(field, pair);
+}
+
+/** An AnyValue; without a member where there is no value. */
+function anyValueOf(value: unknown): ProtobufWriter {
+  const out = new ProtobufWriter(smallBytes);
+  if (typeof value === "string") out.text(1, value);
+  else if (typeof value === "boolean") {
+    out.tag(2, 0);
+    out.varint(value ? 1 : 0);
+  } else if (typeof value === "number") writeNumber(out, value);
+  else if (Array.isArray(value)) {
+    const list = new ProtobufWriter(smallBytes);
+    for (const one of value) list.message(1, anyValueOf(one));
+    out.message(5, list);
+  } else if (typeof value === "object" && value !== null) {
+    const list = new ProtobufWriter(smallBytes);
+    for (const [name, one] of Object.entries(value)) writePair(list, 1, name, one);
+    out.message(6, list);
+  }
+  return out;
+}
+
+function writeNumber(out: ProtobufWriter, value: number): void {
+  if (value >= 0 && Number.isSafeInteger(value)) {
+    out.tag(3, 0);
+    out.varint(value);
+  } else {
+    out.tag(4, 1);
+    out.double(value);
+  }
+}
+
+const smallBytes = 128;

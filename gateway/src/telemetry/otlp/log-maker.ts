@@ -1,0 +1,129 @@
+import { BoundedMap, bounds } from "#core/index.ts";
+import type { Clock, RequestEnd } from "#ports/index.ts";
+import type { AccessLine } from "../access-log.ts";
+import { maskText } from "../redacted.ts";
+import { AttributeList, attributeName } from "./attribute-list.ts";
+import type { LogFields } from "./log-fields.ts";
+import type { Attributes } from "./sdk-types.ts";
+import { SharedAttributesCache } from "./shared-attributes.ts";
+import type { TraceContext } from "./trace-context.ts";
+import type { Traces } from "./traces.ts";
+
+/** What records are made of: a line of the log as it is written, or what the line of a request says. */
+export type LogEvent = string | AccessLine;
+
+const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
+
+/** Makes records of lines. Credentials are in neither. */
+export class LogMaker {
+  readonly #traces: Traces | null;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #own = new AttributeList();
+  readonly #cache = new SharedAttributesCache(isSameLine, sharedOfLine);
+  readonly #addresses = new BoundedMap<string, string>(bounds.accessLogTextsMax);
+
+  constructor(traces: Traces | null, clock: Pick<Clock, "now">) {
+    this.#traces = traces;
+    this.#clock = clock;
+  }
+
+  /** To be read before the next one is made. null: it is no line of ours. */
+  recordOf(event: LogEvent): LogFields | null {
+    return typeof event === "string" ? this.#ofLine(event) : this.#ofRequest(event);
+  }
+
+  #ofRequest({ end, level, atMs }: AccessLine): LogFields {
+    const own = this.#own.clear();
+    own.add(names.requestId, end.requestId);
+    own.add(names.totalMs, Math.round(end.totalMs * 10) / 10);
+    own.add(names.address, this.#address(end.address));
+    return {
+      ...{ atMs, observedMs: atMs, level, severity: severities[level] ?? 0, body: "request" },
+      trace: this.#traces?.of(end.requestId) ?? null,
+      of: end.requestId,
+      shared: this.#cache.get(end.key ?? "", end),
+      ...{ own, attributes: none, dropped: 0 },
+    };
+  }
+
+  /** The same few come again and again. */
+  #address(address: string): string {
+    const known = this.#addresses.get(address);
+    if (known !== undefined) return known;
+    const shown = shortened(address);
+    this.#addresses.set(address, shown);
+    return shown;
+  }
+
+  #ofLine(line: string): LogFields | null {
+    const members = membersOf(line);
+    if (members === null) return null;
+    const { level, time, msg, instance: _, trace_id: traceId, ...attributes } = members;
+    const { requestId } = attributes;
+    const nowMs = this.#clock.now();
+    const atMs = typeof time === "string" ? Date.parse(time) : Number.NaN;
+    const isLong = line.length > bounds.logRecordCharactersMax;
+    return {
+      atMs: Number.isNaN(atMs) ? nowMs : atMs,
+      observedMs: nowMs,
+      level: String(level),
+      severity: severities[String(level)] ?? 0,
+      body: String(msg).slice(0, bounds.logTextMax),
+      trace: typeof requestId === "string" ? this.#traceOf(requestId, traceId) : null,
+      of: typeof requestId === "string" ? requestId : "",
+      ...{ shared: null, own: null },
+      attributes: isLong ? none : attributes,
+      dropped: isLong ? Object.keys(attributes).length : 0,
+    };
+  }
+
+  /** That of the line where it says one: the request may be over. */
+  #traceOf(requestId: string, said: unknown): TraceContext | null {
+    const known = this.#traces?.of(requestId) ?? null;
+    if (known === null || typeof said !== "string" || said === known.traceId) return known;
+    return { traceId: said, root: null, parentSpanId: null, parentSampled: null, traceState: null };
+  }
+}
+
+const none: Readonly<Record<string, unknown>> = {};
+
+const names = {
+  requestId: attributeName("requestId"),
+  totalMs: attributeName("totalMs"),
+  address: attributeName("address"),
+} as const;
+
+/** What `sharedOfLine` reads. */
+function isSameLine(one: RequestEnd, other: RequestEnd): boolean {
+  return (
+    one.key === other.key &&
+    one.route === other.route &&
+    one.status === other.status &&
+    one.model === other.model &&
+    one.error === other.error &&
+    one.method === other.method
+  );
+}
+
+function sharedOfLine({ method, route, status, key, model, error }: RequestEnd): Attributes {
+  return {
+    method: shortened(method),
+    ...{ route, status },
+    ...(key === null ? {} : { key }),
+    ...(model === null ? {} : { model: shortened(model) }),
+    ...(error === null ? {} : { error }),
+  };
+}
+
+function shortened(text: string): string {
+  return maskText(text.slice(0, bounds.accessLogTextMax));
+}
+
+function membersOf(line: string): Record<string, unknown> | null {
+  try {
+    const read: unknown = JSON.parse(line);
+    return typeof read === "object" && read !== null && !Array.isArray(read) ? (read as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

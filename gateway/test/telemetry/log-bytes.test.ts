@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import { ProtobufLogsSerializer } from "@opentelemetry/otlp-transformer";
+import fc from "fast-check";
+import { bounds } from "#core/index.ts";
+import type { RequestEnd } from "#ports/index.ts";
+import { LogBytes } from "../../src/telemetry/otlp/log-bytes.ts";
+import { sdkLogRecord } from "../../src/telemetry/otlp/log-fields.ts";
+import { type LogEvent, LogMaker } from "../../src/telemetry/otlp/log-maker.ts";
+import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
+import { Traces } from "../../src/telemetry/otlp/traces.ts";
+import { logs } from "./otlp-shapes.ts";
+import { readMessage } from "./protobuf.ts";
+
+const origin = {
+  resource: { attributes: { "service.name": "slüice" } },
+  scope: { name: "sluice", version: "1", schemaUrl: "https://example.com/1" },
+} as unknown as Origin;
+
+const maker = () =>
+  new LogMaker(new Traces({ sampler: { parentBased: true, ratio: 1 }, propagates: true }), {
+    now: () => 1_800_000_000_123,
+  });
+
+const name = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter((key) => key !== "__proto__");
+const word = fc.string({ unit: "binary", maxLength: 300 });
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    word,
+    fc.boolean(),
+    fc.maxSafeNat(),
+    fc.constant(null),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: 0.1, max: 1e9 }).filter((one) => !Number.isInteger(one)),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(name, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+const requestId = fc.oneof(fc.constant("req_01KX4ABCDEFGHJKMNPQRSTVWXY"), fc.string({ minLength: 1, maxLength: 20 }));
+const lines: fc.Arbitrary<LogEvent> = fc
+  .record({
+    level: fc.constantFrom("debug", "info", "warn", "error"),
+    time: fc.constantFrom("2026-11-23T08:00:00.123Z", "2026-11-23T08:00:00.000Z"),
+    msg: fc.string({ unit: "binary", minLength: 1, maxLength: 200 }),
+    requestId: fc.option(requestId, { nil: undefined }),
+    more: fc.dictionary(name, value, { maxKeys: 6, noNullPrototype: true }),
+  })
+  .map(({ more, ...line }) => JSON.stringify({ ...more, ...line }));
+const requests: fc.Arbitrary<LogEvent> = fc.record({
+  level: fc.constantFrom("info", "warn"),
+  atMs: fc.nat({ max: 4e12 }),
+  end: fc.record({
+    requestId,
+    method: fc.constantFrom("GET", "POST"),
+    route: fc.constantFrom("chat", "messages"),
+    status: fc.constantFrom(200, 404, 500),
+    totalMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    address: fc.constantFrom("10.0.0.1", "::1"),
+    key: fc.option(fc.constantFrom("sk-ali", "sk-bob")),
+    model: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 400 })),
+    error: fc.option(fc.constant("upstream_error")),
+  }) as fc.Arbitrary<RequestEnd>,
+});
+
+test("records are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {
+  const ours = maker();
+  const theirs = maker();
+  const row = new LogBytes(origin);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(lines, requests), { minLength: 1, maxLength: 4 }), (events) => {
+      const records = events.flatMap((event) => {
+        const fields = theirs.recordOf(event);
+        return fields === null ? [] : [sdkLogRecord(origin, fields)];
+      });
+      for (const event of events) {
+        const fields = ours.recordOf(event);
+        if (fields !== null) row.put(fields);
+      }
+      expect(row.size).toBe(events.length);
+      const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), logs));
+      expect(read(row.take(events.length))).toEqual(read(ProtobufLogsSerializer.serializeRequest(records)));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a line of a request holds no credential that a caller wrote in the place of a model or a method", () => {
+  const end = {
+    requestId: "req_1",
+    method: "POST",
+    route: "chat",
+    status: 200,
+    totalMs: 1.26,
+    address: "::1",
+    key: null,
+  };
+  const model = `sk-proj-${"x".repeat(40)}`;
+  const fields = maker().recordOf({ end: { ...end, model, error: null } as RequestEnd, level: "info", atMs: 1 });
+  const { attributes } = fields === null ? {} : sdkLogRecord(origin, fields);
+  expect(attributes).toEqual({
+    ...{ requestId: "req_1", method: "POST", route: "chat", status: 200, totalMs: 1.3, address: "::1" },
+    model: "sk-[redacted]",
+  });
+});
+
+test("of a line that is very long only its words go on, and what is no line of ours does not", () => {
+  const long = JSON.stringify({ level: "warn", msg: "Long.", a: 1, b: "x".repeat(bounds.logRecordCharactersMax) });
+  expect(maker().recordOf(long)).toMatchObject({ body: "Long.", severity: 13, attributes: {}, dropped: 2 });
+  for (const odd of ["", "[]", "null", "a line", '{"level":']) expect(maker().recordOf(odd)).toBeNull();
+});
+
+/** A count of nothing may be written or left out. */
+function plain(message: Record<string, unknown>): unknown {
+  return JSON.parse(
+    JSON.stringify(message, (member, one: unknown) => {
+      if (member === "droppedAttributesCount" && Number(one) === 0) return undefined;
+      return typeof one === "bigint" ? String(one) : one;
+    }),
+  );
+}
