@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { hi, version } from "../endpoints/messages/claude-gateway.ts";
 import { aliceKey, hello, type StartedGateway, upstream } from "../started-gateway.ts";
@@ -139,6 +140,33 @@ test("long conversations are cut, and the span says so", async () => {
   expect(input.length).toBeLessThan(30);
   expect(input[0].parts[0].content).toStartWith("0 words");
 });
+
+test.each(["http/protobuf", "http/json"])(
+  "as %s: messages that fill a request leave at once, and none is too large",
+  async (protocol) => {
+    const patient = new Collector();
+    const started = await tracedGateway(
+      patient,
+      { keys },
+      {
+        ...{ OTEL_BSP_SCHEDULE_DELAY: "3600000", OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" },
+        ...{ OTEL_EXPORTER_OTLP_PROTOCOL: protocol, [switchName]: "span_only" },
+      },
+    );
+    try {
+      const messages = [{ role: "user", content: "words ".repeat(10_000) }];
+      for (let call = 0; call < 50; call++) await (await started.chat({ ...hello, messages })).arrayBuffer();
+      await until(() => patient.spans.length > 40);
+      for (const { headers } of patient.arrived) {
+        expect(Number(headers.get("content-length"))).toBeLessThan(bounds.contentRequestBytesMax * 1.5);
+      }
+    } finally {
+      await started.stop();
+      await patient.stop();
+    }
+    expect(patient.spans).toHaveLength(100);
+  },
+);
 
 test("without the switch no span has content, whatever the key says; as JSON they have the same", async () => {
   const others = new Collector();

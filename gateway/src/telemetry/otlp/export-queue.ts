@@ -9,6 +9,8 @@ export interface Taken<Batch> {
 /** Records that wait, in whatever form. */
 export interface ExportStore<Item, Batch> {
   readonly size: number;
+  /** They fill a request, however few they are; absent: their number alone says so. */
+  readonly isFull?: boolean;
   /** It may become no record at all, or several. */
   put(item: Item): void;
   /** The oldest, at most so many. null: none is ready yet; it is asked again. */
@@ -75,7 +77,7 @@ export class ExportQueue<Item, Batch> {
     }
     store.put(item);
     if (this.#sending !== null || store.size === 0) return;
-    if (store.size >= batchMax) this.#soon(0);
+    if (this.#fillsBatch(batchMax)) this.#soon(0);
     else if (this.#cancel === null) this.#soon(this.#options.batch.delayMs);
   }
 
@@ -106,8 +108,12 @@ export class ExportQueue<Item, Batch> {
     this.#sending = this.#sendOne().finally(() => {
       this.#sending = null;
       const { size } = this.#store;
-      if (size > 0) this.#soon(size >= this.#options.batch.batchMax ? 0 : this.#options.batch.delayMs);
+      if (size > 0) this.#soon(this.#fillsBatch(this.#options.batch.batchMax) ? 0 : this.#options.batch.delayMs);
     });
+  }
+
+  #fillsBatch(batchMax: number): boolean {
+    return this.#store.size >= batchMax || this.#store.isFull === true;
   }
 
   async #sendOne(): Promise<void> {

@@ -56,6 +56,7 @@ class SdkSpans implements SpanRow<readonly SdkSpan[]> {
   #spans: SdkSpan[] = [];
   /** Letters of the texts in each of them. */
   #lengths: number[] = [];
+  #length = 0;
 
   constructor(origin: Origin) {
     this.#origin = origin;
@@ -66,7 +67,7 @@ class SdkSpans implements SpanRow<readonly SdkSpan[]> {
   }
 
   get bytes(): number {
-    return this.#lengths.reduce((sum, length) => sum + length, 0);
+    return this.#length;
   }
 
   fitting(bytesMax: number): number {
@@ -85,12 +86,13 @@ class SdkSpans implements SpanRow<readonly SdkSpan[]> {
       if (typeof value === "string") length += value.length;
     });
     this.#lengths.push(length);
+    this.#length += length;
   }
 
   take(size: number): readonly SdkSpan[] {
     const taken = this.#spans.slice(0, size);
     this.#spans = this.#spans.slice(size);
-    this.#lengths = this.#lengths.slice(size);
+    for (const length of this.#lengths.splice(0, size)) this.#length -= length;
     return taken;
   }
 }

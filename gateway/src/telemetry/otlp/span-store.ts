@@ -37,6 +37,10 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
     return this.#row.size + this.#unnamed.length + this.#unnamedLong.length;
   }
 
+  get isFull(): boolean {
+    return this.#row.bytes >= bounds.contentRequestBytesMax;
+  }
+
   put(event: TracedEvent): void {
     if ("end" in event) {
       if (event.end.principal != null) this.#maker.learn(event.end.principal);
