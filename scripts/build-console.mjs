@@ -8,7 +8,7 @@ import { bun, root } from "./install.mjs";
 
 export function buildConsole() {
   const stampFile = join(root, "console", "dist", ".built-from");
-  const stamp = digestOf([join(root, "console"), join(root, "contract", "src")]);
+  const stamp = digestOf([join(root, "console"), join(root, "contract", "src"), join(root, "docs", "clients")]);
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return true;
   console.error("Building the console …");
   const done = spawnSync(bun, ["--bun", "run", "build"], {

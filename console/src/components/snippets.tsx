@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import type { ReactNode } from "react";
 import { CodeBlock } from "./code-block.tsx";
 import { type Snippet, type SnippetOptions, snippetsFor } from "./snippet-texts.ts";
 
@@ -10,10 +11,20 @@ export function Snippets(options: SnippetOptions) {
   return <SnippetTabs snippets={snippetsFor(options)} />;
 }
 
+interface SnippetTabsProps {
+  readonly snippets: readonly Snippet[];
+  /** Which tab is open; left out: the tabs keep it. */
+  readonly tab?: string;
+  readonly onTab?: (id: string) => void;
+  /** What stands below the texts of a tab. */
+  readonly below?: (id: string) => ReactNode;
+}
+
 /** Texts to be pasted, a tab for each program. */
-export function SnippetTabs({ snippets }: { readonly snippets: readonly Snippet[] }) {
+export function SnippetTabs({ snippets, tab, onTab, below }: SnippetTabsProps) {
+  const held = tab === undefined ? { defaultValue: snippets[0]?.id ?? null } : { value: tab };
   return (
-    <Tabs defaultValue={snippets[0]?.id ?? null} keepMounted={false} className="snippets">
+    <Tabs {...held} onChange={(id) => id !== null && onTab?.(id)} keepMounted={false} className="snippets">
       <Tabs.List>
         {snippets.map(({ id, title }) => (
           <Tabs.Tab key={id} value={id}>
@@ -29,6 +40,7 @@ export function SnippetTabs({ snippets }: { readonly snippets: readonly Snippet[
               <CodeBlock code={part.code} label={`${title}: ${part.where}`} />
             </div>
           ))}
+          {below !== undefined && <div className="snippet">{below(id)}</div>}
         </Tabs.Panel>
       ))}
     </Tabs>

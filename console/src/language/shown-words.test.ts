@@ -96,6 +96,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     '- export ANTHROPIC_AUTH_TOKEN="$SLUICE_TOKEN" OPENAI_API_KEY="$SLUICE_TOKEN"',
     '- claude -p "Review the last commit."',
   ],
+  // Names of programs, and the id of one.
+  "features/connect/guides.ts": ["Claude Code", "Codex", "OpenAI SDK", "Anthropic SDK"],
+  "features/connect/page.tsx": ["codex"],
   // Values of the API.
   "features/assets/asset-types.ts": ["Image", "Video", "Audio"],
   "features/assets/upload-file.ts": ["Image", "Video", "Audio"],

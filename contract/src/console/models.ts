@@ -23,6 +23,11 @@ export const consoleModelSchema = z.object({
   type: modelTypeSchema,
   owned_by: z.string(),
   endpoints: z.array(z.string()),
+  untranslated_endpoints: z
+    .array(z.string())
+    .describe(
+      "Those of `endpoints` where the deployments that are tried first take a call as it is; elsewhere it is translated.",
+    ),
   fallbacks: z.array(z.string()),
   max_output_tokens: z
     .int()

@@ -8,5 +8,5 @@ export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
 export type { ApiDependencies, PeriodSpend } from "./dependencies.ts";
-export { endpointsOf } from "./endpoints/models.ts";
+export { endpointsOf, untranslatedEndpointsOf } from "./endpoints/models.ts";
 export { type ServerCertificate, serveApi } from "./server.ts";

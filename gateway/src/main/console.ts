@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
-import { type createAsKey, endpointsOf } from "#api/index.ts";
+import { type createAsKey, endpointsOf, untranslatedEndpointsOf } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { type AgentSettingsOf, AgentSignIn, type Authenticator, IssuerRecheck } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -91,6 +91,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       webhookSecret,
       probe: new ProviderProbe(dependencies.providerClient, clock),
       endpointsOf,
+      untranslatedEndpointsOf,
       randomBytes: (size) => randomBytes(size),
       configFacts: dependencies.configFile,
       databaseKind: control.database.flavour.name,

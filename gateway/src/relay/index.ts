@@ -14,7 +14,7 @@
  */
 export type { FailedAttempt } from "./attempt/failed-attempt.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
-export { serves } from "./attempt/lane-match.ts";
+export { passes, serves } from "./attempt/lane-match.ts";
 export { upstreamWords } from "./attempt/upstream-words.ts";
 export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
 export { explanationOf } from "./explain-call.ts";

@@ -10,7 +10,7 @@ import { catalogueHandlers } from "../../src/admin/handlers/catalogue-handlers.t
 import { modelHandlers } from "../../src/admin/handlers/model-handlers.ts";
 import { providerHandlers } from "../../src/admin/handlers/provider-handlers.ts";
 import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
-import { endpointsOf } from "../../src/api/index.ts";
+import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
 import { kindDefaults } from "../../src/main/kind-check.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
@@ -55,6 +55,7 @@ export async function openCatalogGround(): Promise<CatalogGround> {
       router,
       clock,
       endpointsOf,
+      untranslatedEndpointsOf,
       publicUrl: null,
       mailFrom: null,
       probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),

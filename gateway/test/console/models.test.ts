@@ -40,7 +40,11 @@ describe("a model of the console", () => {
         { provider: "main", upstream_model: "gpt-5", priority: 2, weight: 100 },
       ],
     });
-    expect(made.body.endpoints).toContain("/v1/chat/completions");
+    expect(made.body.endpoints).toContain("/v1/messages");
+    // What an OpenAI-compatible server speaks is tried first; the account of OpenAI behind it speaks more.
+    expect(made.body.untranslated_endpoints).toContain("/v1/chat/completions");
+    expect(made.body.untranslated_endpoints).not.toContain("/v1/messages");
+    expect(made.body.untranslated_endpoints).not.toContain("/v1/responses");
     expect((await shown(ground, "gpt-5")).body).toEqual(made.body);
     expect((await ground.controlStore.catalog()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
   });

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Select, Skeleton, Stack } from "@mantine/core";
+import { Alert, Anchor, Button, Code, Skeleton, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
@@ -6,11 +6,16 @@ import { CopyText } from "../../components/copy-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { Section } from "../../components/section.tsx";
-import { Snippets, SnippetTabs } from "../../components/snippets.tsx";
+import { snippetsFor } from "../../components/snippet-texts.ts";
+import { SnippetTabs } from "../../components/snippets.tsx";
 import { Rich, t } from "../../language/areas/connect.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
-import { isDemoName } from "../first-run/demo-name.ts";
+import { type AgentId, type AgentModels, agents, modelsFor } from "./agent-models.ts";
+import { GuideDrawer } from "./guide-drawer.tsx";
+import { GuideLinks } from "./guide-links.tsx";
+import { type GuideId, guideTitles } from "./guides.ts";
+import { ModelSelect } from "./model-select.tsx";
 import { agentTexts, ciTexts, takesSignIn } from "./setup-texts.ts";
 
 /** Stands in the texts where no model of the gateway can be named. */
@@ -20,9 +25,14 @@ const noModel = "model-name";
 export default function ConnectPage() {
   const { public_url: baseUrl } = useSession().answer;
   const [chosen, choose] = useState<string | null>(null);
+  const [guide, openGuide] = useState<GuideId | null>(null);
   const models = useCall("models.list");
-  const names = (models.data?.data ?? []).filter(({ type }) => type === "chat").map(({ name }) => name);
-  const model = chosen ?? names.find((name) => !isDemoName(name)) ?? names[0] ?? noModel;
+  const all = models.data?.data ?? [];
+  const choiceFor = (agent: AgentId | null): ModelChoice => {
+    const found = modelsFor(agent, all);
+    return { found, model: chosen ?? found.fit[0] ?? found.others[0] ?? noModel, choose };
+  };
+  const set = { baseUrl, choiceFor, openGuide };
   const loading = models.data === undefined && models.error === null;
   return (
     <PageFrame title={t("connect.title")} description={t("connect.description")}>
@@ -31,21 +41,33 @@ export default function ConnectPage() {
         <Skeleton height={420} aria-busy />
       ) : (
         <>
-          <Agents baseUrl={baseUrl} model={model} />
-          <WithKey baseUrl={baseUrl} model={model} names={names} onModel={choose} />
+          <Agents {...set} />
+          <WithKey {...set} />
           <Section title={t("connect.ci")} description={<CiHelp />}>
-            <SnippetTabs snippets={ciTexts(baseUrl, model)} />
+            <SnippetTabs
+              snippets={ciTexts(baseUrl, choiceFor("claude-code").model)}
+              below={(id) => <GuideLinks snippet={id} onOpen={openGuide} />}
+            />
           </Section>
         </>
       )}
+      <GuideDrawer guide={guide} baseUrl={baseUrl} onClose={() => openGuide(null)} />
     </PageFrame>
   );
+}
+
+/** Which models there are for a program, which one its texts name, and how another is chosen. */
+interface ModelChoice {
+  readonly found: AgentModels;
+  readonly model: string;
+  readonly choose: (model: string | null) => void;
 }
 
 interface SetUpProps {
   /** Where callers reach the gateway. */
   readonly baseUrl: string;
-  readonly model: string;
+  readonly choiceFor: (agent: AgentId | null) => ModelChoice;
+  readonly openGuide: (guide: GuideId) => void;
 }
 
 function Addresses({ baseUrl }: { readonly baseUrl: string }) {
@@ -71,12 +93,21 @@ function Addresses({ baseUrl }: { readonly baseUrl: string }) {
   );
 }
 
-function Agents({ baseUrl, model }: SetUpProps) {
+function Agents({ baseUrl, choiceFor, openGuide }: SetUpProps) {
   const help = <Rich text="connect.agentsHelp" tags={{ code: (inside) => <Code fz="xs">{inside}</Code> }} />;
+  const codex = choiceFor("codex");
   return (
     <Section title={t("connect.agents")} description={help}>
       {takesSignIn(baseUrl) ? (
-        <SnippetTabs snippets={agentTexts(baseUrl, model)} />
+        <SnippetTabs
+          snippets={agentTexts(baseUrl, codex.model)}
+          below={(id) => (
+            <Stack gap="sm">
+              {id === "codex" && <Choice agent="codex" choice={codex} />}
+              <GuideLinks snippet={id} onOpen={openGuide} />
+            </Stack>
+          )}
+        />
       ) : (
         <Alert color="yellow">{t("connect.plainHttp")}</Alert>
       )}
@@ -84,13 +115,11 @@ function Agents({ baseUrl, model }: SetUpProps) {
   );
 }
 
-interface WithKeyProps extends SetUpProps {
-  readonly names: readonly string[];
-  readonly onModel: (model: string | null) => void;
-}
-
-function WithKey({ baseUrl, model, names, onModel }: WithKeyProps) {
+function WithKey({ baseUrl, choiceFor, openGuide }: SetUpProps) {
   const { may } = useWorkspace();
+  const [tab, setTab] = useState("curl");
+  const agent = agents.find((each) => each === tab) ?? null;
+  const choice = choiceFor(agent);
   const create = (
     <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}>
       {t("connect.createKey")}
@@ -99,21 +128,26 @@ function WithKey({ baseUrl, model, names, onModel }: WithKeyProps) {
   return (
     <Section title={t("connect.keys")} description={t("connect.keysHelp")} actions={may("member") && create}>
       <Stack gap="xs">
-        {names.length > 0 && (
-          <Select
-            label={t("connect.model")}
-            data={names}
-            value={model}
-            onChange={onModel}
-            allowDeselect={false}
-            searchable={names.length > 8}
-            limit={100}
-            maw={420}
-          />
-        )}
-        <Snippets baseUrl={baseUrl} apiKey={null} model={model} />
+        <Choice agent={agent} choice={choice} />
+        <SnippetTabs
+          snippets={snippetsFor({ baseUrl, apiKey: null, model: choice.model })}
+          tab={tab}
+          onTab={setTab}
+          below={(id) => <GuideLinks snippet={id} onOpen={openGuide} />}
+        />
       </Stack>
     </Section>
+  );
+}
+
+interface ChoiceProps {
+  readonly agent: AgentId | null;
+  readonly choice: ModelChoice;
+}
+
+function Choice({ agent, choice: { found, model, choose } }: ChoiceProps) {
+  return (
+    <ModelSelect agent={agent === null ? null : guideTitles[agent]} models={found} value={model} onChange={choose} />
   );
 }
 

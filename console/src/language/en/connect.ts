@@ -22,6 +22,11 @@ export const connect = {
   keysHelp: "The key is read from the variable SLUICE_API_KEY. A new key is shown once, with these texts around it.",
   createKey: "Create key",
   model: "Model",
+  fit: "Fit for {agent}",
+  others: "Other models",
+  modelHelp: "First those that {agent} speaks to without translation, or with little lost by it.",
+  guide: "{program}: the guide",
+  reference: "Every call: the API reference",
   ci: "CI",
   ciHelp:
     "Jobs use a service token: a key that always expires and belongs to nobody. Admins of the workspace make it under <keys>API keys</keys> (Create key, This is a service token). Keep it as the secret SLUICE_TOKEN.",

@@ -24,6 +24,11 @@ export const connect: Translation<typeof english> = {
   keysHelp: "密钥从环境变量 SLUICE_API_KEY 读取。新密钥只显示一次，届时会附上填好密钥的同样内容。",
   createKey: "创建密钥",
   model: "模型",
+  fit: "适合 {agent}",
+  others: "其他模型",
+  modelHelp: "排在前面的模型无需转换即可供 {agent} 使用，或转换时损失很少。",
+  guide: "{program} 使用指南",
+  reference: "所有接口：API 参考",
   ci: "CI",
   ciHelp:
     "CI 任务使用服务令牌：一种必定到期、不属于任何人的密钥。由工作区的管理员在 <keys>API 密钥</keys>中创建（创建密钥，勾选“这是服务令牌”），并以 SLUICE_TOKEN 为名存为机密变量。",

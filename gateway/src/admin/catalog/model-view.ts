@@ -14,10 +14,12 @@ export interface ModelSurroundings {
   readonly known: Pick<PriceSource, "entry">;
   /** Where a model can be called. */
   readonly endpointsOf: (model: Model) => readonly string[];
+  readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
 }
 
 /** A model as the console shows it. How it is served is left out for those who may not see it by whoever answers. */
-export function modelView(record: ModelRecord, { health, lastWeek, catalog, known, endpointsOf }: ModelSurroundings) {
+export function modelView(record: ModelRecord, surroundings: ModelSurroundings) {
+  const { health, lastWeek, catalog, known, endpointsOf, untranslatedEndpointsOf } = surroundings;
   const model = catalog.models.get(record.name);
   const [first] = record.deployments;
   const kind = catalog.providers.get(first?.provider ?? "")?.kind;
@@ -28,6 +30,7 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, know
     type: record.type,
     owned_by: record.ownedBy,
     endpoints: model === undefined ? [] : [...endpointsOf(model)],
+    untranslated_endpoints: model === undefined ? [] : [...untranslatedEndpointsOf(model)],
     fallbacks: [...record.fallbacks],
     max_output_tokens: record.outputTokensMax,
     price: record.price === null ? null : priceConfigOf(record.price),

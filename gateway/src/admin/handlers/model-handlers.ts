@@ -16,6 +16,7 @@ export interface ModelHandlerDependencies extends HealthSources {
   readonly changesSeen: () => Promise<void>;
   /** Where a model can be called. */
   readonly endpointsOf: (model: Model) => readonly string[];
+  readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
 }
 
 type ModelRouteId =
@@ -91,7 +92,7 @@ async function surroundings(
   actor: Actor | null,
   model: string | null,
 ): Promise<ModelSurroundings> {
-  const { catalog, endpointsOf } = dependencies;
+  const { catalog, endpointsOf, untranslatedEndpointsOf } = dependencies;
   const shown = actor?.administrator === true;
   const now = dependencies.clock.now();
   const used = shown ? await dependencies.reports.modelUsage(model, now - weekMs, now) : [];
@@ -100,7 +101,7 @@ async function surroundings(
   );
   const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
   const { prices: known } = await catalogueInUse(dependencies);
-  return { health, lastWeek: new Map(week), catalog: catalog(), known, endpointsOf };
+  return { health, lastWeek: new Map(week), catalog: catalog(), known, endpointsOf, untranslatedEndpointsOf };
 }
 
 function fits(record: ModelRecord, search: string | undefined): boolean {

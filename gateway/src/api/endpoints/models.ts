@@ -2,7 +2,7 @@ import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contr
 import { type Catalog, isBlocked, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
-import { type EndpointProtocol, serves } from "#relay/index.ts";
+import { type EndpointProtocol, passes, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { modelNotFound, noModel } from "../callable-models.ts";
@@ -94,6 +94,12 @@ export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks", "/v1/videos"] : [];
   const paths = pathsOf.get(model.type) ?? [];
   return paths.filter(([, protocol]) => serves([model], protocol)).map(([path]) => path);
+}
+
+/** Those of them where the deployments that are tried first take a call without translation. */
+export function untranslatedEndpointsOf(model: Model): readonly string[] {
+  const paths = pathsOf.get(model.type) ?? [];
+  return paths.filter(([, protocol]) => passes(model, protocol)).map(([path]) => path);
 }
 
 function anthropicModel(model: Model): object {

@@ -42,6 +42,14 @@ export function serves(models: readonly Model[], protocol: EndpointProtocol): bo
   return models.some((model) => servedEndpoints(model, [protocol]).length > 0);
 }
 
+/** Whether calls of this protocol go on as they came, at every deployment of the model that is tried first. */
+export function passes(model: Model, protocol: EndpointProtocol): boolean {
+  const enabled = model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled);
+  const first = Math.min(...enabled.map(({ priority }) => priority));
+  const tried = enabled.filter(({ priority }) => priority === first);
+  return tried.length > 0 && tried.every((deployment) => matchLane(deployment, protocol)?.translated === false);
+}
+
 /** By deployment object: a new catalog brings new objects. */
 const matches = new WeakMap<Deployment, Map<EndpointId, LaneMatch | null>>();
 

@@ -27,6 +27,7 @@ const model: ModelRow = {
   type: "chat",
   owned_by: "openai",
   endpoints: [],
+  untranslated_endpoints: [],
   fallbacks: [],
   max_output_tokens: null,
   price: null,

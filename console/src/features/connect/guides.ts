@@ -1,0 +1,31 @@
+/** What each page about a program is called. Names of products are the same in every language. */
+export const guideTitles = {
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  "openai-sdk": "OpenAI SDK",
+  "anthropic-sdk": "Anthropic SDK",
+  ci: "CI",
+} as const;
+export type GuideId = keyof typeof guideTitles;
+
+/** Which pages go with a text to be pasted, by its id. */
+export function guidesOf(snippet: string): readonly GuideId[] {
+  return bySnippet[snippet] ?? [];
+}
+
+const bySnippet: Readonly<Record<string, readonly GuideId[]>> = {
+  "claude-code": ["claude-code"],
+  codex: ["codex"],
+  python: ["openai-sdk", "anthropic-sdk"],
+  javascript: ["openai-sdk", "anthropic-sdk"],
+  github: ["ci"],
+  gitlab: ["ci"],
+};
+
+/** A page as it is read here: without the marks for those who check it, without its title, and with this gateway's address. */
+export function guideText(text: string, baseUrl: string): string {
+  return text
+    .replaceAll(/<!--[\s\S]*?-->\n?/g, "")
+    .replace(/^# .*\n+/, "")
+    .replaceAll("http://localhost:8787", () => baseUrl.replace(/\/+$/, ""));
+}
