@@ -307,16 +307,16 @@ function settingsTests(make: () => Promise<AgentGround>): void {
     expect((await agents.settingsIn(place)).version?.version).toBe(3);
     const userId = await member(ground);
     const preview = { workspaceId: acme, person: "MEM@example.com" };
-    expect(await agents.previewSettings(preview)).toMatchObject({ hasKey: false, maySignIn: true, settings: null });
+    expect(await agents.previewSettings(preview)).toMatchObject({ by: "first_sign_in", maySignIn: true });
     const { person } = await signedIn(ground, userId, "one");
     await controlStore.updateKey(acme, person.keyId, () => ({ group }), by);
     const next = { ...place, settings: { model: "c" }, replaces: null };
     expect((await agents.setSettings(next, by)).version?.version).toBe(4);
     expect(await agents.previewSettings({ ...preview, person: userId })).toMatchObject({
       group: { id: group, name: "agents" },
-      hasKey: true,
-      settings: { text: '{"model":"c"}' },
+      by: "key",
     });
+    expect((await agents.settingsOf(group))?.text).toBe('{"model":"c"}');
     await controlStore.updateKey(acme, person.keyId, () => ({ group: person.group }), by);
     await controlStore.removeGroup(acme, group, by);
     expect(await database.kysely.selectFrom("agent_settings_versions").selectAll().execute()).toEqual([]);
