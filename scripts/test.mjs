@@ -44,9 +44,9 @@ const unit = ["contract", "gateway", "simulator", "bench", "console/src"];
 if (quick) await suite("unit, conformance, borders", 3, unit);
 else {
   ensureBrowser();
-  // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others. Five kept
-  // two cores busy for four fifths of the time.
-  await suite("all tests, and the console in a browser", 6, [...unit, "test", "console/e2e"]);
+  // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others. Each more
+  // reads and compiles the same modules once more (six take a seventh more of the processor than three); with four it waits at times.
+  await suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]);
 }
 const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);
