@@ -11,6 +11,7 @@ import { openControl } from "../src/main/control.ts";
 import { createGateway } from "../src/main/gateway.ts";
 import type { Gateway } from "../src/main/gateway-options.ts";
 import { openSlot } from "../src/main/open-slot.ts";
+import { drainingHere } from "./draining-here.ts";
 import { migratedIn } from "./migrated.ts";
 import { writingHere } from "./writing-here.ts";
 
@@ -52,6 +53,8 @@ export interface Overrides {
   readonly idleSeconds?: number;
   /** Explanations are written by a thread, as outside of tests. */
   readonly explainThread?: boolean;
+  /** The ledger's entries come into the database by a thread, as outside of tests; on PostgreSQL they always do. */
+  readonly drainThread?: boolean;
   /** What the environment says otherwise. */
   readonly environment?: Partial<Environment>;
   /** Instead of the machine's. */
@@ -88,6 +91,9 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
       throw error;
     },
     ...(overrides.explainThread === true ? {} : { explainWriter: writingHere(control.database) }),
+    ...(overrides.drainThread === true || environment.databaseUrl !== null
+      ? {}
+      : { drain: drainingHere(control.database) }),
     ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
   let closing: Promise<void> | null = null;

@@ -2,7 +2,7 @@ import type { ApiServer } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Setup } from "#identity/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
-import type { ExplainWriter, JournalDirectory, KeptExplainer } from "#storage/index.ts";
+import type { ExplainWriter, JournalDirectory, KeptExplainer, startDrain } from "#storage/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Certificate } from "./certificate.ts";
@@ -60,6 +60,8 @@ export interface GatewayOptions {
   readonly certificate?: Certificate | null;
   /** Writes why requests went as they did; a thread by default. */
   readonly explainWriter?: ExplainWriter;
+  /** Moves the ledger's entries from the journal into the database; in a thread by default. */
+  readonly drain?: typeof startDrain;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }

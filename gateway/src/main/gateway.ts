@@ -98,7 +98,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const first = await controlStore.catalog();
   const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;
-  const opening = await openJournal({ control, directory, durability, observer, onFatal });
+  const opening = await openJournal({ control, directory, durability, observer, onFatal, drain: options.drain });
   const { journal, recovered } = opening;
   processes.tellLag(() => journal.lag);
 

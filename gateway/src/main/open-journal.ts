@@ -19,6 +19,7 @@ export interface OpenJournalOptions {
   readonly durability: Settings["ledgerDurability"];
   readonly observer: Observer;
   readonly onFatal: (error: Error) => void;
+  readonly drain?: typeof startDrain | undefined;
 }
 
 export interface OpenedJournal {
@@ -42,7 +43,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
   const adopting = shared ? await adoptionOf(options) : notAdopting;
-  const drain = startDrain({
+  const drain = (options.drain ?? startDrain)({
     directory: directory.path,
     firstSegment: directory.firstSegment,
     place,

@@ -5,7 +5,7 @@ import { hello, type StartedGateway, startGateway } from "../started-gateway.ts"
 
 let gateway: StartedGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ drainThread: true });
 });
 afterAll(() => gateway.stop());
 

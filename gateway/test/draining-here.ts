@@ -1,0 +1,74 @@
+import { bounds } from "#core/index.ts";
+import type { Database } from "#storage/index.ts";
+import { Drain, type DrainTarget } from "../src/storage/drain/drain.ts";
+import type { startDrain } from "../src/storage/drain/drain-thread.ts";
+import { ledgerInsert } from "../src/storage/ledger/ledger-insert.ts";
+
+/**
+ * The drain in this thread, on the connection that is open already: a thread of its own costs a started gateway as much as its
+ * start, and most tests look at something else. drain.test.ts and the started programs of the acceptance tests drain by the
+ * thread, and so does whatever says `drainThread`.
+ */
+export function drainingHere(database: Database): typeof startDrain {
+  return ({ directory, firstSegment, clock, observer }) => {
+    let target: DrainTarget = { segment: firstSegment, end: 0, settled: 0 };
+    let passedOn = target;
+    let stored = 0;
+    let listener: () => void = () => undefined;
+    let unbook: (() => void) | null = null;
+    let running: Promise<void> | null = null;
+    const drain = new Drain({
+      directory,
+      firstSegment,
+      store: { insert: ledgerInsert(database) },
+      onStored: (settled) => {
+        if (settled <= stored) return;
+        stored = settled;
+        listener();
+      },
+      onProblem: (problem) => {
+        if (problem === null) observer.log("info", "The ledger drain goes on.");
+        else observer.log("warn", "The ledger drain is held up.", { problem });
+      },
+      wait: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+    });
+    const advance = async (): Promise<void> => {
+      while (passedOn !== target) {
+        passedOn = target;
+        await drain.advance(passedOn);
+      }
+      running = null;
+    };
+    const hurry = (): void => {
+      // Not within what the caller does: a thread begins later too.
+      if (passedOn !== target) running ??= Promise.resolve().then(advance);
+    };
+    return {
+      get stored() {
+        return stored;
+      },
+      onStored: (added) => {
+        listener = added;
+      },
+      written: (segment, end, settled) => {
+        target = { segment, end, settled };
+        unbook ??= clock.after(bounds.drainNoticeMs, () => {
+          unbook = null;
+          hurry();
+        });
+      },
+      hurry,
+      async finish(timeoutMs) {
+        unbook?.();
+        hurry();
+        const late = Promise.withResolvers<"late">();
+        const unbookLate = clock.after(timeoutMs, () => late.resolve("late"));
+        const inTime = (await Promise.race([running, late.promise])) !== "late";
+        unbookLate();
+        if (inTime) drain.end();
+        else drain.stop();
+        return inTime;
+      },
+    };
+  };
+}
