@@ -8,6 +8,12 @@ import { dashboardFile, dashboardText } from "./write-dashboard.ts";
 const root = join(import.meta.dir, "../..");
 const alertsText = readFileSync(join(root, "deploy/monitoring/alerts.yaml"), "utf8");
 
+const alertTestsText = readFileSync(join(root, "deploy/monitoring/alerts.test.yaml"), "utf8");
+
+interface AlertTests {
+  readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+}
+
 interface Rule {
   readonly alert?: string;
   readonly record?: string;
@@ -84,6 +90,13 @@ test("every alert has its part of the document on alerts, and every part its ale
     alert === undefined ? [] : [annotations?.runbook_url ?? alert],
   );
   expect([...new Set(alerts)].toSorted()).toEqual(parts.toSorted());
+});
+
+test("every alert fires in the series made for it (promtool test rules is the judge, by hand)", () => {
+  const cases = (parse(alertTestsText).tests as readonly AlertTests[]).flatMap((each) => each.alert_rule_test ?? []);
+  const fired = new Set(cases.filter((each) => each.exp_alerts.length > 0).map(({ alertname }) => alertname));
+  const alerts = rules.flatMap(({ alert }) => (alert === undefined ? [] : [alert]));
+  expect([...fired].toSorted()).toEqual(alerts.toSorted());
 });
 
 test("the dashboard is as it is written by its program", () => {

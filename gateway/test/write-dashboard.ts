@@ -20,16 +20,18 @@ interface Panel {
 }
 
 const range = "$__rate_interval";
+/** Without what proxies and Prometheus itself ask. */
+const noProbe = 'route!~"metrics|healthz|readyz"';
 const quantile = (share: number, metric: string, by = ""): string =>
   `histogram_quantile(${share}, sum by (le${by}) (rate(${metric}_bucket[${range}])))`;
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
   "At a glance": [
-    number("Requests", "reqps", `sum(rate(sluice_requests_total[${range}]))`),
+    number("Requests", "reqps", `sum(rate(sluice_requests_total{${noProbe}}[${range}]))`),
     number(
       "Failed (5xx)",
       "percentunit",
-      `sum(rate(sluice_requests_total{status=~"5.."}[${range}])) / sum(rate(sluice_requests_total[${range}]))`,
+      `sum(rate(sluice_requests_total{status=~"5..",${noProbe}}[${range}])) / sum(rate(sluice_requests_total{${noProbe}}[${range}]))`,
     ),
     number("Cost, last 24 hours", "currencyUSD", "sum(increase(sluice_cost_nano_usd_total[24h])) / 1e9"),
     number("Streams open", "short", "sum(sluice_streams_open)"),
@@ -37,9 +39,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     number("Processes", "short", 'count(up{job="sluice"} == 1)'),
   ],
   Calls: [
-    curve("Requests by route", "reqps", [`sum by (route) (rate(sluice_requests_total[${range}]))`, "{{route}}"]),
+    curve("Requests by route", "reqps", [
+      `sum by (route) (rate(sluice_requests_total{${noProbe}}[${range}]))`,
+      "{{route}}",
+    ]),
     curve("Failures by status", "reqps", [
-      `sum by (status) (rate(sluice_requests_total{status=~"[45].."}[${range}]))`,
+      `sum by (status) (rate(sluice_requests_total{status=~"[45]..",${noProbe}}[${range}]))`,
       "{{status}}",
     ]),
     curve(
@@ -58,7 +63,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   "Models and providers": [
     curve("Cost per hour by model", "currencyUSD", [
-      `topk(10, sum by (model) (rate(sluice_cost_nano_usd_total[${range}]))) * 3600 / 1e9`,
+      `topk(10, sum by (model) (rate(sluice_cost_nano_usd_total[${range}])) > 0) * 3600 / 1e9`,
       "{{model}}",
     ]),
     curve("Tokens per second by class", "short", [`sum by (class) (rate(sluice_tokens_total[${range}]))`, "{{class}}"]),
@@ -67,12 +72,15 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       "{{provider}}",
     ]),
     curve("First byte by model, p95", "s", [
-      `topk(10, ${quantile(0.95, "sluice_first_byte_seconds", ", model")})`,
+      `topk(10, ${quantile(0.95, "sluice_first_byte_seconds", ", model")} > 0)`,
       "{{model}}",
     ]),
-    curve("Breakers (2 is open)", "short", ["max by (deployment) (sluice_breaker_state) > 0", "{{deployment}}"]),
+    curve("Breakers (2 is open)", "short", [
+      "max by (model, provider, deployment) (sluice_breaker_state) > 0",
+      "{{model}} at {{provider}}",
+    ]),
     curve("Calls of models without a price", "reqps", [
-      `sum by (model) (rate(sluice_unpriced_attempts_total[${range}]))`,
+      `sum by (model) (rate(sluice_unpriced_attempts_total[${range}])) > 0`,
       "{{model}}",
     ]),
   ],

@@ -260,7 +260,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   notices.start();
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
-    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog },
+    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog, router },
     videos: media.videos,
     listeners: () => opened,
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,

@@ -212,7 +212,7 @@ export function startLedgerExport(parts: Parts): () => Promise<void> {
   });
   metrics.gauges({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });
   metrics.counts({
-    sluice_ledger_export_hours_total: () => exported.counts.hours,
+    sluice_ledger_export_copies_total: () => exported.counts.hours,
     sluice_ledger_export_entries_total: () => exported.counts.entries,
     sluice_ledger_export_failures_total: () => exported.counts.failures,
   });

@@ -3,8 +3,9 @@ import { type Catalog, isDemo, type Model } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
+import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import type { Metrics } from "#telemetry/index.ts";
+import type { BreakerNumber, Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -15,6 +16,7 @@ export interface Counted {
   readonly admission: Pick<Admission, "outstanding">;
   readonly bodyRoom: Pick<BodyRoom, "bytes">;
   readonly catalog: Pick<CatalogHolder, "current">;
+  readonly router: Pick<Router, "states">;
   readonly videos: Pick<VideoTasks, "lateMs" | "deliveryTries">;
   /** null: none is open yet. */
   readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
@@ -43,11 +45,25 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   if (certificateEndsAt !== null) {
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
   }
+  metrics.breakers(() => breakersOf(catalog.current, counted.router));
   metrics.counts({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });
   return metrics.watchLoop(counted.clock, () => listeners()?.pending() ?? 0);
+}
+
+/** Of deployments that are in use. */
+function breakersOf({ models }: Catalog, router: Pick<Router, "states">): readonly BreakerNumber[] {
+  const states = new Map(router.states().map(({ deploymentId, breaker }) => [deploymentId, breaker]));
+  return [...models.values()].flatMap((model) =>
+    model.deployments.flatMap(({ id, enabled, provider }) => {
+      const breaker = states.get(id);
+      return breaker === undefined || !enabled
+        ? []
+        : [{ deployment: id, provider: provider.id, model: model.name, breaker }];
+    }),
+  );
 }
 
 function countOf({ models }: Catalog, counts: (model: Model) => boolean): number {

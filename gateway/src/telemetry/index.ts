@@ -17,7 +17,7 @@ export type { AccessLogMode } from "./access-log.ts";
 export { guardedObserver } from "./guarded-observer.ts";
 export { createLogWriter } from "./log-writer.ts";
 export { type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./metric-reports.ts";
-export { createMetrics, type Metrics } from "./metrics.ts";
+export { type BreakerNumber, createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
 export { type OtlpExport, openOtlp, openRelay, probeCollector, type TelemetryRelay } from "./open-otlp.ts";
 export { isSecretHeader, redacted } from "./redacted.ts";

@@ -30,9 +30,11 @@ test("the numbers of one process are told as it tells them itself, to the letter
 
 test("counters and histograms are summed; a gauge is summed, or tells the worst, as is right for it", async () => {
   const one = counted(3, 2, 1);
-  one.breakerChange("dep_1", "open");
+  one.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "open" }]);
   const other = counted(4, 5, 0);
-  other.breakerChange("dep_1", "closed");
+  other.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "closed" }]);
+  one.gauges({ sluice_redis_up: () => 1 });
+  other.gauges({ sluice_redis_up: () => 0 });
   other.requestEnd("models", 200, 1);
   const merged = mergeReports([await reportOf(one), await reportOf(other)]);
   const lines = reportText(merged).split("\n");
@@ -40,7 +42,8 @@ test("counters and histograms are summed; a gauge is summed, or tells the worst,
   expect(lines).toContain('sluice_requests_total{route="models",status="200"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 7');
   expect(lines).toContain('sluice_request_duration_seconds_count{route="chat"} 7');
-  expect(lines).toContain('sluice_breaker_state{deployment="dep_1"} 2');
+  expect(lines).toContain('sluice_breaker_state{deployment="dep_1",provider="openai",model="gpt"} 2');
+  expect(lines).toContain("sluice_redis_up 0");
   expect([valueIn(merged, "sluice_streams_open"), valueIn(merged, "sluice_ledger_healthy")]).toEqual([7, 0]);
   expect(lines.filter((line) => line.startsWith("# TYPE sluice_requests_total"))).toHaveLength(1);
 });

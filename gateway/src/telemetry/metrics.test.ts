@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds, noUsage } from "#core/index.ts";
 import { ledgerEntry } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { createMetrics } from "./index.ts";
+import { type BreakerNumber, createMetrics } from "./index.ts";
 
 test("an attempt is counted by provider, model, outcome and error, with its tokens, cost and times", async () => {
   const metrics = createMetrics();
@@ -39,17 +39,41 @@ test("the version that runs is among the numbers", async () => {
   expect(await createMetrics("1.2.3").text()).toContain('sluice_build_info{version="1.2.3",runtime="bun ');
 });
 
-test("requests, breakers and reloads are counted", async () => {
+test("requests and reloads are counted", async () => {
   const metrics = createMetrics();
   metrics.requestEnd("chat", 200, 40);
   metrics.requestEnd("chat", 429, 1);
-  metrics.breakerChange("dep_1", "open");
   metrics.configReload("refused");
   const lines = (await metrics.text()).split("\n");
   expect(lines).toContain('sluice_requests_total{route="chat",status="429"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 2');
-  expect(lines).toContain('sluice_breaker_state{deployment="dep_1"} 2');
   expect(lines).toContain('sluice_config_reloads_total{result="refused"} 1');
+});
+
+test("a result of a reading is there before it is first met: what appears as 1 has not grown, to Prometheus", async () => {
+  const lines = (await createMetrics().text()).split("\n");
+  expect(lines.filter((line) => line.startsWith("sluice_config_reloads_total"))).toEqual([
+    'sluice_config_reloads_total{result="applied"} 0',
+    'sluice_config_reloads_total{result="unchanged"} 0',
+    'sluice_config_reloads_total{result="refused"} 0',
+  ]);
+});
+
+test("breakers are told with the names they are known by, the worst first, and go with their deployment", async () => {
+  const metrics = createMetrics();
+  let breakers: readonly BreakerNumber[] = [
+    { deployment: "dep_1", provider: "azure", model: "gpt", breaker: "closed" },
+    { deployment: "dep_2", provider: "openai", model: "gpt", breaker: "open" },
+  ];
+  metrics.breakers(() => breakers);
+  const told = async (): Promise<readonly string[]> =>
+    (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_breaker_state"));
+  expect(await told()).toEqual([
+    'sluice_breaker_state{deployment="dep_2",provider="openai",model="gpt"} 2',
+    'sluice_breaker_state{deployment="dep_1",provider="azure",model="gpt"} 0',
+  ]);
+  breakers = breakers.slice(0, 1);
+  expect(await told()).toHaveLength(1);
 });
 
 test("a model that a caller made up never becomes a label", async () => {

@@ -9,7 +9,13 @@ import { Counter, Gauge, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
 
-type BreakerState = "open" | "half-open" | "closed";
+/** What keeps a deployment out of use, or does not. */
+export interface BreakerNumber {
+  readonly deployment: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly breaker: "open" | "half-open" | "closed";
+}
 
 /** The numbers of this process. Nothing here throws for what it is given, and a scrape changes nothing but its own marks. */
 export interface Metrics {
@@ -23,19 +29,20 @@ export interface Metrics {
   gauges(readers: Readonly<Record<string, () => number>>): void;
   /** The same of numbers that only grow. */
   counts(readers: Readonly<Record<string, () => number>>): void;
+  /** The breakers of the deployments there are, asked for at each scrape. May be given once. */
+  breakers(read: () => readonly BreakerNumber[]): void;
   /** Short times of one thing, as a histogram by metric name; the returned function is told each, in milliseconds. */
   duration(name: string): (ms: number) => void;
   /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
   watchLoop(clock: Clock, pending: () => number): () => void;
   attemptEnd: RecordAttempt;
   requestEnd(route: string, status: number, totalMs: number): void;
-  breakerChange(deploymentId: string, state: BreakerState): void;
   configReload(result: string): void;
 }
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const shortBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 1];
-const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half-open": 1, open: 2 };
+const breakerValues: Readonly<Record<BreakerNumber["breaker"], number>> = { closed: 0, "half-open": 1, open: 2 };
 
 const helpOf: Readonly<Record<string, string>> = {
   sluice_event_loop_delay_seconds: "Longest delay of the event loop since the last scrape.",
@@ -61,7 +68,7 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_request_body_bytes: "Bytes of request bodies held in memory.",
   sluice_ledger_export_lag_seconds:
     "Since the beginning of the first hour of the ledger that was not copied to its bucket; 0 where none is named.",
-  sluice_ledger_export_hours_total:
+  sluice_ledger_export_copies_total:
     "Hours of the ledger that were copied to a bucket, those that were copied again among them.",
   sluice_ledger_export_entries_total: "Entries in these copies.",
   sluice_ledger_export_failures_total: "Looks at which a copy of the ledger failed.",
@@ -88,6 +95,7 @@ const helpOf: Readonly<Record<string, string>> = {
 const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_database_healthy: "min",
   sluice_ledger_healthy: "min",
+  sluice_redis_up: "min",
   sluice_models_blocked: "max",
   sluice_models_served_unpriced: "max",
   sluice_catalog_version: "min",
@@ -103,13 +111,7 @@ export function createMetrics(version?: string): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
   if (version !== undefined) registerBuild(registry, version);
-  const breakers = registerBreakers(registry);
-  const reloads = new Counter({
-    name: "sluice_config_reloads_total",
-    help: "Readings of the configuration by result.",
-    labelNames: ["result"],
-    registers: [registry],
-  });
+  const reloads = registerReloads(registry);
   const requests = registerRequests(registry);
   let ended = 0;
   return {
@@ -122,6 +124,7 @@ export function createMetrics(version?: string): Metrics {
     counts: (readers) => {
       for (const [name, read] of Object.entries(readers)) registerCount(registry, name, read);
     },
+    breakers: (read) => registerBreakers(registry, read),
     duration: (name) => {
       const help = helpOf[name] ?? name;
       const histogram = registerHistogram(registry, { name, help, buckets: shortBuckets })();
@@ -143,7 +146,6 @@ export function createMetrics(version?: string): Metrics {
       ended++;
       requests(route, status, totalMs);
     },
-    breakerChange: (deploymentId, state) => breakers.of(deploymentId).set(breakerValues[state]),
     configReload: (result) => reloads.inc({ result }),
   };
 }
@@ -173,6 +175,18 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
   };
 }
 
+/** Each result is there from the beginning: a series that appears with its first refusal has not grown, to Prometheus. */
+function registerReloads(registry: Registry): Counter {
+  const reloads = new Counter({
+    name: "sluice_config_reloads_total",
+    help: "Readings of the configuration by result.",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+  for (const result of ["applied", "unchanged", "refused"]) reloads.inc({ result }, 0);
+  return reloads;
+}
+
 function registerBuild(registry: Registry, version: string): void {
   new Gauge({
     name: "sluice_build_info",
@@ -186,19 +200,36 @@ function registerBuild(registry: Registry, version: string): void {
     .set(1);
 }
 
-function registerBreakers(registry: Registry): Series<string, Gauge.Internal<string>> {
-  const gauge = new Gauge({
+/** A deployment that is gone takes its number with it: nobody could close its breaker any more. */
+function registerBreakers(registry: Registry, read: () => readonly BreakerNumber[]): void {
+  new Gauge({
     name: "sluice_breaker_state",
     help: "Breaker by deployment: 0 closed, 1 half-open, 2 open.",
-    labelNames: ["deployment"],
+    labelNames: ["deployment", "provider", "model"],
     registers: [registry],
     // The worst of the workers.
     aggregator: "max",
+    collect() {
+      this.reset();
+      const worstFirst = readOr(read, []).toSorted(
+        (one, other) => breakerValues[other.breaker] - breakerValues[one.breaker],
+      );
+      for (const { deployment, provider, model, breaker } of worstFirst.slice(0, bounds.metricDeploymentsMax)) {
+        this.labels(deployment, provider, model).set(breakerValues[breaker]);
+      }
+    },
   });
-  return new Series(bounds.metricDeploymentsMax, (deployment: string) => gauge.labels(deployment));
 }
 
 /** One reader that fails must not take the other numbers with it. */
+function readOr<Value>(read: () => Value, otherwise: Value): Value {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
 function registerGauge(registry: Registry, name: string, read: () => number): void {
   new Gauge({
     name,
@@ -206,11 +237,7 @@ function registerGauge(registry: Registry, name: string, read: () => number): vo
     registers: [registry],
     aggregator: ruleOf[name] ?? "sum",
     collect() {
-      try {
-        this.set(read());
-      } catch {
-        this.set(Number.NaN);
-      }
+      this.set(readOr(read, Number.NaN));
     },
   });
 }

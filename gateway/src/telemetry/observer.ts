@@ -106,7 +106,6 @@ class LogObserver implements Observer {
   }
 
   breakerChange(deployment: string, state: "open" | "half-open" | "closed", reason: string): void {
-    this.#metrics.breakerChange(deployment, state);
     this.log(state === "open" ? "warn" : "info", "A breaker changed.", { deployment, state, reason });
   }
 
