@@ -28,7 +28,16 @@ interface CorePlan {
 
 /** The command lines of our own programs. */
 type Programs = (
-  name: "upstream" | "probe" | "hostile-load" | "soak-load" | "stream-load" | "json-load" | "slow-edits" | "bare-proxy",
+  name:
+    | "upstream"
+    | "collector"
+    | "probe"
+    | "hostile-load"
+    | "soak-load"
+    | "stream-load"
+    | "json-load"
+    | "slow-edits"
+    | "bare-proxy",
   spec: unknown,
 ) => readonly string[];
 

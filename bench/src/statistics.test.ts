@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { quantile, quantiles, slope, spread } from "./statistics.ts";
+import { bootstrapped, quantile, quantiles, slope, spread, trimmedMean } from "./statistics.ts";
 
 test("A figure is the median of its rounds and names the least and the most", () => {
   expect(spread([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9, samples: [9, 1, 5] });
@@ -35,4 +35,26 @@ test("Memory growth is the slope of the line through all samples, and nothing gr
     ]),
   ).toBe(0);
   expect(slope([[1, 5]])).toBe(0);
+});
+
+test("A trimmed mean does not hear of what stands far out", () => {
+  expect(trimmedMean([1, 2, 3, 4, 1_000], 0.2)).toBe(3);
+  expect(trimmedMean([1, 3], 0)).toBe(2);
+  expect(trimmedMean([], 0.1)).toBeNaN();
+});
+
+test("An interval holds the value, is narrower with more samples, and has no width where all are alike", () => {
+  let seed = 1;
+  const chance = () => {
+    seed = (seed * 16_807) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const mean = (samples: Float64Array) => trimmedMean(samples, 0);
+  const few = bootstrapped([[1, 2, 3, 4]], mean, chance);
+  const many = bootstrapped([[1, 2, 3, 4], Array.from({ length: 96 }, (_, at) => (at % 4) + 1)], mean, chance);
+  expect(few.value).toBe(2.5);
+  expect(few.low).toBeLessThan(2.5);
+  expect(few.high).toBeGreaterThan(2.5);
+  expect(many.high - many.low).toBeLessThan(few.high - few.low);
+  expect(bootstrapped([[7, 7, 7]], mean, chance)).toEqual({ value: 7, low: 7, high: 7 });
 });

@@ -49,3 +49,43 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   const under = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
   return under === 0 ? 0 : over / under;
 }
+
+/** The mean without the least and the most `share` of them on either side; NaN for none. */
+export function trimmedMean(samples: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(samples).sort();
+  const cut = Math.floor(sorted.length * share);
+  const kept = sorted.subarray(cut, sorted.length - cut);
+  return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+}
+
+/** What is said of repeated differences: a middle of them, and between which values it would be in 19 of 20 such measurements. */
+export interface Interval {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * By the bootstrap: the samples of each group are drawn anew with replacement, so often that the spread of `of` is seen. `groups`: what
+ * was measured together. `chance`: from 0 to below 1.
+ */
+export function bootstrapped(
+  groups: readonly (readonly number[])[],
+  of: (samples: Float64Array) => number,
+  chance: () => number = Math.random,
+): Interval {
+  const all = Float64Array.from(groups.flat());
+  const drawn = new Float64Array(all.length);
+  const values = Float64Array.from({ length: bootstrapRounds }, () => {
+    let at = 0;
+    for (const group of groups) {
+      for (let left = group.length; left > 0; left--) {
+        drawn[at++] = group[Math.floor(chance() * group.length)] ?? Number.NaN;
+      }
+    }
+    return of(drawn);
+  }).sort();
+  return { value: of(all), low: quantile(values, 0.025), high: quantile(values, 0.975) };
+}
+
+const bootstrapRounds = 2_000;

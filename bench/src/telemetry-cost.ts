@@ -1,101 +1,244 @@
 /**
- * `bun bench/src/telemetry-cost.ts [rounds] [calls]`: what telemetry adds to a small governed call, as processor time of the event
- * loop's thread and of the whole process, until it has come to rest. Gateways without it, with traces, and with traces, metrics and
- * log lines are asked in turn.
+ * `bun bench/src/telemetry-cost.ts [minutes] [generations]`: what telemetry adds to a small governed call, as processor time of the
+ * whole process, exports and all that is put off included, and of the event loop's thread.
+ *
+ * Four gateways stand beside each other: two without telemetry, one with traces, one with traces, metrics and log lines. They are
+ * asked in turn, a few hundred calls at a time, forwards and then backwards; what all of them spent over such a round, also while
+ * another was asked, is one sample. So each sample has the same moments of the same noisy machine for all, and nothing that is done
+ * later is missed. The two without telemetry tell how much of a difference is chance: theirs has to be about zero. Processes differ a
+ * little from each other for as long as they live, so all four are started anew, `generations` times.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { callRequest } from "./call-request.ts";
-import { endChildrenWithUs } from "./child.ts";
+import { type Child, endChildrenWithUs, startChild } from "./child.ts";
 import { type Sluice, startSluice } from "./contenders/sluice.ts";
-import { atRest } from "./measure.ts";
+import { within } from "./deadline.ts";
 import { readOptions } from "./options.ts";
+import { ProcessTime, type Spent } from "./process-time.ts";
+import { machineStolenMs, othersShare, treeCpuMs } from "./process-tree.ts";
 import { RawConnection } from "./raw-connection.ts";
-import { startRun } from "./run.ts";
-import { spread } from "./statistics.ts";
+import { type Run, startRun } from "./run.ts";
+import { bootstrapped, type Interval, quantile, trimmedMean } from "./statistics.ts";
 
-const [rounds = 8, calls = 5_000] = process.argv.slice(2).map(Number);
-const connections = 16;
-const variants = ["none", "traces", "all"] as const;
+const [minutes = 5, generations = 5] = process.argv.slice(2).map(Number);
+const variants = ["none", "none again", "traces", "all"] as const;
+type Variant = (typeof variants)[number];
+/** Calls of one gateway before the next one's turn. Two of these are a sample. */
+const sliceCalls = 256;
+const connectionsOfEach = 16;
+/** A sample in which the host took more of the machine is left out. */
+const stolenShareMax = 0.02;
+/** Code becomes faster for as long as the runtime compiles it anew. */
+const warmRoundsMin = 24;
+const warmRoundsMax = 96;
+/** Taken off on either side before a mean: single samples are hit by a full collection of garbage, or by the neighbours. */
+const trimmedShare = 0.2;
+const middles: Readonly<Record<string, (samples: Float64Array) => number>> = {
+  "trimmed mean": middle,
+  median: (samples) => trimmedMean(samples, 0.499),
+  mean: (samples) => trimmedMean(samples, 0),
+};
+
+/** What one gateway spent on one call, in microseconds, in one sample. */
+type Sample = Readonly<Record<Variant, Spent>>;
+
+class Gateway {
+  readonly #connections: readonly RawConnection[];
+  readonly #request: Buffer;
+  readonly #time: ProcessTime;
+  readonly sluice: Sluice;
+
+  constructor(sluice: Sluice, connections: readonly RawConnection[]) {
+    this.sluice = sluice;
+    this.#connections = connections;
+    this.#request = callRequest({ port: sluice.port, key: sluice.key, bodyBytes: 1_024 });
+    this.#time = new ProcessTime(sluice.pid);
+  }
+
+  spent(): Spent {
+    return this.#time.read();
+  }
+
+  async load(): Promise<void> {
+    let left = sliceCalls;
+    const work = async (connection: RawConnection): Promise<void> => {
+      while (left-- > 0) {
+        const { status } = await connection.exchange(this.#request);
+        if (status !== 200) throw new Error(`a call was answered ${status}`);
+      }
+    };
+    await Promise.all(this.#connections.map(work));
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.close();
+    await this.sluice.stop();
+  }
+}
+
+type Gateways = Readonly<Record<Variant, Gateway>>;
 
 endChildrenWithUs();
-let received = 0;
-const collector = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  async fetch(request) {
-    received += (await request.arrayBuffer()).byteLength;
-    return new Response(new Uint8Array(0), { headers: { "content-type": "application/x-protobuf" } });
-  },
-});
 const run = await startRun(readOptions([]));
-const gateways: { readonly name: string; readonly sluice: Sluice }[] = [];
-for (const name of variants) gateways.push({ name, sluice: await startSluice(run, { env: variablesOf(name) }) });
-const costs = new Map(gateways.map(({ name }) => [name, { loop: [] as number[], whole: [] as number[] }]));
+// Beside the upstream, and not beside what is measured.
+Bun.spawnSync(["taskset", "-a", "-c", "-p", run.cores.load.join(","), String(process.pid)]);
+const collector = startChild({ command: run.programs("collector", null), cores: run.cores.upstream });
 try {
-  // Code that runs for the first time costs several times as much.
-  for (const { sluice } of gateways) for (let turn = 0; turn < 4; turn++) await load(sluice);
-  for (let round = 0; round < rounds; round++) {
-    for (const { name, sluice } of gateways) {
-      await atRest(sluice);
-      const before = spent(sluice.pid);
-      await load(sluice);
-      await atRest(sluice);
-      const after = spent(sluice.pid);
-      costs.get(name)?.loop.push((after.loop - before.loop) / calls);
-      costs.get(name)?.whole.push((after.whole - before.whole) / calls);
-    }
-  }
-  const none = costs.get("none");
-  for (const [name, { loop, whole }] of costs) {
-    console.log(
-      `${name}: event loop ${told(loop)} µs a call, whole process ${told(whole)} µs; over none ` +
-        `${told(ratios(loop, none?.loop ?? []))} and ${told(ratios(whole, none?.whole ?? []))} ×`,
-    );
-  }
-  console.log(`${received} bytes reached the collector`);
+  await measure(run, collector);
 } finally {
-  for (const { sluice } of gateways) await sluice.stop();
+  await collector.stop();
   await run.close();
-  await collector.stop(true);
 }
 process.exit();
 
-function variablesOf(name: (typeof variants)[number]): Record<string, string> {
-  const endpoint = `http://127.0.0.1:${collector.port}`;
-  const common = { SLUICE_LOG_LEVEL: "info", OTEL_BSP_SCHEDULE_DELAY: "500", OTEL_BSP_MAX_QUEUE_SIZE: "100000" };
-  if (name === "none") return common;
+async function measure(of: Run, sink: Child): Promise<void> {
+  const said = await within(sink.line(), 10_000, "the collector's start");
+  const { port } = JSON.parse(said ?? "{}") as { readonly port: number };
+  const foreign = othersShare();
+  const startedAt = performance.now();
+  const groups: Sample[][] = [];
+  let dropped = 0;
+  for (let generation = 1; generation <= generations; generation++) {
+    const gateways = await startAll(of, port);
+    await warmUp(gateways);
+    const endsAt = startedAt + (minutes * 60_000 * generation) / generations;
+    const samples: Sample[] = [];
+    do {
+      const sample = await sampleOf(gateways);
+      if (sample === null) dropped++;
+      else samples.push(sample);
+    } while (performance.now() < endsAt);
+    groups.push(samples);
+    await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
+    tellGeneration(generation, samples);
+  }
+  const calls = groups.flat().length * sliceCalls * 2;
+  console.log(
+    `\n${groups.flat().length} samples of ${sliceCalls * 2} calls of each, ${dropped} left out (stolen); others used ` +
+      `${Math.round(foreign() * 100)} % of the machine, load ${loadavg()
+        .map((load) => load.toFixed(1))
+        .join(", ")}`,
+  );
+  tellAll(groups);
+  // About: its own share of the calls that warmed the code is in it.
+  console.log(
+    `the collector itself, which is in none of these: ${((treeCpuMs(sink.pid) * 1_000) / calls).toFixed(1)} µs a call`,
+  );
+}
+
+async function startAll(of: Run, collectorPort: number): Promise<Gateways> {
+  const started: Partial<Record<Variant, Gateway>> = {};
+  for (const name of variants) {
+    const sluice = await startSluice(of, { env: environmentOf(name, `http://127.0.0.1:${collectorPort}`) });
+    const opening = Array.from({ length: connectionsOfEach }, () => RawConnection.open(sluice.port));
+    started[name] = new Gateway(sluice, await Promise.all(opening));
+  }
+  return started as Gateways;
+}
+
+/** As somebody would run it, with the standard delays and sizes of batches. */
+function environmentOf(name: Variant, endpoint: string): Record<string, string> {
+  const common = { SLUICE_LOG_LEVEL: "info" };
   if (name === "traces") return { ...common, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/v1/traces` };
-  return { ...common, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BLRP_MAX_QUEUE_SIZE: "100000" };
+  return name === "all" ? { ...common, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } : common;
 }
 
-async function load({ port, key }: Sluice): Promise<void> {
-  const request = callRequest({ port, key, bodyBytes: 1_024 });
-  let left = calls;
-  const work = async (): Promise<void> => {
-    const connection = await RawConnection.open(port);
-    while (left-- > 0) {
-      const { status } = await connection.exchange(request);
-      if (status !== 200) throw new Error(`a call was answered ${status}`);
+/** Until the last rounds cost no less than those before them. */
+async function warmUp(gateways: Gateways): Promise<void> {
+  const costs: number[] = [];
+  for (let round = 1; round <= warmRoundsMax; round++) {
+    const sample = await sampleOf(gateways);
+    if (sample !== null) costs.push(Math.min(...variants.map((name) => sample[name].loop)));
+    if (round < warmRoundsMin || round % 8 !== 0) continue;
+    const least = (from: number, to: number): number => quantile(costs.slice(from, to).sort(ascending), 0.25);
+    if (least(-8, costs.length) > least(-16, -8) * 0.98) return;
+  }
+}
+
+/** null: the host took processor time away meanwhile. */
+async function sampleOf(gateways: Gateways): Promise<Sample | null> {
+  const order = shuffled(variants);
+  const stolenMs = machineStolenMs();
+  const startedAt = performance.now();
+  const before = spentOf(gateways);
+  for (const name of [...order, ...order.toReversed()]) await gateways[name].load();
+  const after = spentOf(gateways);
+  const wallMs = (performance.now() - startedAt) * navigator.hardwareConcurrency;
+  if ((machineStolenMs() - stolenMs) / wallMs > stolenShareMax) return null;
+  return record((name) => ({
+    loop: (after[name].loop - before[name].loop) / (sliceCalls * 2),
+    whole: (after[name].whole - before[name].whole) / (sliceCalls * 2),
+  }));
+}
+
+function spentOf(gateways: Gateways): Readonly<Record<Variant, Spent>> {
+  return record((name) => gateways[name].spent());
+}
+
+function record<Value>(of: (name: Variant) => Value): Readonly<Record<Variant, Value>> {
+  return Object.fromEntries(variants.map((name) => [name, of(name)])) as Record<Variant, Value>;
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}
+
+function ascending(one: number, other: number): number {
+  return one - other;
+}
+
+type What = keyof Spent;
+
+/** Against the mean of the two without telemetry; these against each other. */
+function differenceOf(sample: Sample, name: Variant, what: What): number {
+  if (name === "none again") return sample[name][what] - sample.none[what];
+  return sample[name][what] - baseOf(sample, what);
+}
+
+function baseOf(sample: Sample, what: What): number {
+  return (sample.none[what] + sample["none again"][what]) / 2;
+}
+
+function tellGeneration(generation: number, samples: readonly Sample[]): void {
+  const told = (["whole", "loop"] as const).map((what) => {
+    const base = middle(samples.map((sample) => baseOf(sample, what)));
+    const over = variants.slice(1).map((name) => {
+      const difference = middle(samples.map((sample) => differenceOf(sample, name, what)));
+      return `${name} ${signed(difference)}`;
+    });
+    return `${what} ${base.toFixed(1)} µs (${over.join(", ")})`;
+  });
+  console.log(`generation ${generation}, ${samples.length} samples: ${told.join("; ")}`);
+}
+
+function tellAll(groups: readonly (readonly Sample[])[]): void {
+  for (const what of ["whole", "loop"] as const) {
+    const base = middle(groups.flat().map((sample) => baseOf(sample, what)));
+    console.log(
+      `\n${what === "whole" ? "whole process" : "event loop's thread"}: ${base.toFixed(1)} µs a call without telemetry`,
+    );
+    for (const name of variants.slice(1)) {
+      const differences = groups.map((samples) => samples.map((sample) => differenceOf(sample, name, what)));
+      const told = Object.entries(middles).map(
+        ([how, of]) => `${how} ${toldInterval(bootstrapped(differences, of), base)}`,
+      );
+      console.log(`  ${name === "none again" ? "none over none" : `${name} over none`}: ${told.join("; ")}`);
     }
-    connection.close();
-  };
-  await Promise.all(Array.from({ length: connections }, work));
+  }
 }
 
-/** Microseconds on a processor so far (/proc/<pid>/task/<thread>/schedstat). Threads that have ended are not in it. */
-function spent(pid: number): { readonly loop: number; readonly whole: number } {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const of = (thread: string) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / 1e3;
-  return { loop: of(String(pid)), whole: threads.reduce((sum, thread) => sum + of(thread), 0) };
+function middle(samples: ArrayLike<number>): number {
+  return trimmedMean(samples, trimmedShare);
 }
 
-function ratios(of: readonly number[], over: readonly number[]): number[] {
-  return of.map((value, round) => value / (over[round] ?? Number.NaN));
+function toldInterval({ value, low, high }: Interval, base: number): string {
+  const share = (part: number): string => ((part / base) * 100).toFixed(1);
+  return `${signed(value)} µs (${signed(low)} to ${signed(high)}), ${share(value)} % (${share(low)} to ${share(high)})`;
 }
 
-function told(samples: readonly number[]): string {
-  const { median, min, max } = spread(samples) ?? { median: Number.NaN, min: Number.NaN, max: Number.NaN };
-  const digits = median < 10 ? 3 : 1;
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
+function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 }

@@ -1,0 +1,14 @@
+/** A telemetry collector that takes everything and keeps nothing. Its first line says where it listens. */
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const { byteLength } = await request.arrayBuffer();
+    counts.requests++;
+    counts.bytes += byteLength;
+    return new Response(nothing, { headers: { "content-type": "application/x-protobuf" } });
+  },
+});
+const nothing = new Uint8Array(0);
+const counts = { requests: 0, bytes: 0 };
+console.log(JSON.stringify({ port: server.port }));
