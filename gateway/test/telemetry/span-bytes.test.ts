@@ -85,6 +85,23 @@ test("what is taken out in several batches is the same spans in their order, eac
   );
 });
 
+test("a request stays as it is until it was sent; only then spans are written where it stood", () => {
+  const writer = new SpanBytes(origin);
+  fc.assert(
+    fc.property(fc.array(spans, { minLength: 4, maxLength: 4 }), ([first, second, third, fourth]) => {
+      for (const span of [first, second, third]) if (span !== undefined) writer.put(span);
+      const before = writer.take(2);
+      const copy = before.slice();
+      if (fourth !== undefined) writer.put(fourth);
+      expect(before).toEqual(copy);
+      writer.reuse();
+      const ids = [first, second, third, fourth].map((span) => spanIdFrom(span?.of ?? ""));
+      expect([...idsIn(copy), ...idsIn(writer.take(1)), ...idsIn(writer.take(1))]).toEqual(ids);
+      writer.reuse();
+    }),
+  );
+});
+
 function idsIn(batch: Uint8Array): readonly string[] {
   const { resourceSpans } = readMessage(batch, traces) as {
     readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: { spanId: string }[] }[] }[];

@@ -1,4 +1,4 @@
-import { keyBytes } from "./protobuf-writer.ts";
+import { keyBytes, type ProtobufWriter } from "./protobuf-writer.ts";
 import type { Attributes } from "./sdk-types.ts";
 
 /** The name of an attribute, with its bytes on the wire. */
@@ -31,6 +31,12 @@ export class AttributeList {
 
   each(act: (name: AttributeName, value: AttributeValue) => void): void {
     for (let at = 0; at < this.#length; at++) act(this.#names[at] as AttributeName, this.#values[at] as AttributeValue);
+  }
+
+  write(out: ProtobufWriter, field: number): void {
+    for (let at = 0; at < this.#length; at++) {
+      out.attribute(field, (this.#names[at] as AttributeName).bytes, this.#values[at] as AttributeValue);
+    }
   }
 
   /** As an object, for whoever keeps it. */

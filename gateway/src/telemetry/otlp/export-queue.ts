@@ -15,6 +15,8 @@ export interface ExportStore<Item, Batch> {
   put(item: Item): void;
   /** The oldest, at most so many. null: none is ready yet; it is asked again. */
   take(max: number): Taken<Batch> | null;
+  /** The last batch was sent, and nobody reads it any more. */
+  reuse?(): void;
 }
 
 /** Records that wait as they came. */
@@ -121,7 +123,8 @@ export class ExportQueue<Item, Batch> {
     const taken = this.#store.take(batch.batchMax);
     if (taken !== null) {
       const sent = await send(taken.batch, taken.size).catch(() => false);
-      if (!sent) onLost(taken.size, "failed");
+      if (sent) this.#store.reuse?.();
+      else onLost(taken.size, "failed");
     }
     this.#tellDropped();
   }

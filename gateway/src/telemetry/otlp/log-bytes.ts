@@ -1,4 +1,3 @@
-import type { AttributeName, AttributeValue } from "./attribute-list.ts";
 import type { LogFields } from "./log-fields.ts";
 import type { LogRow } from "./log-store.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
@@ -13,10 +12,7 @@ const sampled = 1;
 /** Records as they stand in an ExportLogsServiceRequest of opentelemetry-proto; a batch is such a request. */
 export class LogBytes implements LogRow<Uint8Array> {
   readonly #request: RequestBytes;
-  readonly #record = new ProtobufWriter();
   readonly #inner = new ProtobufWriter(256);
-  readonly #writeOwn = (name: AttributeName, value: AttributeValue): void =>
-    this.#record.attribute(attributesField, name.bytes, value);
 
   constructor(origin: Origin) {
     this.#request = new RequestBytes(origin);
@@ -27,18 +23,20 @@ export class LogBytes implements LogRow<Uint8Array> {
   }
 
   put(record: LogFields): void {
-    this.#write(record);
-    this.#request.put(this.#record);
+    this.#write(this.#request.begin(), record);
+    this.#request.end();
   }
 
   take(size: number): Uint8Array {
     return this.#request.take(size);
   }
 
-  #write(record: LogFields): void {
-    const out = this.#record;
+  reuse(): void {
+    this.#request.reuse();
+  }
+
+  #write(out: ProtobufWriter, record: LogFields): void {
     const { shared, trace, dropped } = record;
-    out.clear();
     out.tag(1, 1);
     out.nanoseconds(record.atMs);
     out.tag(2, 0);
@@ -49,7 +47,7 @@ export class LogBytes implements LogRow<Uint8Array> {
     body.text(1, record.body);
     out.message(5, body);
     if (shared !== null) out.raw(shared.bytesFor(attributesField));
-    record.own?.each(this.#writeOwn);
+    record.own?.write(out, attributesField);
     for (const name in record.attributes) writePair(out, attributesField, name, record.attributes[name]);
     if (dropped > 0) {
       out.tag(7, 0);

@@ -8,6 +8,8 @@ export interface LogRow<Batch> {
   put(record: LogFields): void;
   /** The oldest, `size` of them at most. */
   take(size: number): Batch;
+  /** As `ExportStore` has it. */
+  reuse?(): void;
 }
 
 /** Records that wait to be sent. Each is written as soon as its line is. */
@@ -32,5 +34,9 @@ export class LogStore<Batch> implements ExportStore<LogEvent, Batch> {
   take(max: number): Taken<Batch> | null {
     const size = Math.min(max, this.#row.size);
     return size === 0 ? null : { batch: this.#row.take(size), size };
+  }
+
+  reuse(): void {
+    this.#row.reuse?.();
   }
 }

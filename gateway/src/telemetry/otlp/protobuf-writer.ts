@@ -19,17 +19,26 @@ export class ProtobufWriter {
     this.#length = 0;
   }
 
-  /** Takes the first bytes away. */
-  drop(count: number): void {
-    this.#bytes.copyWithin(0, count, this.#length);
-    this.#length -= count;
-    if (this.#length === 0) this.shrink();
+  /** The same, and a buffer that has become large is let go of. `room`: bytes that are left out in front. */
+  begin(room: number): void {
+    if (this.#bytes.length > keptBytesMax) this.#bytes = Buffer.allocUnsafeSlow(keptBytesMax);
+    this.#length = 0;
+    this.#room(room);
+    this.#length = room;
   }
 
-  /** What was written is not needed any more; nor is a buffer that has become large. */
-  shrink(): void {
-    this.#length = 0;
-    if (this.#bytes.length > keptBytesMax) this.#bytes = Buffer.allocUnsafeSlow(keptBytesMax);
+  /** What was written behind so many bytes is forgotten. */
+  cut(length: number): void {
+    this.#length = length;
+  }
+
+  /** Takes the bytes from `start` on away and puts them behind what another has written. */
+  move(start: number, behind: ProtobufWriter): void {
+    const count = this.#length - start;
+    behind.#room(count);
+    this.#bytes.copy(behind.#bytes, behind.#length, start, this.#length);
+    behind.#length += count;
+    this.#length = start;
   }
 
   /** A copy of what was written. */
@@ -37,23 +46,45 @@ export class ProtobufWriter {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }
 
+  /** What was written, itself, with what another has written put into the room in front, which ends at `room`. */
+  headed(head: ProtobufWriter, room: number): Uint8Array {
+    const start = room - head.#length;
+    head.#bytes.copy(this.#bytes, start, 0, head.#length);
+    return this.#bytes.subarray(start, this.#length);
+  }
+
+  /** The head of a field whose size is not known yet. Returns what `close` is to be told. */
+  openLater(field: number): number {
+    this.tag(field, 2);
+    this.#room(usualSizeBytes);
+    this.#length += usualSizeBytes;
+    return this.#length;
+  }
+
+  /** What was written since is the field. */
+  close(start: number): void {
+    const size = this.#length - start;
+    const sizeBytes = varintSize(size);
+    if (sizeBytes !== usualSizeBytes) {
+      this.#room(sizeBytes);
+      this.#bytes.copyWithin(start - usualSizeBytes + sizeBytes, start, this.#length);
+      this.#length += sizeBytes - usualSizeBytes;
+    }
+    varintAt(this.#bytes, start - usualSizeBytes, size);
+  }
+
   /** What another has written, as a field of this one. */
   message(field: number, other: ProtobufWriter): void {
     this.open(field, other.#length);
-    this.piece(other, other.#length);
+    this.#room(other.#length);
+    other.#bytes.copy(this.#bytes, this.#length, 0, other.#length);
+    this.#length += other.#length;
   }
 
   /** The head of a field of so many bytes, which are to follow. */
   open(field: number, size: number): void {
     this.tag(field, 2);
     this.varint(size);
-  }
-
-  /** The first bytes of what another has written. */
-  piece(other: ProtobufWriter, count: number): void {
-    this.#room(count);
-    other.#bytes.copy(this.#bytes, this.#length, 0, count);
-    this.#length += count;
   }
 
   raw(bytes: Uint8Array): void {
@@ -175,6 +206,8 @@ const stringTag = 1 * 8 + 2;
 const boolTag = 2 * 8;
 const intTag = 3 * 8;
 const doubleTag = 4 * 8 + 1;
+/** From 128 to 16,383, which most records have. */
+const usualSizeBytes = 2;
 /** Larger buffers are let go of when they are empty. */
 const keptBytesMax = 1024 * 1024;
 const varintBytesMax = 10;

@@ -1,15 +1,24 @@
 import { keyBytes, ProtobufWriter, varintSize } from "./protobuf-writer.ts";
 import type { Origin } from "./sdk-types.ts";
 
-/** Records of one kind as they stand in an export request of opentelemetry-proto: below their resource and their scope. */
+/**
+ * Records of one kind as they stand in an export request of opentelemetry-proto: below their resource and their scope. They are written
+ * once, where they are sent from: behind room for what stands in front of them in a request, which is known when that leaves.
+ */
 export class RequestBytes {
   readonly #origin: Uint8Array;
   readonly #scope: Uint8Array;
   readonly #schema: Uint8Array;
-  readonly #waiting = new ProtobufWriter();
-  readonly #request = new ProtobufWriter();
+  readonly #head = new ProtobufWriter(256);
+  readonly #headRoom: number;
+  #waiting: ProtobufWriter;
+  /** What the last request stands in; null: it is not known to be done with. */
+  #leaving: ProtobufWriter | null = null;
+  #spare: ProtobufWriter | null = null;
   /** Where each of them ends. */
   #ends: number[] = [];
+  #end: number;
+  #start = 0;
 
   constructor({ resource, scope }: Origin) {
     const writer = new ProtobufWriter();
@@ -26,6 +35,9 @@ export class RequestBytes {
     inner.clear();
     if ((scope.schemaUrl ?? "") !== "") inner.text(3, scope.schemaUrl ?? "");
     this.#schema = inner.taken();
+    this.#headRoom = this.#origin.length + this.#scope.length + 2 * openBytesMax;
+    this.#waiting = this.#empty();
+    this.#end = this.#headRoom;
   }
 
   get size(): number {
@@ -33,38 +45,71 @@ export class RequestBytes {
   }
 
   get bytes(): number {
-    return this.#waiting.length;
+    return this.#end - this.#headRoom;
   }
 
   /** How many of the oldest take no more than that; one at the least. */
   fitting(bytesMax: number): number {
     const ends = this.#ends;
     let count = ends.length;
-    while (count > 1 && (ends[count - 1] ?? 0) > bytesMax) count--;
+    while (count > 1 && (ends[count - 1] ?? 0) - this.#headRoom > bytesMax) count--;
     return count;
   }
 
-  put(record: ProtobufWriter): void {
-    this.#waiting.message(2, record);
-    this.#ends.push(this.#waiting.length);
+  /** Where a record is to be written, which is there with `end`. */
+  begin(): ProtobufWriter {
+    // One that could not be written to its end stands there still.
+    this.#waiting.cut(this.#end);
+    this.#start = this.#waiting.openLater(2);
+    return this.#waiting;
+  }
+
+  end(): void {
+    this.#waiting.close(this.#start);
+    this.#end = this.#waiting.length;
+    this.#ends.push(this.#end);
   }
 
   /** A request with the oldest, `size` of them at most. */
   take(size: number): Uint8Array {
-    const end = this.#ends[size - 1] ?? 0;
-    const ofScope = this.#scope.length + end + this.#schema.length;
-    const request = this.#request;
-    request.clear();
-    request.open(1, this.#origin.length + 1 + varintSize(ofScope) + ofScope);
-    request.raw(this.#origin);
-    request.open(2, ofScope);
-    request.raw(this.#scope);
-    request.piece(this.#waiting, end);
+    const { length } = this.#ends;
+    const request = this.#waiting;
+    request.cut(this.#end);
+    const rest = this.#spare ?? this.#empty();
+    const end = this.#ends[size - 1] ?? this.#headRoom;
+    const by = end - this.#headRoom;
+    this.#ends = size < length ? this.#ends.slice(size).map((at) => at - by) : [];
+    request.move(end, rest);
     request.raw(this.#schema);
-    this.#waiting.drop(end);
-    this.#ends = this.#ends.slice(size).map((at) => at - end);
-    const taken = request.taken();
-    request.shrink();
-    return taken;
+    this.#waiting = rest;
+    this.#end -= by;
+    this.#spare = null;
+    this.#leaving = request;
+    const head = this.#head;
+    const ofScope = this.#scope.length + by + this.#schema.length;
+    head.clear();
+    head.open(1, this.#origin.length + 1 + varintSize(ofScope) + ofScope);
+    head.raw(this.#origin);
+    head.open(2, ofScope);
+    head.raw(this.#scope);
+    return request.headed(head, this.#headRoom);
+  }
+
+  /** The last request has left, and the next but one may stand where it stood. */
+  reuse(): void {
+    const writer = this.#leaving;
+    this.#leaving = null;
+    if (writer === null) return;
+    writer.begin(this.#headRoom);
+    this.#spare = writer;
+  }
+
+  #empty(): ProtobufWriter {
+    const writer = new ProtobufWriter();
+    writer.begin(this.#headRoom);
+    return writer;
   }
 }
+
+/** A tag, and a size below 2^35. */
+const openBytesMax = 6;

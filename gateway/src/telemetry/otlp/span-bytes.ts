@@ -1,4 +1,3 @@
-import type { AttributeName, AttributeValue } from "./attribute-list.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 import { RequestBytes } from "./request-bytes.ts";
 import type { Origin } from "./sdk-types.ts";
@@ -15,10 +14,7 @@ const attributesField = 9;
 /** Spans as they stand in an ExportTraceServiceRequest of opentelemetry-proto; a batch is such a request. */
 export class SpanBytes implements SpanRow<Uint8Array> {
   readonly #request: RequestBytes;
-  readonly #span = new ProtobufWriter();
   readonly #inner = new ProtobufWriter();
-  readonly #writeOwn = (name: AttributeName, value: AttributeValue): void =>
-    this.#span.attribute(attributesField, name.bytes, value);
 
   constructor(origin: Origin) {
     this.#request = new RequestBytes(origin);
@@ -37,18 +33,20 @@ export class SpanBytes implements SpanRow<Uint8Array> {
   }
 
   put(span: SpanFields): void {
-    this.#write(span);
-    this.#request.put(this.#span);
+    this.#write(this.#request.begin(), span);
+    this.#request.end();
   }
 
   take(size: number): Uint8Array {
     return this.#request.take(size);
   }
 
-  #write(span: SpanFields): void {
-    const out = this.#span;
+  reuse(): void {
+    this.#request.reuse();
+  }
+
+  #write(out: ProtobufWriter, span: SpanFields): void {
     const { trace, below, failed } = span;
-    out.clear();
     writeTraceId(out, 1, trace);
     out.words(2, spanWordsOf(span.of));
     if (trace.traceState !== null) out.text(3, trace.traceState);
@@ -63,8 +61,8 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     out.tag(8, 1);
     out.nanoseconds(Math.max(span.startMs, span.endMs));
     out.raw(span.shared.bytesFor(attributesField));
-    span.own.each(this.#writeOwn);
-    for (const link of span.links) this.#writeLink(link);
+    span.own.write(out, attributesField);
+    for (const link of span.links) this.#writeLink(out, link);
     if (failed !== null) {
       const status = this.#inner;
       status.clear();
@@ -77,7 +75,7 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     out.fixed32(below === null ? remoteFlags : localFlags);
   }
 
-  #writeLink({ trace, of }: SpanLink): void {
+  #writeLink(out: ProtobufWriter, { trace, of }: SpanLink): void {
     const link = this.#inner;
     link.clear();
     writeTraceId(link, 1, trace);
@@ -85,7 +83,7 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     if (trace.traceState !== null) link.text(3, trace.traceState);
     link.tag(6, 5);
     link.fixed32(localFlags);
-    this.#span.message(13, link);
+    out.message(13, link);
   }
 }
 

@@ -13,6 +13,8 @@ export interface SpanRow<Batch> {
   put(span: SpanFields): void;
   /** The oldest, `size` of them at most. */
   take(size: number): Batch;
+  /** As `ExportStore` has it. */
+  reuse?(): void;
 }
 
 /**
@@ -58,6 +60,10 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
     this.#unnamed = [];
     const size = Math.min(max, this.#row.fitting(bounds.contentRequestBytesMax));
     return size === 0 ? null : { batch: this.#row.take(size), size };
+  }
+
+  reuse(): void {
+    this.#row.reuse?.();
   }
 
   #writeNamed(): void {

@@ -34,17 +34,17 @@ export class Traces implements Tracing {
   }
 
   traceIdOf(requestId: string): string {
-    return this.#told.peek(requestId)?.traceId ?? traceIdFrom(requestId);
+    return this.#toldOf(requestId)?.traceId ?? traceIdFrom(requestId);
   }
 
   of(requestId: string): TraceContext {
-    return this.#told.peek(requestId) ?? rootOf(requestId);
+    return this.#toldOf(requestId) ?? rootOf(requestId);
   }
 
   /** The request is over. Of one that began a task the trace is remembered for that. */
   ended(requestId: string, beganTask: boolean): TraceContext {
     const context = this.of(requestId);
-    this.#told.delete(requestId);
+    if (this.#told.size > 0) this.#told.delete(requestId);
     if (beganTask) this.#ofTasks.set(requestId, context);
     return context;
   }
@@ -62,5 +62,10 @@ export class Traces implements Tracing {
     if (parentBased && parentSampled !== null) return parentSampled;
     if (ratio >= 1) return true;
     return ratio > 0 && Number.parseInt(traceId.slice(18), 16) < ratio * 2 ** 56;
+  }
+
+  /** What the caller said; null: nothing, or its call is over. */
+  #toldOf(requestId: string): TraceContext | null {
+    return this.#told.size === 0 ? null : (this.#told.peek(requestId) ?? null);
   }
 }
