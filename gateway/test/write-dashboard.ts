@@ -172,7 +172,7 @@ const dashboard = {
   refresh: "30s",
   time: { from: "now-6h", to: "now" },
   templating: {
-    list: [{ name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus", current: {} }],
+    list: [{ name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus" }],
   },
   panels: placed(),
 };

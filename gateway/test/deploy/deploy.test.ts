@@ -146,7 +146,12 @@ test.each(["haproxy.cfg", "Caddyfile", "envoy.yaml"])(
     for (const path of ["/readyz", "/metrics"]) expect(config).toContain(path);
     expect(config).toContain("660s");
     expect(config.toLowerCase()).toContain("forwarded");
-    if (name === "envoy.yaml") expect(documentsOf(`proxies/${name}`)).toHaveLength(1);
+    if (name === "envoy.yaml") {
+      expect(documentsOf(`proxies/${name}`)).toHaveLength(1);
+      // Envoy by itself asks a gateway that nobody has called once a minute, and has room for 1,024 calls and three retries.
+      for (const word of ["no_traffic_interval: 1s", "max_requests: 100000", "max_retries: 1000"])
+        expect(config).toContain(word);
+    }
   },
 );
 
