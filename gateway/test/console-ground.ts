@@ -11,7 +11,6 @@ import {
   createLedgerStore,
   createPeopleStore,
   type Database,
-  openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -21,7 +20,7 @@ import { type AdminEnv, mountHandlers } from "../src/admin/handlers/mount-handle
 import { kindDefaults } from "../src/main/kind-check.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
-import { migrated } from "./migrated.ts";
+import { openMigrated } from "./migrated.ts";
 
 /**
  * The people of the ground. Viewer, member, admin and owner are that in the workspace acme; the stranger is owner of the
@@ -105,8 +104,7 @@ export async function openConsoleGround(
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir: directory });
   const databasePath = join(directory, "sluice.db");
-  const database = openDatabase({ path: databasePath });
-  await migrated(database);
+  const database = await openMigrated(databasePath);
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const people = createPeopleStore({ database, clock, ids });
   const signIn = createHeaderSignIn(database, () => clock.now());

@@ -1,12 +1,20 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { closeDatabase, type Database, migrate, openDatabase } from "#storage/index.ts";
-import { migrated, objectsOf, rowsOf } from "./migrated.ts";
+import { objectsOf, openMigrated, rowsOf } from "./migrated.ts";
 
-test("what is made again is what the migrations make: every table, every index, every row", async () => {
+const directory = mkdtempSync(join(tmpdir(), "sluice-migrated-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test.each([
+  ["in memory", ":memory:"],
+  ["in a file", join(directory, "sluice.db")],
+])("what is made again %s is what the migrations make: every table, every index, every row", async (_where, path) => {
   const byMigrations = openDatabase({ path: ":memory:" });
-  const again = openDatabase({ path: ":memory:" });
+  const again = await openMigrated(path);
   await migrate(byMigrations);
-  await migrated(again);
   expect(await objectsOf(again)).toEqual([...(await objectsOf(byMigrations))]);
   const rows = await contentOf(again);
   expect(rows).toEqual(await contentOf(byMigrations));

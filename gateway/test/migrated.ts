@@ -1,24 +1,54 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { CompiledQuery } from "kysely";
 import { closeDatabase, type Database, dataPaths, migrate, openDatabase } from "#storage/index.ts";
 
 /**
- * Brings an empty database to where the migrations bring one: they run once in a process, and what they have made is made
- * again in a fifth of the time. Migrations themselves are tested by migrate.test.ts and its siblings, first starts by the
- * acceptance tests.
+ * Opens a database that has been brought to where the migrations bring one: they run once in a process, and the file that
+ * they have made is written again, or what it holds is made again in memory. Migrations themselves are tested by migrate.test.ts
+ * and its siblings, first starts by the acceptance tests.
  */
-export async function migrated(database: Database): Promise<void> {
+export async function openMigrated(path: string): Promise<Database> {
+  if (path !== ":memory:") await writeMigrated(path);
+  const database = openDatabase({ path });
+  if (path === ":memory:") await migrateAgain(database);
+  return database;
+}
+
+/** A database file in a data directory that has nothing yet. */
+export async function migratedIn(dataDir: string): Promise<void> {
+  await writeMigrated(dataPaths(dataDir).database);
+}
+
+let written: Promise<Uint8Array> | null = null;
+
+async function writeMigrated(path: string): Promise<void> {
+  written ??= bytesOf();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, await written, { mode: 0o600, flag: "wx" });
+}
+
+async function bytesOf(): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-migrated-"));
+  try {
+    const path = join(folder, "sluice.db");
+    const database = openDatabase({ path });
+    await migrate(database);
+    // Whoever closes a database last writes what stands beside it into its file.
+    await closeDatabase(database);
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function migrateAgain(database: Database): Promise<void> {
   made ??= statementsOf();
   const statements = await made;
   await database.kysely.transaction().execute(async (transaction) => {
     for (const statement of statements) await transaction.executeQuery(statement);
   });
-}
-
-/** The same in a data directory that has nothing yet. */
-export async function migratedIn(dataDir: string): Promise<void> {
-  const database = openDatabase({ path: dataPaths(dataDir).database });
-  await migrated(database);
-  await closeDatabase(database);
 }
 
 let made: Promise<readonly CompiledQuery[]> | null = null;

@@ -21,7 +21,6 @@ async function behind(kind: "openai-compatible" | "gemini", answer: (socket: Soc
   const base = kind === "gemini" ? "/v1beta" : "/v1";
   const endpoints = kind === "gemini" ? ["generate"] : ["chat"];
   gateway = await startGateway({
-    drainThread: true,
     providers: () => [
       {
         id: "raw",

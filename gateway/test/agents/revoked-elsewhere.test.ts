@@ -19,7 +19,7 @@ import { createIds } from "#system/index.ts";
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
 import { kindDefaults, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 
 const by = { actor: "test", ip: null };
 
@@ -70,10 +70,9 @@ const ends: readonly (readonly [string, (one: Process, userId: string, sessionId
 test("when one process ends somebody's agent, the next call at another is refused once that has heard of it", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-elsewhere-"));
   const path = join(directory, "sluice.db");
-  const databases = [openDatabase({ path }), openDatabase({ path })];
+  const databases = [await openMigrated(path), openDatabase({ path })];
   const [first, second] = databases;
   if (first === undefined || second === undefined) throw new Error("There are two.");
-  await migrated(first);
   const here = await processOf(first, directory);
   const there = await processOf(second, directory);
   const acme = await here.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by);

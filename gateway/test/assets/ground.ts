@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { Assets, type AssetsDependencies } from "#assets/index.ts";
 import { type Asset, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
-import { closeDatabase, createAssetStore, createDiskBlobStore, openDatabase } from "#storage/index.ts";
+import { closeDatabase, createAssetStore, createDiskBlobStore } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { PretendedLibrary } from "./pretended-library.ts";
 import { SmallWeb } from "./web.ts";
@@ -45,8 +45,7 @@ export interface AssetsGround extends AsyncDisposable {
 export async function openGround(changes: Partial<AssetsDependencies> = {}): Promise<AssetsGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
   const clock = new FakeClock();
-  const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  const database = await openMigrated(join(directory, "sluice.db"));
   const web = new SmallWeb();
   const library = new PretendedLibrary();
   web.page("https://open.volcengineapi.com", library.page);

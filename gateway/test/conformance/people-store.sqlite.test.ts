@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, openDatabase } from "#storage/index.ts";
-import { migrated } from "../migrated.ts";
+import { closeDatabase } from "#storage/index.ts";
+import { openMigrated } from "../migrated.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
@@ -11,8 +11,7 @@ import { scimStoreSuite } from "./scim-store-suite.ts";
 
 const make = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
-  const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  const database = await openMigrated(join(directory, "sluice.db"));
   return await peopleGround(database, directory, async () => {
     await closeDatabase(database);
     rmSync(directory, { recursive: true, force: true });

@@ -9,13 +9,12 @@ import {
   createLedgerStore,
   createReportStore,
   type Database,
-  openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { createPostgresReportStore } from "../../src/storage/reports/postgres-report-store.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
 import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
 
@@ -55,8 +54,7 @@ const spanMs = 3 * 86_400_000;
 export async function openReportGround(count: number): Promise<FileReportGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   const databasePath = join(directory, "sluice.db");
-  const database = openDatabase({ path: databasePath });
-  await migrated(database);
+  const database = await openMigrated(databasePath);
   const ground = await fillReports(database, directory, count, ({ clock }) =>
     createReportStore({ databasePath, clock, observer: silentObserver }),
   );

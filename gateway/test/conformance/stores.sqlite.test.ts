@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, openDatabase } from "#storage/index.ts";
-import { migrated } from "../migrated.ts";
+import { closeDatabase } from "#storage/index.ts";
+import { openMigrated } from "../migrated.ts";
 import { migrateOneAhead } from "../one-schema-ahead.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
@@ -10,8 +10,7 @@ import { storeSuites, storesOn } from "./store-suites.ts";
 /** The version after this one may have migrated the database already: every statement of the stores works on that too. */
 async function sqliteGround(): Promise<StoreGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
-  const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  const database = await openMigrated(join(directory, "sluice.db"));
   await migrateOneAhead(database);
   return storesOn(database, directory, async () => {
     await closeDatabase(database);

@@ -1,15 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  closeDatabase,
-  createAssetStore,
-  createLedgerStore,
-  createTaskStore,
-  openDatabase,
-  openVault,
-} from "#storage/index.ts";
-import { migrated } from "../migrated.ts";
+import { closeDatabase, createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
+import { openMigrated } from "../migrated.ts";
 import { migrateOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
@@ -23,8 +16,7 @@ import { taskStoreSuite } from "./task-store-suite.ts";
 async function sqliteGround(): Promise<TaskGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
-  const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  const database = await openMigrated(join(directory, "sluice.db"));
   await migrateOneAhead(database);
   return {
     database,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Checkpoint, type Intent, type LedgerEntry, noUsage, type Settlement, type Usage } from "#core/index.ts";
 import type { JournalLeftovers, LedgerStore, LogLevel } from "#ports/index.ts";
-import { closeDatabase, createLedgerStore, type Database, openDatabase } from "#storage/index.ts";
-import { migrated } from "../migrated.ts";
+import { closeDatabase, createLedgerStore, type Database } from "#storage/index.ts";
+import { openMigrated } from "../migrated.ts";
 
 /** Attempt `n` of a made-up history. The same number always gives the same attempt. */
 export function intentOf(n: number, change: Partial<Intent> = {}): Intent {
@@ -111,8 +111,7 @@ export interface Books {
 export async function openBooks(): Promise<Books> {
   const home = mkdtempSync(join(tmpdir(), "sluice-ledger-"));
   const databasePath = join(home, "sluice.db");
-  const database = openDatabase({ path: databasePath });
-  await migrated(database);
+  const database = await openMigrated(databasePath);
   await database.kysely
     .insertInto("prices")
     .values({ id: priceId, model: "gpt-5", price_table: JSON.stringify(price), effective_from: 0 })

@@ -4,16 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
-import { closeDatabase, createLedgerReader, createLedgerStore, openDatabase } from "#storage/index.ts";
+import { closeDatabase, createLedgerReader, createLedgerStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { ledgerEntry, newYear } from "../conformance/store-ground.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 
 test("the ledger is read for its copies in a thread, which rests and begins again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-reader-"));
   const path = join(directory, "sluice.db");
-  const database = openDatabase({ path });
-  await migrated(database);
+  const database = await openMigrated(path);
   const store = createLedgerStore(database);
   const reader = createLedgerReader({ kind: "sqlite", path }, systemClock);
   try {

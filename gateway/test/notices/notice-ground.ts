@@ -7,17 +7,10 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type Catalog, type LimitScope, usdToNano } from "#core/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Mailer, NoticeFields, OutboundRequest, Transport } from "#ports/index.ts";
-import {
-  closeDatabase,
-  createControlStore,
-  createNoticeStore,
-  createPeopleStore,
-  openDatabase,
-  openVault,
-} from "#storage/index.ts";
+import { closeDatabase, createControlStore, createNoticeStore, createPeopleStore, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 
 const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
@@ -27,8 +20,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const clock = new FakeClock();
   const ids = createIds(clock);
   const vault = openVault({ masterKey: "test-master-key-0123456789-0123456789", dataDir: directory });
-  const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  const database = await openMigrated(join(directory, "sluice.db"));
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults: () => ({ baseUrl: "" }) });
   await controlStore.apply(config, "test");
   const catalog: Catalog = await controlStore.catalog();

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
-import { createPeopleStore, createScimStore, type Database, openDatabase } from "#storage/index.ts";
+import { createPeopleStore, createScimStore, type Database } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import { type Ground, openGround } from "../sign-in/ground.ts";
 import { Issuer } from "../sign-in/issuer.ts";
 import { comeBack } from "../sign-in/oidc-trips.ts";
@@ -17,8 +17,7 @@ const home = "/console/keys";
 async function open(domains: readonly string[]) {
   const issuer = new Issuer();
   issuers.push(issuer);
-  const database: Database = openDatabase({ path: ":memory:" });
-  await migrated(database);
+  const database: Database = await openMigrated(":memory:");
   const options = { database, clock: systemClock, ids: createIds(systemClock) };
   // Nothing is sealed here: there are no rules.
   const scim = createScimStore({ ...options, vault: null as never });

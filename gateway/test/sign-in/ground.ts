@@ -2,10 +2,10 @@ import { afterAll } from "bun:test";
 import { createMemoryTries } from "#coordination/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
 import { createSignIn, type SignInOptions } from "#sign-in/index.ts";
-import { closeDatabase, type Database, openDatabase, passwordMatches } from "#storage/index.ts";
+import { closeDatabase, type Database, passwordMatches } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import { Browser } from "./browser.ts";
 
 export const password = "correct horse battery staple";
@@ -89,9 +89,8 @@ export async function openGround(options: Partial<SignInOptions> = {}, given?: D
 }
 
 async function ownDatabase(): Promise<Database> {
-  const database = openDatabase({ path: ":memory:" });
+  const database = await openMigrated(":memory:");
   opened.push(database);
-  await migrated(database);
   return database;
 }
 

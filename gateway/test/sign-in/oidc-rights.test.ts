@@ -12,12 +12,11 @@ import {
   createControlStore,
   createPeopleStore,
   createRightsStore,
-  openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "../conformance/store-ground.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import type { Answered, Browser } from "./browser.ts";
 import { openGround } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
@@ -38,8 +37,7 @@ const rules: readonly RightsRule[] = [
 /** Sign-in and agents as the gateway wires them, with a clock that is moved by hand. */
 async function open(more: Partial<OidcAccount> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-rights-"));
-  const database = openDatabase({ path: ":memory:" });
-  await migrated(database);
+  const database = await openMigrated(":memory:");
   const issuer = new Issuer();
   ends.push(
     () => rmSync(directory, { recursive: true, force: true }),

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveSimulator } from "@sluice/simulator";
 import { bounds, finalTaskStates, type LedgerEntry, type Task } from "#core/index.ts";
-import { closeDatabase, createLedgerStore, createTaskStore, migrate, openDatabase, openVault } from "#storage/index.ts";
+import { closeDatabase, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
+import { openMigrated } from "../migrated.ts";
 import { fastClock } from "./fast-clock.ts";
 import { openTaskProcess, placeOrders } from "./task-process.ts";
 import { alice, budgetUsed } from "./task-setup.ts";
@@ -17,8 +18,7 @@ const from = Date.now();
 test("three processes on one database, one killed and one stopped past its lease: a vendor's task and an entry for each", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-processes-"));
   const simulator = serveSimulator();
-  const database = openDatabase({ path: join(dataDir, "sluice.db") });
-  await migrate(database);
+  const database = await openMigrated(join(dataDir, "sluice.db"));
   const vault = openVault({ masterKey: null, dataDir });
   const taskStore = createTaskStore({ database, vault });
   const every = async (): Promise<readonly Task[]> =>

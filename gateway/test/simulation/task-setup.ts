@@ -27,12 +27,11 @@ import {
   createLedgerStore,
   createTaskStore,
   type Database,
-  openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { migrated } from "../migrated.ts";
+import { openMigrated } from "../migrated.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
@@ -57,8 +56,7 @@ export interface TaskTown extends AsyncDisposable {
 export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskTown> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-video-"));
   const clock = new WholeClock();
-  const database = openDatabase({ path: ":memory:" });
-  await migrated(database);
+  const database = await openMigrated(":memory:");
   let count = 0;
   return {
     clock,

@@ -7,9 +7,8 @@ import { bounds, maskSecrets } from "#core/index.ts";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { migrated } from "../../../test/migrated.ts";
+import { openMigrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
 import { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
 import { createExplainStore } from "./explain-store.ts";
 
@@ -22,8 +21,7 @@ let open: KeptExplainer[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-explain-"));
-  database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrated(database);
+  database = await openMigrated(join(directory, "sluice.db"));
   clock = new FakeClock();
   clock.advance(100 * dayMs);
   said = [];

@@ -8,9 +8,8 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { listeningObserver } from "../../../test/ledger/history.ts";
-import { migrated } from "../../../test/migrated.ts";
+import { openMigrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { openDatabase } from "../database/open-database.ts";
 import { watchDatabaseFile } from "./database-watch.ts";
 
 let home = "";
@@ -19,8 +18,7 @@ let database: Database;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "sluice-watch-"));
   path = join(home, "sluice.db");
-  database = openDatabase({ path });
-  await migrated(database);
+  database = await openMigrated(path);
 });
 afterEach(async () => {
   await closeDatabase(database);

@@ -4,12 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "#core/index.ts";
+import { openMigrated } from "../../../test/migrated.ts";
 import {
   addMasterKey,
   closeDatabase,
   confirmVault,
-  migrate,
-  openDatabase,
   openVault,
   openVaultOf,
   retireMasterKeys,
@@ -102,8 +101,7 @@ test("a sealed value changed in any place does not open", () => {
 
 test("a database refuses a master key that is not the one it was made with", async () => {
   using directory = new Directory();
-  const database = openDatabase({ path: join(directory.path, "sluice.db") });
-  await migrate(database);
+  const database = await openMigrated(join(directory.path, "sluice.db"));
   const vault = openVault({ masterKey: given, dataDir: directory.path });
   await confirmVault(database, vault);
   await confirmVault(database, vault);
@@ -115,8 +113,7 @@ test("a database refuses a master key that is not the one it was made with", asy
 test("another master key opens the same vault, beside the first one until that is retired", async () => {
   using directory = new Directory();
   const dataDir = directory.path;
-  const database = openDatabase({ path: join(dataDir, "sluice.db") });
-  await migrate(database);
+  const database = await openMigrated(join(dataDir, "sluice.db"));
   const vault = openVault({ masterKey: given, dataDir });
   await confirmVault(database, vault);
   const sealed = vault.seal(new Secret("upstream key"), "provider:a:secret");
@@ -154,8 +151,7 @@ test("another master key opens the same vault, beside the first one until that i
 test("of two that add a master key at once one is refused, and neither key is lost unsaid", async () => {
   using directory = new Directory();
   const dataDir = directory.path;
-  const database = openDatabase({ path: join(dataDir, "sluice.db") });
-  await migrate(database);
+  const database = await openMigrated(join(dataDir, "sluice.db"));
   await confirmVault(database, openVault({ masterKey: given, dataDir }));
   const added = [`${given} a`, `${given} b`];
   const ends = await Promise.allSettled(
