@@ -25,7 +25,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   const { request, path, startedMs } = arrival;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
-  dependencies.tracing?.arrived(requestId, request.headers.get("traceparent"), request.headers.get("tracestate"));
+  dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
   const seen: Seen = { key: null, model: null, error: null, principal: null };

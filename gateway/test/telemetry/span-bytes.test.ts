@@ -3,7 +3,7 @@ import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import fc from "fast-check";
 import { AttributeList, attributeName } from "../../src/telemetry/otlp/attribute-list.ts";
 import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
-import { SharedAttributes, type SpanFields, sdkSpan } from "../../src/telemetry/otlp/span.ts";
+import { SharedFields, type SpanFields, sdkSpan } from "../../src/telemetry/otlp/span.ts";
 import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
 import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
 import { traces } from "./otlp-shapes.ts";
@@ -48,12 +48,12 @@ const spans: fc.Arbitrary<SpanFields> = fc
     failed: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 40 })),
     links: fc.array(fc.record({ trace, of: fc.string() }), { maxLength: 2 }),
   })
-  .map(({ shared, own, ...span }) => {
+  .map(({ shared, own, name, kind, ...span }) => {
     // No attribute is said twice.
     for (const name of Object.keys(own)) delete shared[name];
     const list = new AttributeList();
     for (const [name, value] of Object.entries(own)) list.add(attributeName(name), value);
-    return { ...span, shared: new SharedAttributes(shared), own: list };
+    return { ...span, shared: new SharedFields(shared, name, kind), own: list };
   });
 
 test("spans are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {

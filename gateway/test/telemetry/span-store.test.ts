@@ -21,8 +21,8 @@ function opened() {
     },
     bytes: 0,
     fitting: () => written.length,
-    put: ({ name, shared }: SpanFields) => {
-      written.push({ name, key: shared.attributes["sluice.key.name"] });
+    put: ({ shared }: SpanFields) => {
+      written.push({ name: shared.name, key: shared.attributes["sluice.key.name"] });
     },
     take: (size: number) => written.splice(0, size),
   };

@@ -4,8 +4,8 @@ import { maskText } from "../redacted.ts";
 import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
 import type { Attributes } from "./sdk-types.ts";
-import type { SharedAttributesCache } from "./shared-attributes.ts";
-import { noLinks, type SpanFields, spanKinds } from "./span.ts";
+import type { SharedFieldsCache } from "./shared-fields-cache.ts";
+import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
 import { taskId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
 
@@ -17,7 +17,7 @@ export interface UpstreamFacts {
 }
 
 export interface AttemptSpanOptions {
-  readonly cache: SharedAttributesCache<AttemptSource>;
+  readonly cache: SharedFieldsCache<AttemptSource>;
   /** Filled for each span. */
   readonly own: AttributeList;
   /** null: it is not there any more. */
@@ -59,8 +59,6 @@ function spanOf(
   const { upstream, principal, oldNames } = options;
   const shared = options.cache.get(keyId, { entry, upstream, principal, oldNames });
   return {
-    name: spanName(entry),
-    kind: spanKinds.client,
     trace,
     of,
     below,
@@ -106,7 +104,11 @@ export function isSameAttempt(one: AttemptSource, other: AttemptSource): boolean
   );
 }
 
-export function sharedOfAttempt({ entry, upstream, principal, oldNames }: AttemptSource): Attributes {
+export function sharedOfAttempt(source: AttemptSource): SharedFields {
+  return new SharedFields(attributesOf(source), spanName(source.entry), spanKinds.client);
+}
+
+function attributesOf({ entry, upstream, principal, oldNames }: AttemptSource): Attributes {
   const provider = providerNameOf(upstream?.kind ?? entry.provider);
   const errorType = errorTypeOf(entry);
   return {

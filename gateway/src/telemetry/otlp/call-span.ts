@@ -4,8 +4,8 @@ import { maskText } from "../redacted.ts";
 import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { routeTemplates, taskRoutes } from "./route-templates.ts";
 import type { Attributes } from "./sdk-types.ts";
-import type { SharedAttributesCache } from "./shared-attributes.ts";
-import { noLinks, type SpanFields, spanKinds } from "./span.ts";
+import type { SharedFieldsCache } from "./shared-fields-cache.ts";
+import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
 import { taskId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { CallFacts } from "./traced-call.ts";
@@ -32,16 +32,13 @@ export function callSpan(
   call: EndedCall,
   facts: CallFacts | null,
   trace: TraceContext,
-  { cache, own }: { readonly cache: SharedAttributesCache<CallSource>; readonly own: AttributeList },
+  { cache, own }: { readonly cache: SharedFieldsCache<CallSource>; readonly own: AttributeList },
 ): SpanFields {
   const { end } = call;
-  const { requestId, method, status } = end;
-  const route = routeTemplates.get(end.route) ?? end.route;
+  const { requestId, status } = end;
   const errorType = errorOf(end, facts);
   const startMs = call.endMs - end.totalMs;
   return {
-    name: `${method} ${route}`,
-    kind: spanKinds.server,
     trace,
     of: requestId,
     below: null,
@@ -102,7 +99,13 @@ export function isSameCall(one: CallSource, other: CallSource): boolean {
   );
 }
 
-export function sharedOfCall({ end, facts }: CallSource): Attributes {
+export function sharedOfCall(source: CallSource): SharedFields {
+  const { method, route } = source.end;
+  const name = `${method} ${routeTemplates.get(route) ?? route}`;
+  return new SharedFields(attributesOf(source), name, spanKinds.server);
+}
+
+function attributesOf({ end, facts }: CallSource): Attributes {
   const { model, route } = end;
   const errorType = errorOf(end, facts);
   return {

@@ -1,8 +1,9 @@
 import type { LogFields } from "./log-fields.ts";
 import type { LogRow } from "./log-store.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
 import { RequestBytes } from "./request-bytes.ts";
 import type { Origin } from "./sdk-types.ts";
+import type { SharedFields } from "./span.ts";
 import { writeTraceId } from "./span-bytes.ts";
 import { spanWordsOf } from "./trace-ids.ts";
 
@@ -37,8 +38,7 @@ export class LogBytes implements LogRow<Uint8Array> {
 
   #write(out: ProtobufWriter, record: LogFields): void {
     const { shared, trace, dropped } = record;
-    out.tag(1, 1);
-    out.nanoseconds(record.atMs);
+    out.nanoseconds(1, record.atMs);
     out.tag(2, 0);
     out.varint(record.severity);
     out.text(3, record.level);
@@ -46,7 +46,7 @@ export class LogBytes implements LogRow<Uint8Array> {
     body.clear();
     body.text(1, record.body);
     out.message(5, body);
-    if (shared !== null) out.raw(shared.bytesFor(attributesField));
+    if (shared !== null) out.raw(shared.written ?? writeShared(shared));
     record.own?.write(out, attributesField);
     for (const name in record.attributes) writePair(out, attributesField, name, record.attributes[name]);
     if (dropped > 0) {
@@ -59,9 +59,17 @@ export class LogBytes implements LogRow<Uint8Array> {
       writeTraceId(out, 9, trace);
       out.words(10, spanWordsOf(record.of));
     }
-    out.tag(11, 1);
-    out.nanoseconds(record.observedMs);
+    out.nanoseconds(11, record.observedMs);
   }
+}
+
+/** What many records have alike. */
+function writeShared(shared: SharedFields): Uint8Array {
+  return shared.write((out) => {
+    for (const [name, value] of Object.entries(shared.attributes)) {
+      out.attribute(attributesField, keyBytes(name), value);
+    }
+  });
 }
 
 /** A KeyValue whose value is any that JSON has. Few records have such. */

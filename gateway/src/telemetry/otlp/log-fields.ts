@@ -1,6 +1,6 @@
 import type { AttributeList } from "./attribute-list.ts";
 import { hrTime, type Origin, type SdkLogRecord } from "./sdk-types.ts";
-import type { SharedAttributes } from "./span.ts";
+import type { SharedFields } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanIdFrom } from "./trace-ids.ts";
 
@@ -18,7 +18,7 @@ export interface LogFields {
   /** The id of ours that the span's follows from. */
   readonly of: string;
   /** What many records have alike; null: nothing. */
-  readonly shared: SharedAttributes | null;
+  readonly shared: SharedFields | null;
   readonly own: AttributeList | null;
   /** Any values, as JSON has them. */
   readonly attributes: Readonly<Record<string, unknown>>;

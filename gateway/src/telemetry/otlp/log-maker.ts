@@ -4,8 +4,8 @@ import type { AccessLine } from "../access-log.ts";
 import { maskText } from "../redacted.ts";
 import { AttributeList, attributeName } from "./attribute-list.ts";
 import type { LogFields } from "./log-fields.ts";
-import type { Attributes } from "./sdk-types.ts";
-import { SharedAttributesCache } from "./shared-attributes.ts";
+import { SharedFieldsCache } from "./shared-fields-cache.ts";
+import { SharedFields } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { Traces } from "./traces.ts";
 
@@ -19,7 +19,7 @@ export class LogMaker {
   readonly #traces: Traces | null;
   readonly #clock: Pick<Clock, "now">;
   readonly #own = new AttributeList();
-  readonly #cache = new SharedAttributesCache(isSameLine, sharedOfLine);
+  readonly #cache = new SharedFieldsCache(isSameLine, sharedOfLine);
   readonly #addresses = new BoundedMap<string, string>(bounds.accessLogTextsMax);
 
   constructor(traces: Traces | null, clock: Pick<Clock, "now">) {
@@ -105,14 +105,14 @@ function isSameLine(one: RequestEnd, other: RequestEnd): boolean {
   );
 }
 
-function sharedOfLine({ method, route, status, key, model, error }: RequestEnd): Attributes {
-  return {
+function sharedOfLine({ method, route, status, key, model, error }: RequestEnd): SharedFields {
+  return new SharedFields({
     method: shortened(method),
     ...{ route, status },
     ...(key === null ? {} : { key }),
     ...(model === null ? {} : { model: shortened(model) }),
     ...(error === null ? {} : { error }),
-  };
+  });
 }
 
 function shortened(text: string): string {

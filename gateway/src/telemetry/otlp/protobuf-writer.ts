@@ -114,22 +114,27 @@ export class ProtobufWriter {
     this.#length = doubleAt(this.#bytes, this.#length, value);
   }
 
-  /** Unix milliseconds with fractions, as nanoseconds: more than a number holds, so in two halves. */
-  nanoseconds(ms: number): void {
+  /** Unix milliseconds with fractions, as nanoseconds: more than a number holds, so in two halves. A field below 16. */
+  nanoseconds(field: number, ms: number): void {
     const seconds = Math.floor(ms / 1_000);
     const nanos = Math.round((ms - seconds * 1_000) * 1e6);
     const upper = Math.floor(seconds / 65_536) * 1e9;
     const rest = (seconds % 65_536) * 1e9 + nanos + (upper % 65_536) * 65_536;
-    this.fixed32(rest % 2 ** 32);
-    this.fixed32(Math.floor(upper / 65_536) + Math.floor(rest / 2 ** 32));
+    this.#room(9);
+    const bytes = this.#bytes;
+    bytes[this.#length] = field * 8 + 1;
+    const at = fixed32At(bytes, this.#length + 1, rest % 2 ** 32);
+    this.#length = fixed32At(bytes, at, Math.floor(upper / 65_536) + Math.floor(rest / 2 ** 32));
   }
 
-  /** Bytes that are given as words, most significant byte first. */
+  /** Bytes that are given as words, most significant byte first. A field below 16. */
   words(field: number, words: Int32Array): void {
-    this.open(field, words.length * 4);
-    this.#room(words.length * 4);
+    const size = words.length * 4;
+    this.#room(size + 2);
     const bytes = this.#bytes;
     let at = this.#length;
+    bytes[at++] = field * 8 + 2;
+    bytes[at++] = size;
     for (let place = 0; place < words.length; place++) {
       const word = words[place] as number;
       bytes[at++] = word >>> 24;
@@ -163,15 +168,14 @@ export class ProtobufWriter {
 
   /** An attribute: its key, as `keyBytes` has it, and its value. */
   attribute(field: number, key: Uint8Array, value: string | number | boolean): void {
+    if (typeof value === "string" && value.length <= copiedByHandMax && this.#shortText(field, key, value)) return;
     const size = typeof value === "string" ? sizeOf(value) : 0;
     this.#room(key.length + size + attributeFrameBytesMax);
     const inner = innerSize(value, size);
     const bytes = this.#bytes;
     let at = varintAt(bytes, this.#length, field * 8 + 2);
     at = varintAt(bytes, at, key.length + 1 + varintSize(inner) + inner);
-    if (key.length > copiedByHandMax) bytes.set(key, at);
-    else for (let from = 0; from < key.length; from++) bytes[at + from] = key[from] as number;
-    at += key.length;
+    at = bytesAt(bytes, at, key);
     bytes[at++] = valueTag;
     at = varintAt(bytes, at, inner);
     if (typeof value === "string") {
@@ -190,6 +194,29 @@ export class ProtobufWriter {
       at = doubleAt(bytes, at, value);
     }
     this.#length = at;
+  }
+
+  /** The same of a text that is ASCII, looked at once only; false: it is not, and nothing was written. */
+  #shortText(field: number, key: Uint8Array, text: string): boolean {
+    const size = text.length;
+    this.#room(key.length + size + attributeFrameBytesMax);
+    const bytes = this.#bytes;
+    let at = varintAt(bytes, this.#length, field * 8 + 2);
+    at = varintAt(bytes, at, key.length + 4 + size);
+    at = bytesAt(bytes, at, key);
+    bytes[at++] = valueTag;
+    bytes[at++] = size + 2;
+    bytes[at++] = stringTag;
+    bytes[at++] = size;
+    let all = 0;
+    for (let from = 0; from < size; from++) {
+      const code = text.charCodeAt(from);
+      all |= code;
+      bytes[at + from] = code;
+    }
+    if (all > 127) return false;
+    this.#length = at + size;
+    return true;
   }
 
   #room(more: number): void {
@@ -246,6 +273,13 @@ function varintAt(bytes: Buffer, start: number, value: number): number {
   for (; rest >= 128; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
   bytes[at++] = rest;
   return at;
+}
+
+function bytesAt(bytes: Buffer, at: number, some: Uint8Array): number {
+  const { length } = some;
+  if (length > copiedByHandMax) bytes.set(some, at);
+  else for (let from = 0; from < length; from++) bytes[at + from] = some[from] as number;
+  return at + length;
 }
 
 function fixed32At(bytes: Buffer, at: number, value: number): number {

@@ -1,7 +1,7 @@
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
 import { RequestBytes } from "./request-bytes.ts";
 import type { Origin } from "./sdk-types.ts";
-import type { SpanFields, SpanLink } from "./span.ts";
+import type { SharedFields, SpanFields, SpanLink } from "./span.ts";
 import type { SpanRow } from "./span-store.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanWordsOf, traceWordsOf } from "./trace-ids.ts";
@@ -52,15 +52,9 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     if (trace.traceState !== null) out.text(3, trace.traceState);
     if (below !== null) out.words(4, spanWordsOf(below));
     else if (span.parentSpanId !== null) out.hex(4, span.parentSpanId);
-    out.text(5, span.name);
-    out.tag(6, 0);
-    // In the protocol 0 is no kind.
-    out.varint(span.kind + 1);
-    out.tag(7, 1);
-    out.nanoseconds(span.startMs);
-    out.tag(8, 1);
-    out.nanoseconds(Math.max(span.startMs, span.endMs));
-    out.raw(span.shared.bytesFor(attributesField));
+    out.nanoseconds(7, span.startMs);
+    out.nanoseconds(8, Math.max(span.startMs, span.endMs));
+    out.raw(span.shared.written ?? writeShared(span.shared));
     span.own.write(out, attributesField);
     for (const link of span.links) this.#writeLink(out, link);
     if (failed !== null) {
@@ -85,6 +79,19 @@ export class SpanBytes implements SpanRow<Uint8Array> {
     link.fixed32(localFlags);
     out.message(13, link);
   }
+}
+
+/** What many spans have alike. */
+function writeShared(shared: SharedFields): Uint8Array {
+  return shared.write((out) => {
+    out.text(5, shared.name);
+    out.tag(6, 0);
+    // In the protocol 0 is no kind.
+    out.varint(shared.kind + 1);
+    for (const [name, value] of Object.entries(shared.attributes)) {
+      out.attribute(attributesField, keyBytes(name), value);
+    }
+  });
 }
 
 export function writeTraceId(out: ProtobufWriter, field: number, trace: TraceContext): void {

@@ -6,7 +6,7 @@ import { AttributeList } from "./attribute-list.ts";
 import { beganTask, callSpan, type EndedCall, isSameCall, sharedOfCall } from "./call-span.ts";
 import { errorTypeOf } from "./gen-ai-names.ts";
 import { routeTemplates } from "./route-templates.ts";
-import { SharedAttributesCache } from "./shared-attributes.ts";
+import { SharedFieldsCache } from "./shared-fields-cache.ts";
 import type { SpanFields } from "./span.ts";
 import { taskTrace } from "./task-trace.ts";
 import { TracedCalls, TracedKeys } from "./traced-call.ts";
@@ -38,8 +38,8 @@ export class SpanMaker {
   readonly #calls = new TracedCalls();
   readonly #keys = new TracedKeys();
   readonly #own = new AttributeList();
-  readonly #ofAttempts = { cache: new SharedAttributesCache(isSameAttempt, sharedOfAttempt), own: this.#own };
-  readonly #ofCalls = { cache: new SharedAttributesCache(isSameCall, sharedOfCall), own: this.#own };
+  readonly #ofAttempts = { cache: new SharedFieldsCache(isSameAttempt, sharedOfAttempt), own: this.#own };
+  readonly #ofCalls = { cache: new SharedFieldsCache(isSameCall, sharedOfCall), own: this.#own };
 
   constructor(options: SpanMakerOptions) {
     this.#options = options;

@@ -1,25 +1,29 @@
 import type { AttributeList } from "./attribute-list.ts";
-import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
+import { ProtobufWriter } from "./protobuf-writer.ts";
 import { type Attributes, type HrTime, hrTime, type Origin, type SdkSpan } from "./sdk-types.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanIdFrom } from "./trace-ids.ts";
 
-/** Attributes that many spans have alike, put together once. */
-export class SharedAttributes {
+/** What many spans or records have alike, put together once. */
+export class SharedFields {
   readonly attributes: Attributes;
-  #bytes: Uint8Array | null = null;
+  /** Of spans, as well as OpenTelemetry's SpanKind; empty and 0 of records, which have none. */
+  readonly name: string;
+  readonly kind: number;
+  /** As bytes of the protocol; null: nobody has written them yet. */
+  written: Uint8Array | null = null;
 
-  constructor(attributes: Attributes) {
+  constructor(attributes: Attributes, name = "", kind = 0) {
     this.attributes = attributes;
+    this.name = name;
+    this.kind = kind;
   }
 
-  /** As bytes, written once. `field`: the same each time. */
-  bytesFor(field: number): Uint8Array {
-    if (this.#bytes !== null) return this.#bytes;
+  write(fill: (out: ProtobufWriter) => void): Uint8Array {
     const writer = new ProtobufWriter();
-    for (const [name, value] of Object.entries(this.attributes)) writer.attribute(field, keyBytes(name), value);
-    this.#bytes = writer.taken();
-    return this.#bytes;
+    fill(writer);
+    this.written = writer.taken();
+    return this.written;
   }
 }
 
@@ -31,9 +35,6 @@ export interface SpanLink {
 
 /** A span that is over. */
 export interface SpanFields {
-  readonly name: string;
-  /** OpenTelemetry's SpanKind. */
-  readonly kind: number;
   readonly trace: TraceContext;
   /** The id of ours that the span's follows from: of an attempt, a request or a task. */
   readonly of: string;
@@ -44,7 +45,7 @@ export interface SpanFields {
   /** Unix milliseconds with fractions. */
   readonly startMs: number;
   readonly endMs: number;
-  readonly shared: SharedAttributes;
+  readonly shared: SharedFields;
   /** To be read at once: it is filled again for the next span. */
   readonly own: AttributeList;
   /** Why it failed; null: it did not. */
@@ -61,8 +62,8 @@ export function sdkSpan(origin: Origin, fields: SpanFields): SdkSpan {
   const context = contextOf(trace, spanIdFrom(fields.of), false);
   const parentSpanId = below === null ? fields.parentSpanId : spanIdFrom(below);
   return {
-    name: fields.name,
-    kind: fields.kind,
+    name: fields.shared.name,
+    kind: fields.shared.kind,
     spanContext: () => context,
     ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, below === null) }),
     startTime: hrTime(fields.startMs),

@@ -3,13 +3,11 @@
  * the last seven bytes: all but two of them are the trace's id. Other texts are hashed.
  */
 export function traceIdFrom(id: string): string {
-  const [a, b, c, d] = traceWordsOf(id);
-  return hex(a) + hex(b) + hex(c) + hex(d);
+  return hex(traceWordsOf(id));
 }
 
 export function spanIdFrom(id: string): string {
-  const [a, b] = spanWordsOf(id);
-  return hex(a) + hex(b);
+  return hex(spanWordsOf(id));
 }
 
 /** The 16 bytes of it, most significant word first. To be read before the next id is asked for. */
@@ -76,9 +74,10 @@ function hashed(id: string, seed: number): number {
   return Bun.hash.murmur32v3(id, seed) | 0 || 1;
 }
 
-function hex(word: number | undefined): string {
-  const bits = (word ?? 0) >>> 0;
-  return `${pairs[bits >>> 24]}${pairs[(bits >>> 16) & 255]}${pairs[(bits >>> 8) & 255]}${pairs[bits & 255]}`;
+/** One text, and not one that is put together of many when somebody reads it. */
+function hex(words: Int32Array): string {
+  for (let place = 0; place < words.length; place++) hexBytes.writeInt32BE(words[place] as number, place * 4);
+  return hexBytes.toString("hex", 0, words.length * 4);
 }
 
-const pairs: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const hexBytes = Buffer.alloc(16);

@@ -70,12 +70,17 @@ export class TracedCalls {
 /** Names of keys, learned from the calls themselves: nothing is asked of the database. */
 export class TracedKeys {
   readonly #principals = new BoundedMap<string, Principal>(bounds.tracedKeysMax);
+  /** The next one is often the same. */
+  #last: Principal | null = null;
 
   learn(principal: Principal): void {
+    if (this.#last === principal) return;
+    this.#last = principal;
     if (this.#principals.peek(principal.key.id) !== principal) this.#principals.set(principal.key.id, principal);
   }
 
   of(keyId: string): Principal | null {
+    if (this.#last?.key.id === keyId) return this.#last;
     return this.#principals.peek(keyId) ?? null;
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedMap, bounds } from "#core/index.ts";
+import { BoundedMap, bounds, type HeaderReader } from "#core/index.ts";
 import type { OtlpSampler, Tracing } from "#ports/index.ts";
 import { rootOf } from "./root-trace.ts";
 import { readTraceContext, type TraceContext } from "./trace-context.ts";
@@ -20,9 +20,11 @@ export class Traces implements Tracing {
     this.#options = options;
   }
 
-  arrived(requestId: string, traceparent: string | null, tracestate: string | null): void {
-    if (traceparent === null || !this.#options.propagates) return;
-    const context = readTraceContext(traceparent, tracestate);
+  arrived(requestId: string, headers: Pick<HeaderReader, "get">): void {
+    if (!this.#options.propagates) return;
+    const traceparent = headers.get("traceparent");
+    if (traceparent === null) return;
+    const context = readTraceContext(traceparent, headers.get("tracestate"));
     if (context !== null) this.#told.set(requestId, context);
   }
 
