@@ -1,5 +1,5 @@
 import type { LedgerStore } from "#ports/index.ts";
-import { Drain, type DrainTarget } from "../../src/storage/drain/drain.ts";
+import { Drain, type DrainTarget, placeOfFirst } from "../../src/storage/drain/drain.ts";
 import type { JournalDrain } from "../../src/storage/journal/journal-drain.ts";
 
 export interface InPlace extends JournalDrain {
@@ -21,7 +21,7 @@ export function drainInPlace(
   let running: Promise<void> = Promise.resolve();
   const drain = new Drain({
     directory,
-    firstSegment,
+    from: placeOfFirst(firstSegment),
     store,
     onStored: (settled) => {
       stored = Math.max(stored, settled);

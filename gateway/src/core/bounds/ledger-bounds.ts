@@ -106,4 +106,6 @@ export const ledgerBounds = {
   drainRetryMsMax: 2_000,
   /** How soon a drain that died is started again. */
   drainRestartMs: 1_000,
+  /** The drain's thread ends when nothing was written for so long, or a little longer, and nothing is open. */
+  drainRestMs: 60_000,
 } as const;

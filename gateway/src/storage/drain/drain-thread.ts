@@ -3,7 +3,7 @@ import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
-import { Drain, type DrainTarget } from "./drain.ts";
+import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 
 export interface DrainThreadOptions {
@@ -20,18 +20,22 @@ export interface DrainThreadOptions {
 
 /**
  * The drain in a thread of its own with its own database connection, so that a slow or locked database never holds up
- * a call. It begins with the first record, so that a start does not pay for it. A thread that dies is started again and
- * reads the files from the oldest one: what is stored twice counts once.
+ * a call. It begins with the first record, so that a start does not pay for it, and ends when nothing was written for a
+ * while and nothing is open: the next record begins another one there. A thread that dies is started again and reads the
+ * files from the oldest one: what is stored twice counts once.
  */
-export function startDrain(options: DrainThreadOptions): JournalDrain {
+export function startDrain(options: DrainThreadOptions): JournalDrain & { readonly hasThread: boolean } {
   return new DrainThread(options);
 }
 
 class DrainThread implements JournalDrain {
   readonly #options: DrainThreadOptions;
   #thread: WorkerThread<DrainOrder, DrainReport> | null = null;
+  /** Where a thread begins. */
+  #from: DrainPlace;
   #target: DrainTarget;
   #sent: DrainTarget;
+  #unbookRest: () => void = () => undefined;
   #unbook: (() => void) | null = null;
   #stored = 0;
   #listener: () => void = () => undefined;
@@ -41,6 +45,7 @@ class DrainThread implements JournalDrain {
 
   constructor(options: DrainThreadOptions) {
     this.#options = options;
+    this.#from = placeOfFirst(options.firstSegment);
     this.#target = { segment: options.firstSegment, end: 0, settled: 0 };
     this.#sent = this.#target;
     const { clock, observer } = options;
@@ -52,6 +57,10 @@ class DrainThread implements JournalDrain {
       fault,
       over: "The ledger drain works again.",
     });
+  }
+
+  get hasThread(): boolean {
+    return this.#thread !== null;
   }
 
   get stored(): number {
@@ -79,6 +88,7 @@ class DrainThread implements JournalDrain {
 
   async finish(timeoutMs: number): Promise<boolean> {
     this.#unbook?.();
+    this.#unbookRest();
     if (this.#thread === null && this.#sent === this.#target) return this.#endUnused();
     const inTime = await new Promise<boolean>((resolve) => {
       const unbook = this.#options.clock.after(timeoutMs, () => resolve(false));
@@ -98,26 +108,52 @@ class DrainThread implements JournalDrain {
     return inTime;
   }
 
-  /** Nothing was ever written: the first segment is empty, and goes. */
+  /** Nothing was ever written, or all of it was moved before the thread rested: what is left is one segment, and goes. */
   #endUnused(): boolean {
     this.#ended = () => undefined;
-    const { directory, firstSegment } = this.#options;
+    const { directory } = this.#options;
     const nothing = { insert: async () => 0 };
     const ignored = () => undefined;
     const wait = async () => undefined;
-    new Drain({ directory, firstSegment, store: nothing, onStored: ignored, onProblem: ignored, wait }).end();
+    new Drain({ directory, from: this.#from, store: nothing, onStored: ignored, onProblem: ignored, wait }).end();
     return true;
   }
 
   #spawn(): WorkerThread<DrainOrder, DrainReport> {
-    const { directory, firstSegment, place, openAttempts = false } = this.#options;
+    const { directory, place, openAttempts = false } = this.#options;
     const program = { entry: new URL("./drain-worker.ts", import.meta.url), name: "ledger drain" };
     const thread = new WorkerThread<DrainOrder, DrainReport>(program, {
       onReport: (report) => this.#hear(report),
       onEnd: (problem) => this.#respawn(problem),
     });
-    thread.post({ type: "start", directory, firstSegment, place: sentPlace(place), openAttempts });
+    thread.post({ type: "start", directory, from: this.#from, place: sentPlace(place), openAttempts });
+    this.#bookRest();
     return thread;
+  }
+
+  /** Asked each time that nothing was written since the last: who has open attempts, or work of its own, stays. */
+  #bookRest(): void {
+    this.#unbookRest();
+    if (this.#ended !== null) return;
+    const before = this.#target;
+    this.#unbookRest = this.#options.clock.after(bounds.drainRestMs, () => {
+      if (this.#thread === null) return;
+      if (this.#target === before && this.#sent === before) this.#thread.post({ type: "rest" });
+      this.#bookRest();
+    });
+  }
+
+  /** Meanwhile more may have been written, or the journal closed: the thread did not hear of it. */
+  #rest(from: DrainPlace): void {
+    this.#from = from;
+    this.#unbookRest();
+    this.#thread?.leave();
+    this.#thread?.stop();
+    this.#thread = null;
+    if (this.#ended !== null) this.#order({ type: "end", target: this.#target });
+    else if (this.#sent.segment !== from.segment || this.#sent.end !== from.offset) {
+      this.#order({ type: "written", target: this.#sent });
+    }
   }
 
   #respawn(problem: string): void {
@@ -148,6 +184,9 @@ class DrainThread implements JournalDrain {
         this.#problem = report.problem;
         if (report.problem === null) this.#options.observer.log("info", "The ledger drain goes on.");
         else this.#options.observer.log("warn", "The ledger drain is held up.", { problem: report.problem });
+        return;
+      case "resting":
+        this.#rest(report.from);
         return;
       case "ended":
         this.#ended?.();

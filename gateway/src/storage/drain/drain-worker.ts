@@ -8,7 +8,7 @@ import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
 import { ledgerInsert } from "../ledger/ledger-insert.ts";
-import { Drain, type DrainTarget } from "./drain.ts";
+import { Drain, type DrainPlace, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 
 /**
@@ -21,6 +21,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
   const report = (message: DrainReport) => port.postMessage(message);
   let target: DrainTarget | null = null;
   let ending = false;
+  let restAsked = false;
   let wake: () => void = () => undefined;
 
   port.on("message", (order: DrainOrder) => {
@@ -28,8 +29,13 @@ function listen(port: NonNullable<typeof parentPort>): void {
       void run(order);
       return;
     }
-    target = order.target;
-    ending ||= order.type === "end";
+    if (order.type === "rest") {
+      restAsked = true;
+    } else {
+      target = order.target;
+      restAsked = false;
+      ending ||= order.type === "end";
+    }
     wake();
   });
 
@@ -37,7 +43,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const database = await openPatiently(start.place, report);
     const drain = new Drain({
       directory: start.directory,
-      firstSegment: start.firstSegment,
+      from: start.from,
       store: { insert: start.openAttempts ? removingOpen(database) : ledgerInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
@@ -49,11 +55,24 @@ function listen(port: NonNullable<typeof parentPort>): void {
       target = null;
       if (next !== null) await drain.advance(next);
       else if (ending) break;
-      else await days.unless(new Promise<void>((resolve) => (wake = resolve)));
+      else if (restAsked) {
+        restAsked = false;
+        const from = drain.place;
+        if (from === null || (await days.sum()) > 0) continue;
+        return await rest(drain, database, from);
+      } else await days.unless(new Promise<void>((resolve) => (wake = resolve)));
     }
     drain.end();
     await closeDatabase(database);
     report({ type: "ended" });
+    port.close();
+  }
+
+  /** What it is told from here on it does not hear: the other side tells the next one. */
+  async function rest(drain: Drain, database: Database, from: DrainPlace): Promise<void> {
+    drain.stop();
+    await closeDatabase(database);
+    report({ type: "resting", from });
     port.close();
   }
 }
@@ -64,14 +83,18 @@ function listen(port: NonNullable<typeof parentPort>): void {
  */
 function daySums(database: Database) {
   let dueAt = performance.now() + bounds.summedDayFirstMs;
-  const sum = async (): Promise<void> => {
+  const sum = async (): Promise<number> => {
+    if (database.flavour.name === "postgres") return 0;
     // One that fails (another process writes for long) is tried again later; what the database cannot do the drain itself tells of.
     const summed = await timeOf(database)
       .then((now) => sumDay(database, now))
       .catch(() => 0);
     dueAt = performance.now() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
+    return summed;
   };
   return {
+    /** Sums one now. How many rows it summed: 0 when no day waits for it. */
+    sum,
     /** Waits for the order, or until a day is due, and then sums it. */
     async unless(order: Promise<void>): Promise<void> {
       if (database.flavour.name === "postgres") return await order;

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bounds } from "#core/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { patienceMs, until } from "../../../../test/until.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
 import { drainInPlace, noDrain } from "../../../test/ledger/drain-in-place.ts";
 import {
   attemptIdOf,
@@ -215,17 +217,93 @@ test("a drain whose thread dies is started again and moves what is there", async
   expect(await drain.finish(patienceMs)).toBe(true);
 });
 
-test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
-  const { journal } = inThread();
-  const threads = threadNames();
+/** Its clock is moved by the test; the journal's is not. */
+const inRestingThread = () => {
+  const { directory, databasePath } = books;
+  const [clock, observer] = [new FakeClock(), listeningObserver()];
+  const opened = openWith((firstSegment) =>
+    startDrain({ directory, firstSegment, place: inFile(databasePath), clock, observer }),
+  );
+  /** It may have days to sum first. */
+  const rested = () =>
+    until(() => {
+      clock.advance(bounds.drainRestMs);
+      return !opened.drain.hasThread;
+    });
+  return { ...opened, clock, rested };
+};
+
+test("a drain that has nothing to do ends its thread, and the next record begins another one where it stopped", async () => {
+  const { journal, clock, rested } = inRestingThread();
+  for (let round = 0; round < 3; round++) {
+    for (let n = round * 40 + 1; n <= round * 40 + 40; n++) {
+      journal.intent(intentOf(n));
+      journal.settle(settlementOf(n));
+    }
+    await journal.drained(soon());
+    expect(journal.lag).toBe(0);
+    await rested();
+  }
+  expect((await books.entries()).size).toBe(120);
+  expect((await books.store.check()).faults).toEqual([]);
   expect(segmentsIn(books.directory)).toHaveLength(1);
   await journal.close(patienceMs);
   expect(segmentsIn(books.directory)).toEqual([]);
-  expect(threads).not.toContain("ledger drain");
+  expect(clock.pending).toBe(0);
 });
 
-/** Of this process, where the system tells them. */
-function threadNames(): readonly string[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc/self/task").map((id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim());
-}
+test("a drain does not end its thread while an attempt is open", async () => {
+  const { journal, drain, clock, rested } = inRestingThread();
+  journal.intent(intentOf(0));
+  journal.intent(intentOf(1));
+  journal.settle(settlementOf(1));
+  await journal.drained(soon());
+  for (let n = 2; n <= 4; n++) {
+    clock.advance(2 * bounds.drainRestMs);
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+    await journal.drained(soon());
+    expect(drain.hasThread).toBe(true);
+  }
+  journal.settle(settlementOf(0));
+  await journal.drained(soon());
+  expect((await books.entries()).size).toBe(5);
+  await rested();
+  await journal.close(patienceMs);
+  expect(segmentsIn(books.directory)).toEqual([]);
+});
+
+test("what is written while a thread comes to rest is moved by the next one, and a close in that moment moves all", async () => {
+  const { journal, clock } = inRestingThread();
+  let n = 0;
+  const write = (count: number): void => {
+    for (const last = n + count; n < last; ) {
+      journal.intent(intentOf(++n));
+      journal.settle(settlementOf(n));
+    }
+  };
+  for (let round = 0; round < 8; round++) {
+    write(30);
+    await journal.drained(soon());
+    clock.advance(2 * bounds.drainRestMs);
+    // At different moments of its end.
+    for (let turn = 0; turn < round * 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    write(1 + (round % 3));
+    if (round % 2 === 0) clock.advance(bounds.drainNoticeMs);
+  }
+  await journal.drained(soon());
+  expect(journal.lag).toBe(0);
+  clock.advance(2 * bounds.drainRestMs);
+  await journal.close(patienceMs);
+  expect((await books.entries()).size).toBe(n);
+  expect((await books.store.check()).faults).toEqual([]);
+  expect(segmentsIn(books.directory)).toEqual([]);
+});
+
+test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
+  const { journal, drain } = inThread();
+  expect(segmentsIn(books.directory)).toHaveLength(1);
+  await journal.close(patienceMs);
+  expect(segmentsIn(books.directory)).toEqual([]);
+  expect(drain.hasThread).toBe(false);
+});

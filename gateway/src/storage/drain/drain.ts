@@ -6,6 +6,11 @@ import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
 import { isRecord, parseRecord, recordLetters } from "../journal/journal-record.ts";
 
+/** The beginning of a journal's own files. */
+export function placeOfFirst(segment: number): DrainPlace {
+  return { segment, offset: 0, settled: 0 };
+}
+
 export interface DrainTarget {
   readonly segment: number;
   readonly end: number;
@@ -13,9 +18,17 @@ export interface DrainTarget {
   readonly settled: number;
 }
 
+/** Where a drain begins: everything before it is in the database, and no attempt begun before it is open. */
+export interface DrainPlace {
+  readonly segment: number;
+  readonly offset: number;
+  /** Settled entries before it, of the journal's count. */
+  readonly settled: number;
+}
+
 export interface DrainOptions {
   readonly directory: string;
-  readonly firstSegment: number;
+  readonly from: DrainPlace;
   readonly store: Pick<LedgerStore, "insert">;
   /** `settled` of the journal's count are in the database. */
   readonly onStored: (settled: number) => void;
@@ -38,19 +51,27 @@ export class Drain {
   /** Segments with a line that could not be read; they are kept under another name. */
   readonly #damaged = new Set<number>();
   #segment: number;
-  #offset = 0;
+  #offset: number;
   #file: number | null = null;
   #batch: LedgerEntry[] = [];
-  #settledRead = 0;
+  #settledRead: number;
   #stopped = false;
 
   constructor(options: DrainOptions) {
     this.#options = options;
-    this.#segment = options.firstSegment;
+    this.#segment = options.from.segment;
+    this.#offset = options.from.offset;
+    this.#settledRead = options.from.settled;
   }
 
   get openIntents(): number {
     return this.#open.size;
+  }
+
+  /** After `advance`: where another drain could go on. null: this one holds what another could not know. */
+  get place(): DrainPlace | null {
+    if (this.#open.size > 0 || this.#damaged.size > 0 || this.#batch.length > 0) return null;
+    return { segment: this.#segment, offset: this.#offset, settled: this.#settledRead };
   }
 
   /** Reads and stores up to `target`. One call at a time; a lower target than before does nothing. */
