@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Database } from "#storage/index.ts";
-import { Drain, type DrainTarget } from "../src/storage/drain/drain.ts";
+import { Drain, type DrainTarget, placeOfFirst } from "../src/storage/drain/drain.ts";
 import type { startDrain } from "../src/storage/drain/drain-thread.ts";
 import { ledgerInsert } from "../src/storage/ledger/ledger-insert.ts";
 
@@ -19,7 +19,7 @@ export function drainingHere(database: Database): typeof startDrain {
     let running: Promise<void> | null = null;
     const drain = new Drain({
       directory,
-      firstSegment,
+      from: placeOfFirst(firstSegment),
       store: { insert: ledgerInsert(database) },
       onStored: (settled) => {
         if (settled <= stored) return;

@@ -24,11 +24,11 @@ export interface DrainThreadOptions {
  * while and nothing is open: the next record begins another one there. A thread that dies is started again and reads the
  * files from the oldest one: what is stored twice counts once.
  */
-export function startDrain(options: DrainThreadOptions): JournalDrain & { readonly hasThread: boolean } {
+export function startDrain(options: DrainThreadOptions): JournalDrain {
   return new DrainThread(options);
 }
 
-class DrainThread implements JournalDrain {
+export class DrainThread implements JournalDrain {
   readonly #options: DrainThreadOptions;
   #thread: WorkerThread<DrainOrder, DrainReport> | null = null;
   /** Where a thread begins. */
@@ -59,6 +59,7 @@ class DrainThread implements JournalDrain {
     });
   }
 
+  /** False before its first record, and at rest. */
   get hasThread(): boolean {
     return this.#thread !== null;
   }

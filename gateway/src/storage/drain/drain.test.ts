@@ -23,7 +23,7 @@ import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { createJournal } from "../journal/journal.ts";
 import { openJournalDirectory } from "../journal/journal-directory.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
-import { startDrain } from "./drain-thread.ts";
+import { DrainThread, startDrain } from "./drain-thread.ts";
 
 let books: Books;
 beforeEach(async () => {
@@ -58,7 +58,7 @@ const inThread = (segmentBytes?: number) => {
   const observer = listeningObserver();
   return openWith(
     (firstSegment) =>
-      startDrain({ directory, firstSegment, place: inFile(databasePath), clock: systemClock, observer }),
+      new DrainThread({ directory, firstSegment, place: inFile(databasePath), clock: systemClock, observer }),
     segmentBytes,
   );
 };
@@ -221,8 +221,8 @@ test("a drain whose thread dies is started again and moves what is there", async
 const inRestingThread = () => {
   const { directory, databasePath } = books;
   const [clock, observer] = [new FakeClock(), listeningObserver()];
-  const opened = openWith((firstSegment) =>
-    startDrain({ directory, firstSegment, place: inFile(databasePath), clock, observer }),
+  const opened = openWith(
+    (firstSegment) => new DrainThread({ directory, firstSegment, place: inFile(databasePath), clock, observer }),
   );
   /** It may have days to sum first. */
   const rested = () =>
