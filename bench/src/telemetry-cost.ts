@@ -20,7 +20,7 @@ import { RawConnection } from "./raw-connection.ts";
 import { type Run, startRun } from "./run.ts";
 import { bootstrapped, type Interval, quantile, trimmedMean } from "./statistics.ts";
 
-const [minutes = 5, generations = 5] = process.argv.slice(2).map(Number);
+const [minutes = 5.5, generations = 3] = process.argv.slice(2).map(Number);
 const variants = ["none", "none again", "traces", "all"] as const;
 type Variant = (typeof variants)[number];
 /** Calls of one gateway before the next one's turn. Two of these are a sample. */
@@ -29,7 +29,7 @@ const connectionsOfEach = 16;
 /** A sample in which the host took more of the machine is left out. */
 const stolenShareMax = 0.02;
 /** Code becomes faster for as long as the runtime compiles it anew. */
-const warmRoundsMin = 24;
+const warmRoundsMin = 48;
 const warmRoundsMax = 96;
 /** Taken off on either side before a mean: single samples are hit by a full collection of garbage, or by the neighbours. */
 const trimmedShare = 0.2;
@@ -100,8 +100,8 @@ async function measure(of: Run, sink: Child): Promise<void> {
   let dropped = 0;
   for (let generation = 1; generation <= generations; generation++) {
     const gateways = await startAll(of, port);
-    await warmUp(gateways);
     const endsAt = startedAt + (minutes * 60_000 * generation) / generations;
+    await warmUp(gateways, (performance.now() + endsAt) / 2);
     const samples: Sample[] = [];
     do {
       const sample = await sampleOf(gateways);
@@ -127,9 +127,14 @@ async function measure(of: Run, sink: Child): Promise<void> {
 }
 
 async function startAll(of: Run, collectorPort: number): Promise<Gateways> {
+  const sluices: Partial<Record<Variant, Sluice>> = {};
+  for (const name of variants) {
+    sluices[name] = await startSluice(of, { env: environmentOf(name, `http://127.0.0.1:${collectorPort}`) });
+  }
+  // Not before all of them stand: a connection that nobody uses is closed.
   const started: Partial<Record<Variant, Gateway>> = {};
   for (const name of variants) {
-    const sluice = await startSluice(of, { env: environmentOf(name, `http://127.0.0.1:${collectorPort}`) });
+    const sluice = sluices[name] as Sluice;
     const opening = Array.from({ length: connectionsOfEach }, () => RawConnection.open(sluice.port));
     started[name] = new Gateway(sluice, await Promise.all(opening));
   }
@@ -143,10 +148,10 @@ function environmentOf(name: Variant, endpoint: string): Record<string, string> 
   return name === "all" ? { ...common, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } : common;
 }
 
-/** Until the last rounds cost no less than those before them. */
-async function warmUp(gateways: Gateways): Promise<void> {
+/** Until the last rounds cost no less than those before them, or it is late. */
+async function warmUp(gateways: Gateways, lateAt: number): Promise<void> {
   const costs: number[] = [];
-  for (let round = 1; round <= warmRoundsMax; round++) {
+  for (let round = 1; round <= warmRoundsMax && performance.now() < lateAt; round++) {
     const sample = await sampleOf(gateways);
     if (sample !== null) costs.push(Math.min(...variants.map((name) => sample[name].loop)));
     if (round < warmRoundsMin || round % 8 !== 0) continue;

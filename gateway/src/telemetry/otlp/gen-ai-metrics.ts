@@ -41,6 +41,7 @@ const tokenBoundaries = Array.from({ length: 14 }, (_, power) => 4 ** power);
 export class GenAiMetrics {
   readonly #pairs: Series<string, Pair>;
   readonly #oldNames: boolean;
+  #last: (Pick<LedgerEntry, "provider" | "upstreamModel" | "endpoint"> & { readonly pair: Pair }) | null = null;
 
   constructor(upstreamOf: (provider: string) => UpstreamFacts | null, oldNames: boolean) {
     this.#oldNames = oldNames;
@@ -50,7 +51,7 @@ export class GenAiMetrics {
   /** What was refused went to nobody. */
   attemptEnd(entry: LedgerEntry): void {
     if (entry.outcome === "rejected" || entry.provider === "") return;
-    const pair = this.#pairs.of(`${entry.provider}\n${entry.upstreamModel}\n${entry.endpoint}`);
+    const pair = this.#pairOf(entry);
     pair.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
     if (entry.stream) {
       const firstMs = entry.firstTokenMs ?? entry.firstByteMs;
@@ -60,6 +61,18 @@ export class GenAiMetrics {
       }
     }
     if (entry.usageSource !== "none") countTokens(pair, entry);
+  }
+
+  /** The next one is often of the same. */
+  #pairOf(entry: LedgerEntry): Pair {
+    const last = this.#last;
+    const { provider, upstreamModel, endpoint } = entry;
+    if (last?.provider === provider && last.upstreamModel === upstreamModel && last.endpoint === endpoint) {
+      return last.pair;
+    }
+    const pair = this.#pairs.of(`${provider}\n${upstreamModel}\n${endpoint}`);
+    this.#last = { provider, upstreamModel, endpoint, pair };
+    return pair;
   }
 
   /** What was counted so far. */

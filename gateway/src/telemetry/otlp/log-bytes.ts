@@ -39,14 +39,8 @@ export class LogBytes implements LogRow<Uint8Array> {
   #write(out: ProtobufWriter, record: LogFields): void {
     const { shared, trace, dropped } = record;
     out.nanoseconds(1, record.atMs);
-    out.tag(2, 0);
-    out.varint(record.severity);
-    out.text(3, record.level);
-    const body = this.#inner;
-    body.clear();
-    body.text(1, record.body);
-    out.message(5, body);
-    if (shared !== null) out.raw(shared.written ?? writeShared(shared));
+    if (shared === null) this.#writeWords(out, record);
+    else out.raw(shared.written ?? this.#writeShared(shared, record));
     record.own?.write(out, attributesField);
     for (const name in record.attributes) writePair(out, attributesField, name, record.attributes[name]);
     if (dropped > 0) {
@@ -61,15 +55,26 @@ export class LogBytes implements LogRow<Uint8Array> {
     }
     out.nanoseconds(11, record.observedMs);
   }
-}
 
-/** What many records have alike. */
-function writeShared(shared: SharedFields): Uint8Array {
-  return shared.write((out) => {
-    for (const [name, value] of Object.entries(shared.attributes)) {
-      out.attribute(attributesField, keyBytes(name), value);
-    }
-  });
+  #writeWords(out: ProtobufWriter, { severity, level, body }: LogFields): void {
+    out.tag(2, 0);
+    out.varint(severity);
+    out.text(3, level);
+    const inner = this.#inner;
+    inner.clear();
+    inner.text(1, body);
+    out.message(5, inner);
+  }
+
+  /** What many records have alike, their level and words among it. */
+  #writeShared(shared: SharedFields, record: LogFields): Uint8Array {
+    return shared.write((out) => {
+      this.#writeWords(out, record);
+      for (const [name, value] of Object.entries(shared.attributes)) {
+        out.attribute(attributesField, keyBytes(name), value);
+      }
+    });
+  }
 }
 
 /** A KeyValue whose value is any that JSON has. Few records have such. */

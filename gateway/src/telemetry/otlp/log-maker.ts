@@ -1,5 +1,5 @@
 import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock, RequestEnd } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
 import type { AccessLine } from "../access-log.ts";
 import { maskText } from "../redacted.ts";
 import { AttributeList, attributeName } from "./attribute-list.ts";
@@ -32,17 +32,24 @@ export class LogMaker {
     return typeof event === "string" ? this.#ofLine(event) : this.#ofRequest(event);
   }
 
-  #ofRequest({ end, level, atMs }: AccessLine): LogFields {
+  #ofRequest(line: AccessLine): LogFields {
+    const { end, level, atMs } = line;
     const own = this.#own.clear();
     own.add(names.requestId, end.requestId);
     own.add(names.totalMs, Math.round(end.totalMs * 10) / 10);
     own.add(names.address, this.#address(end.address));
     return {
-      ...{ atMs, observedMs: atMs, level, severity: severities[level] ?? 0, body: "request" },
+      atMs,
+      observedMs: atMs,
+      level,
+      severity: severities[level] ?? 0,
+      body: "request",
       trace: this.#traces?.of(end.requestId) ?? null,
       of: end.requestId,
-      shared: this.#cache.get(end.key ?? "", end),
-      ...{ own, attributes: none, dropped: 0 },
+      shared: this.#cache.get(end.key ?? "", line),
+      own,
+      attributes: none,
+      dropped: 0,
     };
   }
 
@@ -94,8 +101,9 @@ const names = {
 } as const;
 
 /** What `sharedOfLine` reads. */
-function isSameLine(one: RequestEnd, other: RequestEnd): boolean {
+function isSameLine({ end: one, level }: AccessLine, { end: other, level: its }: AccessLine): boolean {
   return (
+    level === its &&
     one.key === other.key &&
     one.route === other.route &&
     one.status === other.status &&
@@ -105,7 +113,8 @@ function isSameLine(one: RequestEnd, other: RequestEnd): boolean {
   );
 }
 
-function sharedOfLine({ method, route, status, key, model, error }: RequestEnd): SharedFields {
+function sharedOfLine({ end }: AccessLine): SharedFields {
+  const { method, route, status, key, model, error } = end;
   return new SharedFields({
     method: shortened(method),
     ...{ route, status },

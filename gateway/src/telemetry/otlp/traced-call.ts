@@ -21,15 +21,20 @@ export interface CallFacts {
 /** Attempts come before the end of their call, but maybe in an earlier batch. */
 export class TracedCalls {
   readonly #calls = new Map<string, CallFacts>();
+  /** Of the last attempt, behind which the end of its call comes mostly: it stands in no map. */
+  #last: CallFacts | null = null;
+  #lastId = "";
 
   /** Of every settled attempt and refusal, in their order. */
   add(entry: LedgerEntry, errorType: string | null): void {
     const isAttempt = entry.outcome !== "rejected";
     const endMs = entry.at + (isAttempt ? entry.totalMs : 0);
-    const known = this.#calls.get(entry.requestId);
+    const { requestId } = entry;
+    const known = this.#of(requestId);
     if (known === undefined) {
-      if (this.#calls.size >= bounds.tracedCallsMax) this.#dropOldest();
-      this.#calls.set(entry.requestId, {
+      this.#putAway();
+      this.#lastId = requestId;
+      this.#last = {
         workspaceId: entry.workspaceId,
         groupId: entry.groupId,
         keyId: entry.keyId,
@@ -42,7 +47,7 @@ export class TracedCalls {
         endMs,
         errorType,
         isBroken: entry.outcome === "interrupted" || entry.outcome === "failed",
-      });
+      };
       return;
     }
     if (isAttempt) known.attempts++;
@@ -54,9 +59,26 @@ export class TracedCalls {
   }
 
   take(requestId: string): CallFacts | null {
+    const last = this.#last;
+    if (last !== null && this.#lastId === requestId) {
+      this.#last = null;
+      return last;
+    }
+    if (this.#calls.size === 0) return null;
     const facts = this.#calls.get(requestId) ?? null;
     if (facts !== null) this.#calls.delete(requestId);
     return facts;
+  }
+
+  #of(requestId: string): CallFacts | undefined {
+    if (this.#last !== null && this.#lastId === requestId) return this.#last;
+    return this.#calls.size === 0 ? undefined : this.#calls.get(requestId);
+  }
+
+  #putAway(): void {
+    if (this.#last === null) return;
+    if (this.#calls.size >= bounds.tracedCallsMax) this.#dropOldest();
+    this.#calls.set(this.#lastId, this.#last);
   }
 
   #dropOldest(): void {
