@@ -17,7 +17,7 @@ import {
   prepareDataDirectory,
   refuseLostDatabase,
 } from "#storage/index.ts";
-import { letGoOfStart, systemClock } from "#system/index.ts";
+import { letGo, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { startCertificate } from "./main/certificate.ts";
@@ -105,7 +105,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const { leadership } = processes;
     const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
     // What is loaded next takes the room of what has done its work, as the reading of a config file has.
-    await letGoOfStart();
+    await letGo();
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
     const { createGateway } = await import("./main/gateway.ts");
     const gateway = await createGateway({

@@ -17,7 +17,7 @@ import {
   openStaticFiles,
   watchDatabase,
 } from "#storage/index.ts";
-import { steadyClock, systemChance } from "#system/index.ts";
+import { letGo, steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openBodyWork } from "./body-work.ts";
@@ -31,6 +31,7 @@ import { Ending } from "./ending.ts";
 import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
 import { startLedgerExport } from "./ledger-export.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
+import { letGoAtRest } from "./let-go-at-rest.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
 import { openMedia } from "./media.ts";
@@ -98,7 +99,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const first = await controlStore.catalog();
   const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;
-  const opening = await openJournal({ control, directory, durability, observer, onFatal, drain: options.drain });
+  const rest = letGoAtRest({
+    clock,
+    isBusy: () => relay.liveStreams > 0 || (opened?.pending() ?? 0) > 0,
+    residentBytes: () => process.memoryUsage.rss(),
+    letGo,
+  });
+  const onRest = (): void => rest.begins();
+  const opening = await openJournal({
+    control,
+    directory,
+    durability,
+    observer,
+    onFatal,
+    drain: options.drain,
+    onRest,
+  });
   const { journal, recovered } = opening;
   processes.tellLag(() => journal.lag);
 
@@ -279,6 +295,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("notices", () => notices.stop());
     stopFeed();
     stopLoopWatch();
+    rest.close();
     await ending.step("journals of other processes", () => opening.stopAdoption());
     admission.close();
     await ending.step("reports", () => reports.close());

@@ -20,6 +20,8 @@ export interface OpenJournalOptions {
   readonly observer: Observer;
   readonly onFatal: (error: Error) => void;
   readonly drain?: typeof startDrain | undefined;
+  /** Nothing was written for a while, and nothing is open. */
+  readonly onRest: () => void;
 }
 
 export interface OpenedJournal {
@@ -50,6 +52,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
     openAttempts: isRemote,
     clock,
     observer,
+    onRest: options.onRest,
   });
   const journal = createJournal({ directory, durability, drain, clock, observer, onFatal });
   const store = createOpenAttemptStore(control.database);

@@ -13,7 +13,7 @@
  */
 
 export { isBuilt } from "./is-built.ts";
-export { letGoOfStart } from "./let-go-of-start.ts";
+export { letGo } from "./let-go.ts";
 export { OrderThread } from "./order-thread.ts";
 export { serveOrders } from "./serve-orders.ts";
 export { standBack } from "./stand-back.ts";

@@ -108,4 +108,7 @@ export const ledgerBounds = {
   drainRestartMs: 1_000,
   /** The drain's thread ends when nothing was written for so long, or a little longer, and nothing is open. */
   drainRestMs: 60_000,
+  /** How long after that what a load left in memory is let go of, and how much it is at least. */
+  restSettleMs: 5_000,
+  restGrowthBytes: 8 * 1024 * 1024,
 } as const;

@@ -14,6 +14,8 @@ export interface DrainThreadOptions {
   readonly place: DatabasePlace;
   /** Attempts under way are in the database, and go with their entries. */
   readonly openAttempts?: boolean;
+  /** Its thread has ended: nothing was written for a while, and nothing is open. */
+  readonly onRest?: () => void;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
@@ -154,7 +156,7 @@ export class DrainThread implements JournalDrain {
     if (this.#ended !== null) this.#order({ type: "end", target: this.#target });
     else if (this.#sent.segment !== from.segment || this.#sent.end !== from.offset) {
       this.#order({ type: "written", target: this.#sent });
-    }
+    } else this.#options.onRest?.();
   }
 
   #respawn(problem: string): void {
