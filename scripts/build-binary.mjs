@@ -1,5 +1,5 @@
 // `npm run build:binary`: the gateway as one executable, for this machine or for the platforms that are named.
-//   npm run build:binary -- [--out <folder>] [--no-bytecode] [all | <platform> …]
+//   npm run build:binary -- [--out <folder>] [--no-bytecode] [--define <name>=<value>] [all | <platform> …]
 // Runtimes of other platforms come from npm's registry. Without bytecode it is built in a second and starts later.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -25,7 +25,11 @@ const thisOne = `${process.platform === "win32" ? "windows" : process.platform}-
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: "string", default: join(root, "dist", "binaries") }, "no-bytecode": { type: "boolean" } },
+  options: {
+    out: { type: "string", default: join(root, "dist", "binaries") },
+    "no-bytecode": { type: "boolean" },
+    define: { type: "string" },
+  },
 });
 const wanted = positionals.includes("all") ? platforms : positionals.length > 0 ? positionals : [thisOne];
 for (const platform of wanted.filter((name) => !platforms.includes(name)))
@@ -54,6 +58,8 @@ function build(platform) {
       // It reads what it is told to read: no .env and no settings of the runtime that lie about in some folder.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
       ...(values["no-bytecode"] ? [] : ["--bytecode"]),
+      // The executable of the tests says how cheap their passwords are.
+      ...(values.define === undefined ? [] : [`--define=${values.define}`]),
       ...buildOptions,
       ...entriesOf("executable.ts"),
     ],

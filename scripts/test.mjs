@@ -24,6 +24,9 @@ const run = openTestRun({
   ...bunEnvironment,
   // The runner opens and closes a gateway several times a second: what one gives back the next asks for.
   MIMALLOC_PURGE_DELAY: "20000",
+  // The type checker is written in Go, and ends before it needs what it could have let go of: a sixth of its processor time.
+  GOGC: "off",
+  GOMEMLIMIT: "2GiB",
   CI: process.env.CI ?? "",
   NO_COLOR: "1",
   TEST_POSTGRES: postgres.url ?? `none: ${postgres.why}`,
