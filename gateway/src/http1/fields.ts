@@ -13,11 +13,25 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const strayPattern = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?:^|[^\r])\n/;
 const TAB = 0x09;
 const SPACE = 0x20;
+const COLON = 0x3a;
 /** Not all parsers take a tab beside these; a value that keeps it is refused. */
 const framing: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const knownNamesMax = 1_000;
-/** By their spelling: nearly every message has the names of the one before. */
-const knownNames = new Map<string, string>();
+
+/** No name that anybody uses is longer; whatever else callers make up is not kept. */
+const knownNameLengthMax = 64;
+
+/** A name as it was spelled and in lower case, and what followed it last: most messages have the names of the one before, in their order. */
+interface KnownName {
+  readonly spelling: string;
+  readonly name: string;
+  readonly kept: boolean;
+  next: KnownName | null;
+}
+
+const knownNames = new Map<string, KnownName>();
+/** What a head begins with. */
+const first: KnownName = { spelling: "", name: "", kept: true, next: null };
 
 /** Refuses a head in which lines could end in more than one way. Everything below counts on it. */
 export function refuseStray(text: string): void {
@@ -27,13 +41,18 @@ export function refuseStray(text: string): void {
 /** The field lines of `text` from `at` to its end; each ends with CR LF. */
 export function readFields(text: string, at: number, countMax: number): Fields {
   const fields: string[] = [];
+  let before = first;
   while (at < text.length) {
     const end = text.indexOf("\r\n", at);
-    const colon = text.indexOf(":", at);
+    const guess = nextAt(before, text, at);
+    const colon = guess === null ? text.indexOf(":", at) : at + guess.spelling.length;
     if (colon < 0 || end < 0 || colon > end) throw new MalformedMessage("syntax", "A header field has no colon.");
     if (fields.length >= countMax * 2)
       throw new MalformedMessage("head_too_large", "There are too many header fields.");
-    const name = readName(text.slice(at, colon));
+    const known = guess ?? readName(text.slice(at, colon));
+    if (guess === null && known.kept) before.next = known;
+    before = known;
+    const { name } = known;
     fields.push(name, trimmed(text, colon + 1, end, framing.has(name) ? SPACE : TAB));
     at = end + 2;
   }
@@ -65,13 +84,22 @@ export function fieldProblem(name: string, value: string): "name" | "value" | nu
   return valuePattern.test(value) ? null : "value";
 }
 
-function readName(text: string): string {
-  const known = knownNames.get(text);
+/** The name that followed `before` the last time, if it stands here again; it is a token, so no colon stands before its end. */
+function nextAt({ next }: KnownName, text: string, at: number): KnownName | null {
+  if (next === null || text.charCodeAt(at + next.spelling.length) !== COLON) return null;
+  return text.startsWith(next.spelling, at) ? next : null;
+}
+
+function readName(spelling: string): KnownName {
+  const known = knownNames.get(spelling);
   if (known !== undefined) return known;
-  if (!tokenPattern.test(text)) throw new MalformedMessage("syntax", "The name of a header field is not a token.");
-  const name = text.toLowerCase();
-  if (knownNames.size < knownNamesMax) knownNames.set(text, name);
-  return name;
+  if (!tokenPattern.test(spelling)) throw new MalformedMessage("syntax", "The name of a header field is not a token.");
+  const kept = knownNames.size < knownNamesMax && spelling.length <= knownNameLengthMax;
+  // A part of a string keeps all of it.
+  const own = kept ? Buffer.from(spelling, "latin1").toString("latin1") : spelling;
+  const read: KnownName = { spelling: own, name: own.toLowerCase(), kept, next: null };
+  if (kept) knownNames.set(own, read);
+  return read;
 }
 
 /** Without the spaces around it, and without `blank`. */

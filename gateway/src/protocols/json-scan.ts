@@ -130,18 +130,35 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
 
 /** No name that anybody looks for is this long, not even with each of its characters as an escape. */
 const nameBytesMax = 512;
+const keptNameBytesMax = 40;
+const keptNamesMax = 1_024;
 
-/** The name between `start` (its opening quote) and `end`; short plain ASCII ones without the decoder. */
+/** Plain names as they stood before, by a hash of their bytes: nearly every object has the names of the one before it. */
+const keptNames: (string | undefined)[] = new Array<string | undefined>(keptNamesMax).fill(undefined);
+
+/** The name between `start` (its opening quote) and `end`; plain ASCII that was seen before makes no string. */
 function memberName(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > nameBytesMax) return "";
-  if (end - start > 40) return String(JSON.parse(decode(bytes, start, end)));
-  let name = "";
+  const length = end - start - 2;
+  if (length > nameBytesMax - 2) return "";
+  if (length > keptNameBytesMax) return String(JSON.parse(decode(bytes, start, end)));
+  let hash = length;
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === BACKSLASH || byte > 0x7e) return String(JSON.parse(decode(bytes, start, end)));
-    name += String.fromCharCode(byte);
+    hash = (Math.imul(hash, 31) + byte) | 0;
   }
+  const place = hash & (keptNamesMax - 1);
+  const kept = keptNames[place];
+  if (kept !== undefined && standsAt(bytes, start + 1, length, kept)) return kept;
+  const name = decode(bytes, start + 1, end - 1);
+  keptNames[place] = name;
   return name;
+}
+
+function standsAt(bytes: Uint8Array, start: number, length: number, ascii: string): boolean {
+  if (ascii.length !== length) return false;
+  for (let index = 0; index < length; index++) if (bytes[start + index] !== ascii.charCodeAt(index)) return false;
+  return true;
 }
 
 function skipSpace(bytes: Uint8Array, from: number): number {

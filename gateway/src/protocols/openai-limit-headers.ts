@@ -2,11 +2,18 @@ import type { LimitTold } from "./dialect.ts";
 
 /** A caller's own limit in OpenAI's header names. */
 export function openaiLimitHeaders(unit: "requests" | "tokens", told: LimitTold): Readonly<Record<string, string>> {
-  return {
-    [`x-ratelimit-limit-${unit}`]: String(told.limit),
-    [`x-ratelimit-remaining-${unit}`]: String(told.remaining),
-    [`x-ratelimit-reset-${unit}`]: duration(told.resetMs),
-  };
+  const [limit, remaining, reset] = [String(told.limit), String(told.remaining), duration(told.resetMs)];
+  return unit === "requests"
+    ? {
+        "x-ratelimit-limit-requests": limit,
+        "x-ratelimit-remaining-requests": remaining,
+        "x-ratelimit-reset-requests": reset,
+      }
+    : {
+        "x-ratelimit-limit-tokens": limit,
+        "x-ratelimit-remaining-tokens": remaining,
+        "x-ratelimit-reset-tokens": reset,
+      };
 }
 
 /** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */

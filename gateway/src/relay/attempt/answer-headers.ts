@@ -56,9 +56,16 @@ function ownHeaders(
   out["x-sluice-provider"] = selection.deployment.provider.id;
   out["x-sluice-deployment"] = selection.deployment.id;
   out["x-sluice-attempts"] = String(tally.tried);
-  out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
+  out["x-sluice-overhead-ms"] = inThousandths(overheadMs);
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));
+}
+
+/** Milliseconds with three digits behind the point. */
+function inThousandths(ms: number): string {
+  const thousandths = Math.round(ms * 1_000);
+  const rest = thousandths % 1_000;
+  return `${(thousandths - rest) / 1_000}.${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}`;
 }
 
 /** A proxy that gathers answers, as nginx does by itself, is told not to gather a stream's events. */
