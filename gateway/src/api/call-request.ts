@@ -1,4 +1,4 @@
-import type { CallSignal, HeaderReader } from "#core/index.ts";
+import { type CallSignal, type HeaderReader, type LiveBody, readableOf } from "#core/index.ts";
 import type { ServerAnswer } from "#http-server/index.ts";
 
 /** A request as endpoints use it: the runtime's own, or one of our server. */
@@ -16,5 +16,13 @@ export type Answer = Response | ServerAnswer;
 export function asResponse(answer: Answer): Response {
   if (answer instanceof Response) return answer;
   const { status, headers, body } = answer;
-  return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, { status, headers });
+  return new Response(bodyInit(body), { status, headers });
+}
+
+/** As the runtime takes it. */
+function bodyInit(
+  body: Uint8Array | ReadableStream<Uint8Array> | LiveBody | null,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+  if (body === null || body instanceof ReadableStream) return body;
+  return body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : readableOf(body);
 }

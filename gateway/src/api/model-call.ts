@@ -146,7 +146,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
     await capture?.answered(refusal);
     return refusal;
   }
-  if (result.body instanceof ReadableStream) end.heard = exchange.streams();
+  if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const body = capture === null ? result.body : capture.delivered(result);
   return new ServerAnswer(result.status, result.headers, body);
 }

@@ -1,4 +1,4 @@
-import { type EndpointId, type Model, type Principal, secretsOf } from "#core/index.ts";
+import { type BodySink, type EndpointId, type LiveBody, type Model, type Principal, secretsOf } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
 import type { Delivery } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
@@ -68,47 +68,65 @@ export class RequestCapture {
     this.#tell([...response.headers], body === null ? null : excerptOf(body, response.headers.get("content-type")));
   }
 
-  /** Each read of the caller is one read here, so that a slow reader still slows the upstream. */
-  #heard(
-    headers: CapturedRequest["responseHeaders"],
-    body: ReadableStream<Uint8Array>,
-    contentType: string | null,
-  ): ReadableStream<Uint8Array> {
+  #heard(headers: CapturedRequest["responseHeaders"], body: LiveBody, contentType: string | null): LiveBody {
     const text = isText(contentType);
     const excerpt = new BodyExcerpt();
-    const reader = body.getReader();
     const over = (): void => {
       const heard = excerpt.end();
       this.#tell(headers, text ? heard : noteOf(heard.bytes, contentType));
     };
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          try {
-            const piece = await reader.read();
-            if (!piece.done) {
-              excerpt.push(piece.value);
-              controller.enqueue(piece.value);
-              return;
-            }
-            over();
-            controller.close();
-          } catch (thrown) {
-            over();
-            controller.error(thrown);
-          }
-        },
-        cancel(reason) {
-          over();
-          return reader.cancel(reason);
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    return new HeardBody(body, excerpt, over);
   }
 
   #tell(responseHeaders: CapturedRequest["responseHeaders"], responseBody: CapturedBody | null): void {
     this.#explainer.capture({ ...this.#request, responseHeaders, responseBody });
+  }
+}
+
+/** A body on its way to its caller that somebody else hears too. */
+class HeardBody implements LiveBody, BodySink {
+  readonly #body: LiveBody;
+  readonly #excerpt: BodyExcerpt;
+  readonly #over: () => void;
+  #sink: BodySink | null = null;
+  #ended = false;
+
+  constructor(body: LiveBody, excerpt: BodyExcerpt, over: () => void) {
+    this.#body = body;
+    this.#excerpt = excerpt;
+    this.#over = over;
+  }
+
+  pull(sink: BodySink, answered: () => void): void {
+    this.#sink = sink;
+    this.#body.pull(this, answered);
+  }
+
+  cancel(): void {
+    this.#end();
+    this.#body.cancel();
+  }
+
+  enqueue(piece: Uint8Array): void {
+    this.#excerpt.push(piece);
+    this.#sink?.enqueue(piece);
+  }
+
+  close(): void {
+    this.#end();
+    this.#sink?.close();
+  }
+
+  error(reason: unknown): void {
+    this.#end();
+    this.#sink?.error(reason);
+  }
+
+  /** Whatever comes first. */
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#over();
   }
 }
 

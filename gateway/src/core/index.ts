@@ -27,6 +27,7 @@ export * from "./key-rules.ts";
 export * from "./lasting-fault.ts";
 export * from "./ledger-entry.ts";
 export * from "./limit.ts";
+export * from "./live-body.ts";
 export * from "./money.ts";
 export * from "./name-cursor.ts";
 export * from "./pieces-match.ts";

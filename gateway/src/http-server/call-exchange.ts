@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { type BodySink, Failure, type LiveBody } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { ServerAnswer } from "./answer.ts";
 import { expectsContinue, fieldLine } from "./answer-head.ts";
@@ -16,7 +16,7 @@ interface Pieces {
 export type AnswerCall = (request: CallerRequest, target: string, address: string) => Promise<ServerAnswer | Response>;
 
 /** A call that is answered in this process. */
-export class CallExchange implements ServerExchange, BodyFlow {
+export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
   readonly #answer: AnswerCall;
@@ -25,6 +25,11 @@ export class CallExchange implements ServerExchange, BodyFlow {
   #expecting: boolean;
   #gone = false;
   #pieces: Pieces | null = null;
+  /** What is being answered; null: nothing, or it has ended. */
+  #live: LiveBody | null = null;
+  /** A piece of it was asked for and has not come. */
+  #asked = false;
+  #asking = false;
   #roomy: (() => void) | null = null;
 
   constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall) {
@@ -54,7 +59,7 @@ export class CallExchange implements ServerExchange, BodyFlow {
 
   onCallerDone(): void {
     // An answer that is whole is still written; of a stream nobody waits for the rest.
-    if (this.#pieces === null) this.#request.abort();
+    if (this.#pieces === null && this.#live === null) this.#request.abort();
     else this.#connection.cut();
   }
 
@@ -63,11 +68,31 @@ export class CallExchange implements ServerExchange, BodyFlow {
     this.#gone = true;
     this.#request.abort();
     void this.#pieces?.cancel().catch(() => {});
+    this.#live?.cancel();
+    this.#live = null;
     this.#wake();
   }
 
   onRoom(): void {
     this.#wake();
+    this.#ask();
+  }
+
+  /** Of the body that is being answered. */
+  enqueue(piece: Uint8Array): void {
+    if (this.#live !== null) this.#connection.answerPiece(piece);
+  }
+
+  close(): void {
+    if (this.#live === null) return;
+    this.#live = null;
+    this.#connection.answerEnd();
+  }
+
+  error(): void {
+    if (this.#live === null) return;
+    this.#live = null;
+    this.#connection.answerBroken();
   }
 
   onRaw(): void {}
@@ -90,7 +115,7 @@ export class CallExchange implements ServerExchange, BodyFlow {
     const { target } = this.#head;
     const answer = await this.#answer(this.#request, target, this.#connection.address);
     if (this.#gone) {
-      if (answer.body instanceof ReadableStream) void answer.body.cancel().catch(() => {});
+      drop(answer.body);
       return;
     }
     this.#settleBody();
@@ -102,8 +127,33 @@ export class CallExchange implements ServerExchange, BodyFlow {
     let lines = "";
     for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
     if (body === null || body instanceof Uint8Array) this.#connection.answerWhole(status, lines, body ?? nothing);
-    else void this.#stream(status, lines, null, body.getReader(), []);
+    else if (body instanceof ReadableStream) void this.#stream(status, lines, null, body.getReader(), []);
+    else if (this.#connection.answerBegin(status, lines, null)) {
+      this.#live = body;
+      this.#ask();
+    } else {
+      body.cancel();
+      this.#connection.answerEnd();
+    }
   }
+
+  /** One piece after the other, while the connection has room for them. */
+  #ask(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    while (this.#live !== null && !this.#asked) {
+      if (this.#connection.full) this.#connection.flush();
+      if (this.#connection.full) break;
+      this.#asked = true;
+      this.#live.pull(this, this.#pulled);
+    }
+    this.#asking = false;
+  }
+
+  readonly #pulled = (): void => {
+    this.#asked = false;
+    this.#ask();
+  };
 
   /** What was held in memory comes at once, and its length is told; nobody waits for the rest of a stream. */
   async #sendResponse({ status, headers, body }: Response): Promise<void> {
@@ -191,6 +241,12 @@ export class CallExchange implements ServerExchange, BodyFlow {
 }
 
 const nothing = new Uint8Array(0);
+
+/** Nobody is there to whom it could be said. */
+function drop(body: ServerAnswer["body"] | Response["body"]): void {
+  if (body instanceof ReadableStream) void body.cancel().catch(() => {});
+  else if (body !== null && !(body instanceof Uint8Array)) body.cancel();
+}
 
 function declaredLength(header: string | null): number | null {
   return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : null;

@@ -61,12 +61,20 @@ export interface OutboundAnswer {
 /** The name of the timeout of a read, for the failure. */
 export type ReadClock = "first_event" | "idle" | "total";
 
+/** Is told of the next piece of a body, of its clean end (null), or of what it failed of. */
+export interface PieceListener {
+  resolve(piece: Uint8Array | null): void;
+  reject(thrown: unknown): void;
+}
+
 /** The body of an answer. It is read only on request; an unread body slows the upstream down. One read at a time. */
 export interface AnswerBody {
   /** The next piece, or null at a clean end. Throws upstream_truncated on a cut, upstream_timeout after `limitMs`. */
   read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null>;
   /** The next piece where it is here already; null: `read` says what there is. */
   here?(): Uint8Array | null;
+  /** As `read`, but told to `listener`, perhaps within this call. Not again before that. Absent: `read` is all there is. */
+  next?(clock: ReadClock, limitMs: number, listener: PieceListener): void;
   /** The whole rest. Throws upstream_error when larger than `bytesMax`. */
   readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array>;
   /** The whole rest where all of it is here already, not larger than `bytesMax`; else null, and nothing was read. */

@@ -1,5 +1,5 @@
 import type { BodyMarks } from "#bodies/index.ts";
-import type { CallSignal, Failure, HeaderReader, Model, Principal, WireDialectId } from "#core/index.ts";
+import type { CallSignal, Failure, HeaderReader, LiveBody, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 
@@ -51,7 +51,7 @@ export interface Call {
 export interface Delivery {
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+  readonly body: Uint8Array | LiveBody;
 }
 
 /** The call ended without an answer. `headers` say which limits it met and how many attempts were made. */

@@ -1,5 +1,5 @@
 import { bounds, type Failure } from "#core/index.ts";
-import type { AnswerBody, ReadClock } from "#ports/index.ts";
+import type { AnswerBody, PieceListener, ReadClock } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientClosed, sendFailure } from "./send-failure.ts";
 import { joined } from "./stream-body.ts";
@@ -23,7 +23,7 @@ export class SocketBody implements AnswerBody {
   #arrived = false;
   #cut: Failure | null = null;
   #ended = false;
-  #reading: { resolve(piece: Uint8Array | null): void; reject(failure: Failure): void } | null = null;
+  #reading: PieceListener | null = null;
 
   /** `declared`: the content length; -1 when it is not known. */
   constructor(exchange: Exchange, flow: Flow, declared: number) {
@@ -78,19 +78,25 @@ export class SocketBody implements AnswerBody {
     return piece;
   }
 
-  async read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
-    if (this.#exchange.failure !== null) throw this.#exchange.failure;
-    const piece = this.here();
-    if (piece !== null) return piece;
-    if (this.#ended || this.#arrived) return this.#end();
-    if (this.#cut !== null) {
-      this.#exchange.fail(this.#cut);
-      throw this.#cut;
+  read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => this.next(clock, limitMs, { resolve, reject }));
+  }
+
+  next(clock: ReadClock, limitMs: number, listener: PieceListener): void {
+    if (this.#exchange.failure !== null) {
+      listener.reject(this.#exchange.failure);
+      return;
     }
-    this.#exchange.begin(clock, limitMs);
-    return new Promise((resolve, reject) => {
-      this.#reading = { resolve, reject };
-    });
+    const piece = this.here();
+    if (piece !== null) listener.resolve(piece);
+    else if (this.#ended || this.#arrived) listener.resolve(this.#end());
+    else if (this.#cut !== null) {
+      this.#exchange.fail(this.#cut);
+      listener.reject(this.#cut);
+    } else {
+      this.#exchange.begin(clock, limitMs);
+      this.#reading = listener;
+    }
   }
 
   arrived(bytesMax: number): Uint8Array | null {

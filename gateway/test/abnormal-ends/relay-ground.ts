@@ -1,5 +1,6 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { readableOf } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer, Offload, Transport } from "#ports/index.ts";
@@ -93,7 +94,8 @@ export async function callWith(
       streamEnd: () => {},
     });
     if ("failure" in result) return result.failure.code;
-    return new Response(result.body).text().catch(() => "cut");
+    const { body } = result;
+    return new Response(body instanceof Uint8Array ? body : readableOf(body)).text().catch(() => "cut");
   })();
   let over = false;
   void heard.finally(() => {

@@ -1,7 +1,7 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
-import { bounds, defaultTimeouts, personScopeId, scopesOf, usdPerMillionToPico } from "#core/index.ts";
+import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdPerMillionToPico } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
@@ -288,8 +288,8 @@ export class BudgetHistory {
     });
     const code = "failure" in result ? result.failure.code : "answered";
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
-    if (!("failure" in result) && result.body instanceof ReadableStream) {
-      const reader = result.body.getReader();
+    if (!("failure" in result) && !(result.body instanceof Uint8Array)) {
+      const reader = readableOf(result.body).getReader();
       leaving.signal.addEventListener("abort", () => void reader.cancel());
       if (leaving.signal.aborted) void reader.cancel();
       let text = "";

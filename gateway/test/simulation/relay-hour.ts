@@ -1,6 +1,6 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
-import { Failure } from "#core/index.ts";
+import { Failure, readableOf } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
@@ -103,7 +103,7 @@ export async function playHour(seed: number) {
     begun.add(requestId);
     if (result.body instanceof Uint8Array) return tell(new TextDecoder().decode(result.body), false);
     streams++;
-    const reader = result.body.getReader();
+    const reader = readableOf(result.body).getReader();
     stopReading = () => void reader.cancel();
     if (left) stopReading();
     let text = "";

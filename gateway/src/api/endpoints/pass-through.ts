@@ -1,10 +1,12 @@
 import { asFailure, bounds, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import { type Call, type EndpointProtocol, noSuchProvider, type PassedPlace } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
+import type { Answer } from "../call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { endpointProtocols, generateProtocol, messagesProtocol } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
@@ -126,7 +128,7 @@ interface ReadHead extends Head {
   readonly body: Awaited<ReturnType<PassedBody["read"]>>["body"];
 }
 
-async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Response> {
+async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
   const { request } = exchange;
   const { principal, place, facts, body, protocol } = head;
   const price = dependencies.relay.passedPrice(place, facts);
@@ -152,10 +154,10 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
     await capture?.answered(refusal);
     return refusal;
   }
-  if (result.body instanceof ReadableStream) end.heard = exchange.streams();
+  if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const answer = capture === null ? result.body : capture.delivered(result);
   const isEmpty = answer instanceof Uint8Array && answer.length === 0;
-  return new Response(isEmpty ? null : answer, { status: result.status, headers: result.headers });
+  return new ServerAnswer(result.status, result.headers, isEmpty ? null : answer);
 }
 
 const noBytes = new Uint8Array(0);

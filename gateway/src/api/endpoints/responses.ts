@@ -1,4 +1,5 @@
 import { Failure } from "#core/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../dependencies.ts";
@@ -50,8 +51,8 @@ export const keptResponse: Endpoint = async (dependencies, exchange) => {
     exchange.seen.error = result.failure.code;
     return renderFailure(result.failure, requestId, result.headers, responsesProtocol.dialect);
   }
-  if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
-  return new Response(result.body, { status: result.status, headers: result.headers });
+  if (!(result.body instanceof Uint8Array)) streamEnd = exchange.streams();
+  return new ServerAnswer(result.status, result.headers, result.body);
 };
 
 function decodeId(segment: string): string {

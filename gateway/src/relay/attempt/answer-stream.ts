@@ -1,5 +1,5 @@
-import { asFailure, bounds, Failure, type Outcome } from "#core/index.ts";
-import type { OutboundAnswer } from "#ports/index.ts";
+import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome } from "#core/index.ts";
+import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { LiveStream } from "./live-streams.ts";
@@ -33,22 +33,26 @@ export interface AnswerStreamOptions {
 const encoder = new TextEncoder();
 /** How long the rest of a finished answer is awaited, so that its connection can be used again. */
 const tailMs = 1_000;
+const nobody = (): void => {};
 
 /**
  * A stream on its way to the caller: whole events as the tap gives them (unchanged, or translated), one read upstream for
  * each pull of the caller, so a slow reader slows the upstream. Settled before its last bytes leave, and exactly once. An upstream
  * that breaks off becomes an error event, never a clean end.
  */
-export class AnswerStream implements LiveStream {
+export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
   #first: Uint8Array | null;
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  /** Where the caller reads; null: it has asked for nothing yet, or is gone. */
+  #sink: BodySink | null = null;
+  #answered: () => void = nobody;
+  /** The next piece of the upstream's is waited for. */
   #reading = false;
   #over = false;
   #lastWriteMs: number;
   /** What is still to be said when the stream ended before the caller's first pull. */
   #farewell: Uint8Array | null = null;
-  /** Why bytes of no dialect ended before their end: their caller sees a connection that breaks. */
+  /** Why bytes of no dialect, or a stream that nobody read, ended before their end: their caller sees a connection that breaks. */
   #broken: Failure | null = null;
   #stopTimer: () => void = () => {};
 
@@ -58,59 +62,132 @@ export class AnswerStream implements LiveStream {
     this.#lastWriteMs = options.dependencies.clock.monotonic();
   }
 
-  open(): ReadableStream<Uint8Array> {
+  open(): LiveBody {
     this.#options.dependencies.live.add(this);
     this.#watch(bounds.keepAliveMs);
-    return new ReadableStream<Uint8Array>(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.#callerGone() },
-      { highWaterMark: 0 },
-    );
+    return this;
   }
 
   abort(failure: Failure): void {
     if (this.#over) return;
-    this.#options.answer.body.cancel();
+    this.#stopReading();
     this.#breakOff("interrupted", failure);
+    this.#pulled();
   }
 
-  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  pull(sink: BodySink, answered: () => void): void {
     if (this.#over) {
-      if (this.#broken !== null) return controller.error(this.#broken);
-      if (this.#farewell !== null) controller.enqueue(this.#farewell);
-      controller.close();
+      this.#sayLast(sink);
+      answered();
       return;
     }
-    this.#controller = controller;
-    const { answer, tap, entry, idleMs } = this.#options;
+    this.#sink = sink;
+    this.#answered = answered;
     try {
-      if (this.#first !== null) {
-        const first = this.#first;
-        this.#first = null;
-        const end = entry.progress(tap);
-        if (this.#deliver(first, end)) return;
-      }
-      for (;;) {
-        let chunk = answer.body.here?.() ?? null;
-        if (chunk === null) {
-          this.#reading = true;
-          chunk = await answer.body.read("idle", idleMs);
-          this.#reading = false;
-          if (this.#over) return;
-        }
-        if (chunk === null) return this.#endOfBytes();
-        const whole = tap.push(chunk);
-        const end = entry.progress(tap);
-        if (this.#deliver(whole, end)) return;
-      }
+      this.#forward();
     } catch (thrown) {
-      this.#reading = false;
-      // What was sent may be what cannot be read; an upstream that would go on sending is told to stop.
-      answer.body.cancel();
-      const failure = asFailure(thrown);
-      // An end that could not be settled is no good end for the caller either.
-      if (this.#over) controller.error(thrown);
-      else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+      this.#failed(thrown);
     }
+  }
+
+  cancel(): void {
+    if (this.#over) return;
+    const { drains } = this.#options;
+    if (drains) {
+      this.#sink = null;
+      void this.#finishAlone();
+      return;
+    }
+    this.#stopReading();
+    this.#breakOff("cancelled", new Failure("client_closed", "The caller went away."));
+  }
+
+  /** For the upstream's body alone. */
+  resolve(piece: Uint8Array | null): void {
+    if (!this.#reading) return;
+    this.#reading = false;
+    if (this.#over) return;
+    try {
+      if (piece === null) this.#endOfBytes();
+      else if (!this.#pass(piece)) {
+        this.#forward();
+        return;
+      }
+      this.#pulled();
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
+  /** For the upstream's body alone. */
+  reject(thrown: unknown): void {
+    if (!this.#reading) return;
+    this.#reading = false;
+    if (!this.#over) this.#failed(thrown);
+  }
+
+  /** Passes on what is here, or waits for what comes next. */
+  #forward(): void {
+    const { answer, tap, entry, idleMs } = this.#options;
+    const first = this.#first;
+    if (first !== null) {
+      this.#first = null;
+      if (this.#deliver(first, entry.progress(tap))) {
+        this.#pulled();
+        return;
+      }
+    }
+    const { body } = answer;
+    for (let piece = body.here?.() ?? null; piece !== null; piece = body.here?.() ?? null) {
+      if (!this.#pass(piece)) continue;
+      this.#pulled();
+      return;
+    }
+    this.#reading = true;
+    if (body.next !== undefined) body.next("idle", idleMs, this);
+    else {
+      body.read("idle", idleMs).then(
+        (piece) => this.resolve(piece),
+        (thrown: unknown) => this.reject(thrown),
+      );
+    }
+  }
+
+  #pass(piece: Uint8Array): boolean {
+    const { tap, entry } = this.#options;
+    const whole = tap.push(piece);
+    return this.#deliver(whole, entry.progress(tap));
+  }
+
+  #pulled(): void {
+    const answered = this.#answered;
+    this.#answered = nobody;
+    answered();
+  }
+
+  /** What was sent may be what cannot be read; an upstream that would go on sending is told to stop. */
+  #failed(thrown: unknown): void {
+    this.#stopReading();
+    const failure = asFailure(thrown);
+    // An end that could not be settled is no good end for the caller either.
+    if (this.#over) this.#sink?.error(thrown);
+    else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+    this.#pulled();
+  }
+
+  /** Nothing is waited for any more, and the upstream is told so. */
+  #stopReading(): void {
+    this.#reading = false;
+    this.#options.answer.body.cancel();
+  }
+
+  #sayLast(sink: BodySink): void {
+    if (this.#broken !== null) {
+      sink.error(this.#broken);
+      return;
+    }
+    if (this.#farewell !== null) sink.enqueue(this.#farewell);
+    sink.close();
   }
 
   /** True when the pull is answered: something was written, or the stream is over. */
@@ -118,20 +195,20 @@ export class AnswerStream implements LiveStream {
     const { tap, answer } = this.#options;
     if (tap.ended) {
       this.#settleEnd();
-      if (whole.length > 0) this.#controller?.enqueue(whole);
-      this.#controller?.close();
+      if (whole.length > 0) this.#sink?.enqueue(whole);
+      this.#sink?.close();
       void readTail(answer);
       return true;
     }
     if (end !== null) {
-      if (whole.length > 0) this.#controller?.enqueue(whole);
-      answer.body.cancel();
+      if (whole.length > 0) this.#sink?.enqueue(whole);
+      this.#stopReading();
       this.#breakOff("interrupted", end);
       return true;
     }
     if (whole.length === 0) return false;
     this.#lastWriteMs = this.#options.dependencies.clock.monotonic();
-    this.#controller?.enqueue(whole);
+    this.#sink?.enqueue(whole);
     return true;
   }
 
@@ -146,8 +223,8 @@ export class AnswerStream implements LiveStream {
     }
     const rest = tap.failure === null ? tap.rest() : null;
     this.#settleEnd();
-    if (rest !== null && rest.length > 0) this.#controller?.enqueue(rest);
-    this.#controller?.close();
+    if (rest !== null && rest.length > 0) this.#sink?.enqueue(rest);
+    this.#sink?.close();
   }
 
   #settleEnd(): void {
@@ -173,17 +250,17 @@ export class AnswerStream implements LiveStream {
     if (outcome === "cancelled") return;
     if (tap.isRaw === true) {
       this.#broken = failure;
-      this.#controller?.error(failure);
+      this.#sink?.error(failure);
       return;
     }
     const pieces = this.#first === null ? [] : [this.#first];
     if (!told) pieces.push(this.#lastWords(failure));
-    if (this.#controller === null) {
+    if (this.#sink === null) {
       this.#farewell = Buffer.concat(pieces);
       return;
     }
-    for (const piece of pieces) this.#controller.enqueue(piece);
-    this.#controller.close();
+    for (const piece of pieces) this.#sink.enqueue(piece);
+    this.#sink.close();
   }
 
   #lastWords(failure: Failure): Uint8Array {
@@ -195,18 +272,6 @@ export class AnswerStream implements LiveStream {
       // A writer that is itself what went wrong: the plain error of the dialect is said in its place.
     }
     return encoder.encode(dialect.renderStreamError(failure, call.requestId));
-  }
-
-  #callerGone(): void {
-    if (this.#over) return;
-    const { answer, drains } = this.#options;
-    if (drains) {
-      this.#controller = null;
-      void this.#finishAlone();
-      return;
-    }
-    answer.body.cancel();
-    this.#breakOff("cancelled", new Failure("client_closed", "The caller went away."));
   }
 
   /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
@@ -244,15 +309,16 @@ export class AnswerStream implements LiveStream {
     this.#stopTimer = clock.after(delayMs, () => {
       if (this.#over) return;
       const silentMs = clock.monotonic() - this.#lastWriteMs;
-      if (!this.#reading && this.#controller !== null && silentMs >= bounds.stalledReaderMs) {
-        this.#options.answer.body.cancel();
-        this.#breakOff("cancelled", new Failure("client_closed", "The caller stopped reading."));
+      if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
+        this.#stopReading();
+        this.#broken = new Failure("client_closed", "The caller stopped reading.");
+        this.#breakOff("cancelled", this.#broken);
         return;
       }
       let nextMs = bounds.keepAliveMs - silentMs;
       if (nextMs <= 0) {
         const silent = !this.#reading || this.#options.tap.isRaw === true;
-        if (!silent) this.#controller?.enqueue(encoder.encode(this.#options.dialect.keepAlive));
+        if (!silent) this.#sink?.enqueue(encoder.encode(this.#options.dialect.keepAlive));
         if (this.#reading) this.#lastWriteMs = clock.monotonic();
         nextMs = bounds.keepAliveMs;
       }

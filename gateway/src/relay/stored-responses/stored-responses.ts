@@ -1,4 +1,4 @@
-import { asFailure, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
 import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
@@ -110,7 +110,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
  * A stream of an answer that is not paid for yet is read to its end even when its caller goes away: only there the
  * upstream says what was used.
  */
-function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): ReadableStream<Uint8Array> {
+function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
   const { dependencies, call, responseOwner, permit } = asked;
   const tap = call.protocol.wire.tapStream(false);
   const end = (heard: StreamTap): void => {

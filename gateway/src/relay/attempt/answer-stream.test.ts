@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import { bounds, Failure, readableOf } from "#core/index.ts";
+import type { AnswerBody, PieceListener } from "#ports/index.ts";
+import { openaiChat, upstreamSide } from "#protocols/index.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { AnswerStream } from "./answer-stream.ts";
+import { LiveStreams } from "./live-streams.ts";
+
+const event = (text: string): Uint8Array =>
+  Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`);
+
+/** An upstream's body that the test pushes, and that tells its listener of its end within `cancel`, as sockets do. */
+class PushedBody implements AnswerBody {
+  cancelled = 0;
+  #listener: PieceListener | null = null;
+
+  next(_clock: string, _limitMs: number, listener: PieceListener): void {
+    this.#listener = listener;
+  }
+  read(): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => this.next("idle", 0, { resolve, reject }));
+  }
+  push(piece: Uint8Array | null): void {
+    const listener = this.#listener;
+    this.#listener = null;
+    listener?.resolve(piece);
+  }
+  cancel(): void {
+    this.cancelled++;
+    const listener = this.#listener;
+    this.#listener = null;
+    listener?.reject(new Failure("client_closed", "The exchange has ended."));
+  }
+  readAll(): Promise<Uint8Array> {
+    throw new Error("nobody reads all of it");
+  }
+}
+
+function ground(first = event("one")) {
+  const clock = new FakeClock();
+  const live = new LiveStreams();
+  const body = new PushedBody();
+  const ends: string[] = [];
+  const stream = new AnswerStream({
+    dependencies: { clock, live },
+    call: { requestId: "req_1", streamEnd: () => void ends.push("end") },
+    dialect: openaiChat,
+    entry: {
+      progress: () => null,
+      finish: () => void ends.push("finished"),
+      breakOff: (outcome, failure) => void ends.push(`${outcome} ${failure.code}`),
+    },
+    over: () => void ends.push("over"),
+    answer: { status: 200, headers: new Headers(), body },
+    tap: upstreamSide("openai-chat").listener.tapStream(false),
+    first,
+    idleMs: 1_000,
+    drains: false,
+  });
+  const said: string[] = [];
+  const sink = {
+    enqueue: (piece: Uint8Array) => void said.push(Buffer.from(piece).toString()),
+    close: () => void said.push("close"),
+    error: (reason: unknown) => void said.push(`error ${(reason as Failure).code}`),
+  };
+  let answered = 0;
+  const open = stream.open();
+  const pull = (): void => open.pull(sink, () => answered++);
+  return { clock, live, body, ends, said, open, pull, stream, answered: () => answered };
+}
+
+test("each pull is answered once, with what was held, what came within its wait, and the end", () => {
+  const { body, ends, said, pull, answered } = ground();
+  pull();
+  expect([said, answered()]).toEqual([[event("one").toString()], 1]);
+  pull();
+  expect(answered()).toBe(1);
+  body.push(Buffer.from(": a comment that is no whole ev"));
+  expect(answered()).toBe(1);
+  body.push(Buffer.from(`ent\n\n${event("two")}`));
+  expect(answered()).toBe(2);
+  expect(said[1]).toEndWith(event("two").toString());
+  pull();
+  body.push(Buffer.from("data: [DONE]\n\n"));
+  expect([said.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["end", "finished", "over"]]);
+});
+
+test("a shutdown ends a stream that waits as interrupted, though its upstream fails by being stopped", () => {
+  const { live, body, ends, said, pull, answered } = ground();
+  pull();
+  pull();
+  live.abortAll(new Failure("draining", "The gateway is shutting down."));
+  expect(body.cancelled).toBe(1);
+  expect(ends).toEqual(["end", "interrupted draining", "over"]);
+  expect(said[1]).toContain("draining");
+  expect([said.length, said[2], answered(), live.size]).toEqual([3, "close", 2, 0]);
+});
+
+test("what a shutdown has to say waits for a caller that has asked for nothing yet", () => {
+  const { live, said, pull, answered } = ground();
+  live.abortAll(new Failure("draining", "The gateway is shutting down."));
+  pull();
+  expect(said[0]).toStartWith(event("one").toString());
+  expect([said[0]?.includes("draining"), said.slice(1), answered()]).toEqual([true, ["close"], 1]);
+});
+
+test("a caller that leaves is booked so, once, and hears nothing more", () => {
+  const { body, ends, said, open, pull } = ground();
+  pull();
+  pull();
+  open.cancel();
+  open.cancel();
+  body.push(event("late"));
+  expect([ends, said.length, body.cancelled]).toEqual([["end", "cancelled client_closed", "over"], 1, 1]);
+});
+
+test("a caller that stopped reading for long and goes on sees a connection that breaks, not a clean end", () => {
+  const { clock, ends, said, pull } = ground();
+  pull();
+  clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
+  expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
+  pull();
+  expect(said.slice(1)).toEqual(["error client_closed"]);
+});
+
+test("as a stream of the runtime it says the same", async () => {
+  const { body, open } = ground();
+  const text = new Response(readableOf(open)).text();
+  for (const piece of [event("two"), Buffer.from("data: [DONE]\n\n")]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    body.push(piece);
+  }
+  expect(await text).toBe(`${event("one")}${event("two")}data: [DONE]\n\n`);
+});
