@@ -30,7 +30,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logFormat: null,
     accessLog: "all",
     http: "own",
-    httpServer: "runtime",
+    httpServer: "own",
     agentTelemetry: "drop",
     authorities: [],
     webhookPlaces: [],
@@ -250,7 +250,10 @@ test("where newer prices are looked for, and what is taken only from whom one kn
 
 test("the ports speak TLS where both files are named, and the runtime's server has them", () => {
   const both = { SLUICE_TLS_CERT_FILE: "/tls/tls.crt", SLUICE_TLS_KEY_FILE: "/tls/tls.key" };
-  expect(readEnvironment(both).tls).toEqual({ certificate: "/tls/tls.crt", key: "/tls/tls.key" });
+  expect(readEnvironment(both)).toMatchObject({
+    tls: { certificate: "/tls/tls.crt", key: "/tls/tls.key" },
+    httpServer: "runtime",
+  });
   expect(problemsOf({ SLUICE_TLS_CERT_FILE: "/tls/tls.crt" })).toEqual([
     "SLUICE_TLS_KEY_FILE is missing, and SLUICE_TLS_CERT_FILE is of no use without it",
   ]);

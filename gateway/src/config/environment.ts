@@ -41,7 +41,7 @@ export interface Environment {
   readonly accessLog: "all" | "errors" | "off";
   /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
   readonly http: "own" | "runtime";
-  /** The same towards callers. */
+  /** The same towards callers; the gateway itself speaks no TLS with them. */
   readonly httpServer: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
   readonly otlp: OtlpSettings | null;
@@ -121,6 +121,7 @@ export function readEnvironment(
 ): Environment {
   const reader = new VariableReader(variables);
   const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
+  const tls = readTls(reader);
   const otlp = readOtlp(variables, reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]));
   const agentTelemetry = reader.oneOf("SLUICE_AGENT_TELEMETRY", ["drop", "relay"]) ?? "drop";
   const nowhere = agentTelemetry === "relay" && otlp.settings === null ? [relayedNowhere] : [];
@@ -128,7 +129,7 @@ export function readEnvironment(
     host,
     port: readPort(reader),
     admin: readAdminListener(reader, host),
-    tls: readTls(reader),
+    tls,
     dataDir: reader.text("SLUICE_DATA_DIR") ?? "./data",
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
@@ -142,7 +143,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
-    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "runtime",
+    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? (tls === null ? "own" : "runtime"),
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
     agentTelemetry,

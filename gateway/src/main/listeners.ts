@@ -74,7 +74,10 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
   const calls = open({ hostname: host, port: callsPort, role: "calls" }, "SLUICE");
   try {
     const consolePort = shared?.ports?.console ?? admin.port;
-    return listenersOf(calls, open({ hostname: admin.host, port: consolePort, role: "console" }, "SLUICE_ADMIN"));
+    return listenersOf(
+      calls,
+      open({ hostname: admin.host, port: consolePort, role: "console", http: "runtime" }, "SLUICE_ADMIN"),
+    );
   } catch (thrown) {
     void calls.stop(true);
     throw thrown;
@@ -85,6 +88,8 @@ interface Place {
   readonly hostname: string;
   readonly port: number;
   readonly role?: "calls" | "console";
+  /** No call comes to the console's: our own server would pass all on. */
+  readonly http?: "runtime";
 }
 
 /** `apart`: the console's own; null: it is served where calls are. */
