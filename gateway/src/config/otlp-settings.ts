@@ -23,6 +23,7 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
   const logs = readSignal(reader, "LOGS", base);
   if (traces === null && metrics === null && logs === null) return { settings: null, warnings: reader.warnings };
   const said = (reader.text("OTEL_SEMCONV_STABILITY_OPT_IN") ?? "").split(",").map((word) => word.trim());
+  const content = readContent(reader);
   const settings: OtlpSettings = {
     traces:
       traces === null
@@ -31,7 +32,7 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
             ...traces,
             batch: readBatch(reader, "OTEL_BSP", 5_000),
             sampler: readSampler(reader),
-            content: readContent(reader),
+            content: content.inSpans,
           },
     metrics:
       metrics === null
@@ -45,7 +46,7 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
             intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, bounds.otlpIntervalMsMax) ?? 60_000,
             temporality: readTemporality(reader),
           },
-    logs: logs === null ? null : { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000) },
+    logs: logs === null ? null : { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000), content: content.inEvents },
     resource: readResource(reader),
     propagates: readPropagation(reader),
     oldNames: said.includes("gen_ai/dup"),
@@ -131,14 +132,14 @@ function readSampler(reader: OtlpVariables): OtlpSampler {
   return { parentBased: name.startsWith("parentbased_"), ratio };
 }
 
-/** The words of OpenTelemetry's instrumentations, old and new. */
-function readContent(reader: OtlpVariables): boolean {
-  const name = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+/** Where messages go. By the words of OpenTelemetry's instrumentations, old and new. */
+function readContent(reader: OtlpVariables): { readonly inSpans: boolean; readonly inEvents: boolean } {
   const words = ["span_only", "span_and_event", "event_only", "no_content", "true", "false"] as const;
-  const said = reader.oneOf(name, words, "no content is sent");
-  if (said === "event_only") reader.warn(name, "is event_only, and content is sent in spans only; none is sent");
-  if (said === "span_and_event") reader.warn(name, "is span_and_event; content is sent in spans only");
-  return said === "span_only" || said === "span_and_event" || said === "true";
+  const said = reader.oneOf("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", words, "no content is sent");
+  return {
+    inSpans: said === "span_only" || said === "span_and_event" || said === "true",
+    inEvents: said === "event_only" || said === "span_and_event",
+  };
 }
 
 function readTemporality(reader: OtlpVariables): "cumulative" | "delta" {

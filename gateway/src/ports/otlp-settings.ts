@@ -39,11 +39,17 @@ interface TracesSettings extends OtlpSignal {
   readonly content: boolean;
 }
 
+interface LogsSettings extends OtlpSignal {
+  readonly batch: OtlpBatch;
+  /** Whether the messages of calls whose key captures bodies are told as events of their own. */
+  readonly content: boolean;
+}
+
 /** What the OTEL_ variables say. A signal that is null is not exported. */
 export interface OtlpSettings {
   readonly traces: TracesSettings | null;
   readonly metrics: (OtlpSignal & { readonly intervalMs: number; readonly temporality: "cumulative" | "delta" }) | null;
-  readonly logs: (OtlpSignal & { readonly batch: OtlpBatch }) | null;
+  readonly logs: LogsSettings | null;
   /** Of the resource, `service.name` among them. */
   readonly resource: Readonly<Record<string, string>>;
   /** Whether `traceparent` is read and written. */

@@ -81,7 +81,7 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_otlp_logs_sent_total: "Log records that the telemetry collector took.",
   sluice_otlp_logs_lost_total: "Log records that it did not take, or that came faster than it takes them.",
   sluice_otlp_contents_lost_total:
-    "Calls whose messages were to be in their span and are not: too many at once, or nobody can read them.",
+    "Calls whose messages were to be in their span or event and are not: too many at once, or nobody can read them.",
   sluice_otlp_metric_exports_failed_total: "Exports of metrics that the telemetry collector did not take.",
   sluice_agent_telemetry_relayed_total: "Messages of agents' telemetry that the telemetry collector took.",
   sluice_agent_telemetry_lost_total: "Such messages that it did not take, that were too many, or that nobody can read.",

@@ -36,6 +36,8 @@ export interface CollectedPoint {
 }
 
 export interface CollectedLog {
+  /** Empty: it is a line of the log. */
+  readonly eventName: string;
   readonly body: string;
   readonly severity: number;
   readonly traceId: string;
@@ -143,6 +145,7 @@ export class Collector {
     this.resources.push(attributesOf(resource?.attributes));
     for (const record of (scopeLogs ?? []).flatMap((scope) => scope.logRecords ?? [])) {
       this.logs.push({
+        eventName: record.eventName ?? "",
         body: record.body?.stringValue ?? "",
         severity: record.severityNumber ?? 0,
         traceId: record.traceId ?? "",
@@ -203,6 +206,7 @@ interface WireData {
 }
 
 interface WireLog {
+  readonly eventName?: string;
   readonly severityNumber?: number;
   readonly body?: WireValue;
   readonly traceId?: string;

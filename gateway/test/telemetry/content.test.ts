@@ -168,6 +168,40 @@ test.each(["http/protobuf", "http/json"])(
   },
 );
 
+test.each([
+  { protocol: "http/protobuf", said: "event_only", sampler: "always_on" },
+  { protocol: "http/json", said: "span_and_event", sampler: "always_on" },
+  { protocol: "http/protobuf", said: "event_only", sampler: "always_off" },
+])("as %j: what was asked and answered is an event of the attempt, as lists", async ({ protocol, said, sampler }) => {
+  const others = new Collector();
+  const variables = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, [switchName]: said, OTEL_TRACES_SAMPLER: sampler };
+  const started = await tracedGateway(others, { keys }, { ...variables, OTEL_METRICS_EXPORTER: "none" });
+  try {
+    await (await started.chat(hello, { key: plainKey })).arrayBuffer();
+    const body = { ...hello, messages: [{ role: "user", content: `I am ${aliceKey}` }] };
+    const requestId = (await started.chat(body)).headers.get("x-request-id") ?? "";
+    const events = () => others.logs.filter(({ eventName }) => eventName !== "");
+    await until(() => events().length > 0 && (sampler === "always_off" || others.spansOf(requestId).length === 2));
+    expect(events()).toEqual([
+      expect.objectContaining({ eventName: "gen_ai.client.inference.operation.details", body: "" }),
+    ]);
+    const [event] = events();
+    expect(event?.attributes).toMatchObject({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.input.messages": [{ role: "user", parts: [text(expect.stringMatching(/^I am (?!.*alice)/))] }],
+      "gen_ai.output.messages": answered,
+      "sluice.request.id": requestId,
+    });
+    const span = others.spansOf(requestId).find(({ kind }) => kind === clientKind);
+    if (sampler === "always_on") expect([event?.traceId, event?.spanId]).toEqual([span?.traceId, span?.spanId]);
+    expect(told(span).output).toEqual(said === "event_only" ? null : answered);
+    expect(JSON.stringify(others.logs)).not.toContain(aliceKey);
+  } finally {
+    await started.stop();
+    await others.stop();
+  }
+});
+
 test("without the switch no span has content, whatever the key says; as JSON they have the same", async () => {
   const others = new Collector();
   const off = await tracedGateway(others, { keys }, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });

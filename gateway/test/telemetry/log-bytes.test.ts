@@ -8,6 +8,7 @@ import { sdkLogRecord } from "../../src/telemetry/otlp/log-fields.ts";
 import { type LogEvent, LogMaker } from "../../src/telemetry/otlp/log-maker.ts";
 import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
 import { Traces } from "../../src/telemetry/otlp/traces.ts";
+import { ledgerEntry } from "../conformance/store-ground.ts";
 import { logs } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
@@ -81,6 +82,25 @@ test("records are the same bytes of the protocol, field for field, as OpenTeleme
     }),
     { numRuns: 200 },
   );
+});
+
+test("of an event, too; what is nested too deep to be read stands in it as text", () => {
+  const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
+  const input = '[{"role":"user","parts":[{"type":"text","content":"a \\"[{ ü"}]}]';
+  const content = { system: null, input, output: deep, truncated: true };
+  const row = new LogBytes(origin);
+  const event = { entry: ledgerEntry("1"), content };
+  const fields = maker().recordOf(event);
+  if (fields === null) throw new Error("there is no record");
+  row.put(fields);
+  const theirs = ProtobufLogsSerializer.serializeRequest([sdkLogRecord(origin, fields)]);
+  const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), logs));
+  expect(read(row.take(1))).toEqual(read(theirs));
+  expect(fields.attributes).toMatchObject({
+    "gen_ai.input.messages": JSON.parse(input),
+    "gen_ai.output.messages": deep,
+    "sluice.content.truncated": true,
+  });
 });
 
 test("a line of a request holds no credential that a caller wrote in the place of a model or a method", () => {

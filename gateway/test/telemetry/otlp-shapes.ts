@@ -74,6 +74,7 @@ const logRecord: Shape = {
   9: ["traceId", "hex"],
   10: ["spanId", "hex"],
   11: ["observedTimeUnixNano", "fixed64"],
+  12: ["eventName", "string"],
 };
 export const logs: Shape = {
   1: [

@@ -36,6 +36,8 @@ export const telemetryBounds = {
   /** Messages of one kind of one call, as JSON; and of one request to a collector that has such, in bytes. */
   contentCharactersMax: 128 * 1024,
   contentRequestBytesMax: 2 * 1024 * 1024,
+  /** How deep lists and objects of messages may lie in an event; deeper ones are told as text. */
+  contentDepthMax: 32,
   /** Bodies that wait to be read, and spans that wait with messages in them; further ones go without. */
   contentReadBytesMax: 8 * 1024 * 1024,
   contentQueueBytesMax: 16 * 1024 * 1024,

@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, ContentBodies, ContentSink } from "#ports/index.ts";
-import { entryOf, type TracedEvent } from "../otlp/span-maker.ts";
+import { entryOf, type ToldAttempt, type TracedEvent } from "../otlp/span-maker.ts";
 import { ContentReader } from "./content-reader.ts";
 import { hasContent, type ReadContent } from "./read-content.ts";
 
@@ -10,6 +10,10 @@ export interface ContentHoldOptions {
   readonly isWanted: (requestId: string) => boolean;
   /** Of a call together, in the order in which they came. */
   readonly pass: (event: TracedEvent) => void;
+  /** Told of what was said before the call's events are passed on; null: nobody wants it apart from its span. */
+  readonly tell: ((told: ToldAttempt) => void) | null;
+  /** Whether it goes into the span. */
+  readonly inSpan: boolean;
   /** The messages of a call could not be had. */
   readonly onLost: () => void;
 }
@@ -107,7 +111,9 @@ export class ContentHold implements ContentSink {
     const answering = content == null ? -1 : held.events.findLastIndex(isAttempt);
     for (const [at, event] of held.events.entries()) {
       if (at === answering && content != null && !("end" in event)) {
-        this.#options.pass({ entry: entryOf(event), content });
+        const told = { entry: entryOf(event), content };
+        this.#options.tell?.(told);
+        this.#options.pass(this.#options.inSpan ? told : event);
       } else this.#options.pass(event);
     }
   }

@@ -77,7 +77,7 @@ function spanName(entry: LedgerEntry): string {
   return `${operationOf(entry.endpoint)} ${askedModel(entry)}`;
 }
 
-function askedModel({ upstreamModel, model }: LedgerEntry): string {
+export function askedModel({ upstreamModel, model }: LedgerEntry): string {
   return upstreamModel === "" ? model : upstreamModel;
 }
 

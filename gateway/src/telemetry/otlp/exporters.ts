@@ -17,6 +17,7 @@ import type { Origin, SdkLogRecord, SdkMetrics, SdkSpan } from "./sdk-types.ts";
 import { type SpanFields, sdkSpan } from "./span.ts";
 import { SpanBytes } from "./span-bytes.ts";
 import type { SpanRow } from "./span-store.ts";
+import { WeighedList } from "./weighed-list.ts";
 
 /** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
 interface Exported {
@@ -53,47 +54,34 @@ export async function spanExporter(signal: OtlpSignal, network: CollectorNetwork
 
 class SdkSpans implements SpanRow<readonly SdkSpan[]> {
   readonly #origin: Origin;
-  #spans: SdkSpan[] = [];
-  /** Letters of the texts in each of them. */
-  #lengths: number[] = [];
-  #length = 0;
+  readonly #spans = new WeighedList<SdkSpan>();
 
   constructor(origin: Origin) {
     this.#origin = origin;
   }
 
   get size(): number {
-    return this.#spans.length;
+    return this.#spans.size;
   }
 
   get bytes(): number {
-    return this.#length;
+    return this.#spans.weight;
   }
 
   fitting(bytesMax: number): number {
-    let bytes = 0;
-    const over = this.#lengths.findIndex((length) => {
-      bytes += length;
-      return bytes > bytesMax;
-    });
-    return over === -1 ? this.#lengths.length : Math.max(1, over);
+    return this.#spans.fitting(bytesMax);
   }
 
   put(span: SpanFields): void {
-    this.#spans.push(sdkSpan(this.#origin, span));
     let length = 0;
     span.own.each((_name, value) => {
       if (typeof value === "string") length += value.length;
     });
-    this.#lengths.push(length);
-    this.#length += length;
+    this.#spans.add(sdkSpan(this.#origin, span), length);
   }
 
   take(size: number): readonly SdkSpan[] {
-    const taken = this.#spans.slice(0, size);
-    this.#spans = this.#spans.slice(size);
-    for (const length of this.#lengths.splice(0, size)) this.#length -= length;
-    return taken;
+    return this.#spans.take(size);
   }
 }
 
@@ -121,24 +109,30 @@ export async function logExporter(signal: OtlpSignal, network: CollectorNetwork,
 
 class SdkLogs implements LogRow<readonly SdkLogRecord[]> {
   readonly #origin: Origin;
-  #records: SdkLogRecord[] = [];
+  readonly #records = new WeighedList<SdkLogRecord>();
 
   constructor(origin: Origin) {
     this.#origin = origin;
   }
 
   get size(): number {
-    return this.#records.length;
+    return this.#records.size;
+  }
+
+  get bytes(): number {
+    return this.#records.weight;
+  }
+
+  fitting(bytesMax: number): number {
+    return this.#records.fitting(bytesMax);
   }
 
   put(record: LogFields): void {
-    this.#records.push(sdkLogRecord(this.#origin, record));
+    this.#records.add(sdkLogRecord(this.#origin, record), record.contentLength);
   }
 
   take(size: number): readonly SdkLogRecord[] {
-    const taken = this.#records.slice(0, size);
-    this.#records = this.#records.slice(size);
-    return taken;
+    return this.#records.take(size);
   }
 }
 

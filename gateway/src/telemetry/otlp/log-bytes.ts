@@ -23,6 +23,14 @@ export class LogBytes implements LogRow<Uint8Array> {
     return this.#request.size;
   }
 
+  get bytes(): number {
+    return this.#request.bytes;
+  }
+
+  fitting(bytesMax: number): number {
+    return this.#request.fitting(bytesMax);
+  }
+
   put(record: LogFields): void {
     this.#write(this.#request.begin(), record);
     this.#request.end();
@@ -54,12 +62,14 @@ export class LogBytes implements LogRow<Uint8Array> {
       out.words(10, spanWordsOf(record.of));
     }
     out.nanoseconds(11, record.observedMs);
+    if (record.eventName !== null) out.text(12, record.eventName);
   }
 
   #writeWords(out: ProtobufWriter, { severity, level, body }: LogFields): void {
     out.tag(2, 0);
     out.varint(severity);
     out.text(3, level);
+    if (body === "") return;
     const inner = this.#inner;
     inner.clear();
     inner.text(1, body);

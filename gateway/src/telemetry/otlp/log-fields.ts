@@ -12,7 +12,10 @@ export interface LogFields {
   readonly level: string;
   /** OpenTelemetry's SeverityNumber. */
   readonly severity: number;
+  /** Empty: it has none. */
   readonly body: string;
+  /** Of an event; null: it is a line of the log. */
+  readonly eventName: string | null;
   /** null: it is of no trace. */
   readonly trace: TraceContext | null;
   /** The id of ours that the span's follows from. */
@@ -23,6 +26,8 @@ export interface LogFields {
   /** Any values, as JSON has them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly dropped: number;
+  /** Letters of its messages; 0 where it has none. */
+  readonly contentLength: number;
 }
 
 /** In the form in which OpenTelemetry's own records are exported. */
@@ -35,7 +40,8 @@ export function sdkLogRecord({ resource, scope }: Origin, fields: LogFields): Sd
     ...(context === null ? {} : { spanContext: context }),
     severityText: fields.level,
     severityNumber: fields.severity as NonNullable<SdkLogRecord["severityNumber"]>,
-    body: fields.body,
+    ...(fields.body === "" ? {} : { body: fields.body }),
+    ...(fields.eventName === null ? {} : { eventName: fields.eventName }),
     resource,
     instrumentationScope: scope,
     attributes: { ...shared?.attributes, ...own?.plain(), ...fields.attributes } as SdkLogRecord["attributes"],

@@ -3,14 +3,16 @@ import type { Clock } from "#ports/index.ts";
 import type { AccessLine } from "../access-log.ts";
 import { maskText } from "../redacted.ts";
 import { AttributeList, attributeName } from "./attribute-list.ts";
+import { contentEvent } from "./content-event.ts";
 import type { LogFields } from "./log-fields.ts";
 import { SharedFieldsCache } from "./shared-fields-cache.ts";
 import { SharedFields } from "./span.ts";
+import type { ToldAttempt } from "./span-maker.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { Traces } from "./traces.ts";
 
-/** What records are made of: a line of the log as it is written, or what the line of a request says. */
-export type LogEvent = string | AccessLine;
+/** What records are made of: a line of the log as it is written, what the line of a request says, or what was said in a call. */
+export type LogEvent = string | AccessLine | ToldAttempt;
 
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 
@@ -29,7 +31,8 @@ export class LogMaker {
 
   /** To be read before the next one is made. null: it is no line of ours. */
   recordOf(event: LogEvent): LogFields | null {
-    return typeof event === "string" ? this.#ofLine(event) : this.#ofRequest(event);
+    if (typeof event === "string") return this.#ofLine(event);
+    return "content" in event ? contentEvent(event, this.#traces, this.#clock.now()) : this.#ofRequest(event);
   }
 
   #ofRequest(line: AccessLine): LogFields {
@@ -44,6 +47,8 @@ export class LogMaker {
       level,
       severity: severities[level] ?? 0,
       body: "request",
+      eventName: null,
+      contentLength: 0,
       trace: this.#traces?.of(end.requestId) ?? null,
       of: end.requestId,
       shared: this.#cache.get(end.key ?? "", line),
@@ -78,7 +83,7 @@ export class LogMaker {
       body: String(msg).slice(0, bounds.logTextMax),
       trace: typeof requestId === "string" ? this.#traceOf(requestId, traceId) : null,
       of: typeof requestId === "string" ? requestId : "",
-      ...{ shared: null, own: null },
+      ...{ shared: null, own: null, eventName: null, contentLength: 0 },
       attributes: isLong ? none : attributes,
       dropped: isLong ? Object.keys(attributes).length : 0,
     };

@@ -1,3 +1,4 @@
+import { bounds } from "#core/index.ts";
 import type { ExportStore, Taken } from "./export-queue.ts";
 import type { LogFields } from "./log-fields.ts";
 import type { LogEvent, LogMaker } from "./log-maker.ts";
@@ -5,6 +6,10 @@ import type { LogEvent, LogMaker } from "./log-maker.ts";
 /** Records in the form in which they are sent. */
 export interface LogRow<Batch> {
   readonly size: number;
+  /** About what they take, of the messages in them at the least. */
+  readonly bytes: number;
+  /** How many of the oldest take no more than that; one at the least. */
+  fitting(bytesMax: number): number;
   put(record: LogFields): void;
   /** The oldest, `size` of them at most. */
   take(size: number): Batch;
@@ -17,9 +22,16 @@ export class LogStore<Batch> implements ExportStore<LogEvent, Batch> {
   readonly #maker: LogMaker;
   readonly #row: LogRow<Batch>;
 
-  constructor(maker: LogMaker, row: LogRow<Batch>) {
+  readonly #onContentLost: () => void;
+
+  constructor(maker: LogMaker, row: LogRow<Batch>, onContentLost: () => void = () => {}) {
     this.#maker = maker;
     this.#row = row;
+    this.#onContentLost = onContentLost;
+  }
+
+  get isFull(): boolean {
+    return this.#row.bytes >= bounds.contentRequestBytesMax;
   }
 
   get size(): number {
@@ -27,12 +39,16 @@ export class LogStore<Batch> implements ExportStore<LogEvent, Batch> {
   }
 
   put(event: LogEvent): void {
+    if (typeof event !== "string" && "content" in event && this.#row.bytes > bounds.contentQueueBytesMax) {
+      this.#onContentLost();
+      return;
+    }
     const record = this.#maker.recordOf(event);
     if (record !== null) this.#row.put(record);
   }
 
   take(max: number): Taken<Batch> | null {
-    const size = Math.min(max, this.#row.size);
+    const size = Math.min(max, this.#row.fitting(bounds.contentRequestBytesMax));
     return size === 0 ? null : { batch: this.#row.take(size), size };
   }
 

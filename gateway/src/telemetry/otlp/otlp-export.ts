@@ -112,12 +112,12 @@ export class OtlpExport {
 
   requestEnd(end: RequestEnd): void {
     const spans = this.#spans;
-    if (spans === null) return;
+    if (spans === null && this.#hold === null) return;
     const endMs = this.#options.clock.now();
     // A stream tells of its end a moment before it is settled, and what it came to belongs to the span of its call.
     queueMicrotask(() => {
       const event = { end, endMs };
-      if (this.#hold?.took(end.requestId, event) !== true) spans.add(event);
+      if (this.#hold?.took(end.requestId, event) !== true) spans?.add(event);
     });
   }
 
@@ -145,11 +145,11 @@ export class OtlpExport {
     this.#stopMetrics?.();
     const late = Promise.withResolvers<void>();
     const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
-    const spansSent = async (): Promise<void> => {
+    const ownSent = async (): Promise<void> => {
       await this.#hold?.close();
-      await this.#spans?.flush();
+      await Promise.all([this.#spans?.flush(), this.#logs?.flush()]);
     };
-    const sent = Promise.all([spansSent(), this.#exportMetrics?.(), this.#logs?.flush()]);
+    const sent = Promise.all([ownSent(), this.#exportMetrics?.()]);
     await Promise.race([sent, late.promise]);
     stop();
   }
@@ -180,10 +180,14 @@ export class OtlpExport {
   #openHold(): ContentHold | null {
     const { settings, clock } = this.#options;
     const { traces } = this;
-    if (settings.traces?.content !== true || traces === null) return null;
+    const inSpan = settings.traces?.content === true;
+    const inEvent = settings.logs?.content === true;
+    if (!inSpan && !inEvent) return null;
     return new ContentHold({
       clock,
-      isWanted: (requestId) => traces.isSampled(traces.of(requestId)),
+      isWanted: (requestId) => inEvent || traces?.isSampled(traces.of(requestId)) === true,
+      tell: inEvent ? (told) => this.#logs?.add(told) : null,
+      inSpan,
       pass: (event) => this.#spans?.add(event),
       onLost: () => this.counts.contentsLost++,
     });
@@ -196,7 +200,7 @@ export class OtlpExport {
     return new ExportQueue({
       clock,
       batch: settings.logs.batch,
-      store: new LogStore(new LogMaker(this.traces, clock), logs.row),
+      store: new LogStore(new LogMaker(this.traces, clock), logs.row, () => this.counts.contentsLost++),
       send: async (batch, size) => {
         const { problem, rejected } = await logs.send(batch);
         lost.export(problem, rejected);

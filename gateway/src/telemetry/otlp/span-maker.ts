@@ -13,7 +13,7 @@ import { TracedCalls, TracedKeys } from "./traced-call.ts";
 import type { Traces } from "./traces.ts";
 
 /** An attempt with what was said in it. */
-interface ToldAttempt {
+export interface ToldAttempt {
   readonly entry: LedgerEntry;
   readonly content: ReadContent;
 }
