@@ -88,7 +88,7 @@ export const ledgerBounds = {
   /** Records of an earlier run that are read without letting anything else run. */
   leftoversTurnRecords: 256,
   /** Rows in one database batch of the drain. */
-  drainBatchMax: 500,
+  drainBatchMax: 1_000,
   userAgentBytesMax: 256,
   tagsMax: 16,
   tagBytesMax: 128,
@@ -99,8 +99,10 @@ export const ledgerBounds = {
   journalBacklogBytesMax: 64 * 1024 * 1024,
   /** How soon a refused journal write is tried again. */
   journalRetryMs: 200,
-  /** How often the drain is told of new journal records. */
+  /** How often the drain is told of new journal records, and how often while so many settled entries come between two tellings. */
   drainNoticeMs: 100,
+  drainBusyNoticeMs: 500,
+  drainBusyEntries: 32,
   /** The drain's waits after a refused batch: the first, doubled each time up to the last. */
   drainRetryMs: 50,
   drainRetryMsMax: 2_000,

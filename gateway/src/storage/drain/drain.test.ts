@@ -300,6 +300,37 @@ test("what is written while a thread comes to rest is moved by the next one, and
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
+test("while many calls end, the drain is told of them less often, so that more go in one batch", async () => {
+  const { journal, drain, clock } = inRestingThread();
+  let n = 0;
+  const write = (count: number): void => {
+    for (const last = n + count; n < last; ) {
+      journal.intent(intentOf(++n));
+      journal.settle(settlementOf(n));
+    }
+  };
+  const toldWithin = (ms: number): boolean => {
+    const before = clock.pending;
+    clock.advance(ms);
+    return clock.pending < before;
+  };
+  write(bounds.drainBusyEntries);
+  clock.advance(bounds.drainNoticeMs);
+  expect(drain.hasThread).toBe(true);
+  write(bounds.drainBusyEntries);
+  expect(toldWithin(bounds.drainNoticeMs)).toBe(false);
+  expect(toldWithin(bounds.drainBusyNoticeMs)).toBe(true);
+  write(1);
+  expect(toldWithin(bounds.drainBusyNoticeMs)).toBe(true);
+  write(1);
+  expect(toldWithin(bounds.drainNoticeMs)).toBe(true);
+  // Whoever asks does not wait for that.
+  write(bounds.drainBusyEntries);
+  await journal.drained(soon());
+  expect(journal.lag).toBe(0);
+  await journal.close(patienceMs);
+});
+
 test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
   const { journal, drain } = inThread();
   expect(segmentsIn(books.directory)).toHaveLength(1);
