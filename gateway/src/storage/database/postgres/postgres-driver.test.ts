@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
+import { until } from "../../../../../test/until.ts";
 import { asOwner, openPostgresGround } from "../../../../test/postgres-ground.ts";
 import { onPostgres } from "../../../../test/postgres-server.ts";
 import { type Database, inSnapshot } from "../database.ts";
@@ -89,6 +90,39 @@ await onPostgres("connections", () => {
       if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "storage_unavailable" });
     }
     expect(await names(database)).toEqual([]);
+  });
+
+  test("what only reads is asked again when its connection is lost in the middle of it; what writes is not", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    await database.kysely.insertInto("settings").values(setting("kept")).execute();
+    const waiting = (query: string) =>
+      until(() =>
+        asOwner(url, async (client) => {
+          const { rows } = await client.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and query like $1`,
+            [query],
+          );
+          return rows.length > 0;
+        }),
+      );
+    await asOwner(url, async (holder) => {
+      await holder.query("begin");
+      await holder.query("lock table settings");
+      const read = names(database);
+      const write = database.kysely.insertInto("settings").values(setting("lost")).execute();
+      const refused = write.then(
+        () => "written",
+        (thrown: unknown) => thrown,
+      );
+      await waiting("select%settings%");
+      await waiting("insert%settings%");
+      await waiting("select%settings%");
+      await holder.query("commit");
+      expect(await read).toEqual(["kept"]);
+      expect(await refused).toMatchObject({ name: "Failure", code: "storage_unavailable" });
+    });
+    expect(await names(database)).toEqual(["kept"]);
   });
 
   test("a statement that takes too long is ended and told as such; the connection is used again", async () => {

@@ -3,6 +3,7 @@ import {
   type DatabaseConnection,
   type Driver,
   type QueryResult,
+  SelectQueryNode,
   type TransactionSettings,
 } from "kysely";
 import type { PgResult, Pool, PoolClient } from "pg";
@@ -16,8 +17,9 @@ export interface NamedQuery<Result> extends CompiledQuery<Result> {
 }
 
 /**
- * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again. The end of
- * a transaction is believed only when the server says that it has committed.
+ * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again; what only
+ * reads, outside a transaction, is asked again on another one when the server goes away in the middle of it, as at a failover.
+ * The end of a transaction is believed only when the server says that it has committed.
  */
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>;
@@ -39,7 +41,8 @@ export class PostgresDriver implements Driver {
   async acquireConnection(): Promise<PostgresConnection> {
     if (this.#pool === null) throw unavailable("The database is closed.", undefined);
     try {
-      const connection = new PostgresConnection(await this.#pool.connect(), this.#statementMs);
+      const another = async (): Promise<PoolClient | null> => (await this.#pool?.connect()) ?? null;
+      const connection = new PostgresConnection(await this.#pool.connect(), this.#statementMs, another);
       this.#lent.add(connection);
       return connection;
     } catch (thrown) {
@@ -50,6 +53,7 @@ export class PostgresDriver implements Driver {
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
     const isolation = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
     const access = settings.accessMode === undefined ? "" : ` ${settings.accessMode}`;
+    connection.staysForTransaction();
     await connection.executeQuery(CompiledQuery.raw(`start transaction${isolation}${access}`));
   }
 
@@ -82,20 +86,31 @@ export class PostgresDriver implements Driver {
 }
 
 class PostgresConnection implements DatabaseConnection {
-  readonly #client: PoolClient;
+  #client: PoolClient;
   readonly #statementMs: number;
+  readonly #another: () => Promise<PoolClient | null>;
   #broken = false;
+  #inTransaction = false;
+  /** It was silent for too long: another one would be as well. */
+  #cut = false;
   readonly #onError = () => this.giveUp();
 
-  constructor(client: PoolClient, statementMs: number) {
+  /** `another`: one in its place; null: the pool is closed. */
+  constructor(client: PoolClient, statementMs: number, another: () => Promise<PoolClient | null>) {
     this.#client = client;
     this.#statementMs = statementMs;
+    this.#another = another;
     // It may break between two statements; without a listener that would end the process.
     client.on("error", this.#onError);
   }
 
+  /** Until it is released: nothing is asked again on another one. */
+  staysForTransaction(): void {
+    this.#inTransaction = true;
+  }
+
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { command, rowCount, rows } = await this.#ask(query);
+    const { command, rowCount, rows } = await this.#answered(query);
     const writes = command === "INSERT" || command === "UPDATE" || command === "DELETE";
     return { rows: rows as Row[], ...(writes ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
   }
@@ -112,6 +127,7 @@ class PostgresConnection implements DatabaseConnection {
 
   /** Whatever is asked on it fails at once. */
   cut(): void {
+    this.#cut = true;
     this.#client.connection.stream.destroy();
   }
 
@@ -123,6 +139,28 @@ class PostgresConnection implements DatabaseConnection {
   // biome-ignore lint/correctness/useYield: it only refuses.
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error("Rows are not streamed from PostgreSQL; read them in pages.");
+  }
+
+  async #answered(query: CompiledQuery): Promise<PgResult> {
+    for (let again = 0; ; again++) {
+      try {
+        return await this.#ask(query);
+      } catch (thrown) {
+        const lost = this.#broken && !this.#cut && !this.#inTransaction;
+        if (!lost || again === rereadsMax || !onlyReads(query) || !(await this.#exchange())) throw thrown;
+      }
+    }
+  }
+
+  /** Takes another connection in its place. False: there is none. */
+  async #exchange(): Promise<boolean> {
+    const client = await this.#another().catch(() => null);
+    if (client === null) return false;
+    this.release();
+    this.#broken = false;
+    this.#client = client;
+    client.on("error", this.#onError);
+    return true;
   }
 
   async #ask({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
@@ -139,4 +177,12 @@ class PostgresConnection implements DatabaseConnection {
       clearTimeout(silence);
     }
   }
+}
+
+/** Others of the pool may have been lost at the same moment, and not have noticed yet. */
+const rereadsMax = 3;
+
+/** A select as it was built here: what is written by hand may do anything, and so may what stands before a select. */
+function onlyReads({ query }: CompiledQuery): boolean {
+  return SelectQueryNode.is(query) && query.with === undefined;
 }
