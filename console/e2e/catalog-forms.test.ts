@@ -103,6 +103,28 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByRole("tab", { name: other, selected: true }).waitFor();
   });
 
+  test("where the ledger is copied to says beside its field what is wrong, keeps what was typed, and is switched off again", async () => {
+    await open("settings");
+    const section = page.getByRole("region", { name: "Ledger export" });
+    const save = page.getByRole("button", { name: "Save settings" });
+    const stored = async () => (await ada.call("settings.show", {})).settings.ledger?.export;
+    await section.getByRole("switch", { name: "Copy to a bucket" }).click();
+    await section.getByText("Not set").waitFor();
+    await section.getByRole("textbox", { name: "Endpoint" }).fill("minio:9000");
+    await save.click();
+    await section.getByText("Enter the bucket's name.").waitFor();
+    await section.getByText("Enter a full address, such as http://minio:9000.").waitFor();
+    await section.getByRole("textbox", { name: "Bucket" }).fill("acme-usage");
+    await section.getByRole("textbox", { name: "Endpoint" }).fill("http://127.0.0.1:9");
+    await save.click();
+    await section.getByText("nothing copied yet").waitFor();
+    expect(await stored()).toEqual({ bucket: "acme-usage", endpoint: "http://127.0.0.1:9" });
+    await section.getByRole("switch", { name: "Copy to a bucket" }).click();
+    await save.click();
+    await page.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });
+    expect(await stored()).toBeUndefined();
+  });
+
   test("a provider's form is Chinese to its last setting", async () => {
     const chinese = await ada.page(browser, { locale: "zh-CN", viewport: { width: 1_440, height: 900 } });
     await chinese.goto("/console/providers?add=ark");

@@ -2,7 +2,18 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { modelTypeSchema } from "./model-type.ts";
-import { modelNamePattern, modelNameRule, nameLettersMax, slugPattern, slugRule } from "./names.ts";
+import {
+  bucketPattern,
+  modelNamePattern,
+  modelNameRule,
+  nameLettersMax,
+  objectPrefixLettersMax,
+  objectPrefixPattern,
+  objectPrefixRule,
+  regionPattern,
+  slugPattern,
+  slugRule,
+} from "./names.ts";
 import { longContextFields, priceFields } from "./usage-classes.ts";
 
 /**
@@ -177,6 +188,23 @@ export const workspaceSchema = z.strictObject({
   keys: z.array(keySchema).max(100_000).optional(),
 });
 
+/** Where the ledger is copied to. */
+export const ledgerExportSchema = z.strictObject({
+  bucket: z.string().regex(bucketPattern, "a bucket's name"),
+  prefix: z
+    .string()
+    .max(objectPrefixLettersMax)
+    .regex(objectPrefixPattern, objectPrefixRule)
+    .optional()
+    .describe("In front of every object's name, such as `sluice/`."),
+  region: z.string().regex(regionPattern, "such as eu-central-1").optional().describe("Default us-east-1."),
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .max(2_048)
+    .optional()
+    .describe("Of a store other than Amazon's; it may be private."),
+});
+
 export const settingsSchema = z.strictObject({
   log_bodies: z.enum(["none"]).optional().describe("Bodies are not stored, but for keys that say `capture: bodies`."),
   ledger: z
@@ -188,26 +216,7 @@ export const settingsSchema = z.strictObject({
           "process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent; remote: in the PostgreSQL database before the call is sent.",
         ),
       retention_days: z.int().min(1).max(36_500).optional(),
-      export: z
-        .strictObject({
-          bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/, "a bucket's name"),
-          prefix: z
-            .string()
-            .max(512)
-            .regex(/^[A-Za-z0-9!_.'()*/=-]*$/, "letters, digits and !_.'()*/=-")
-            .optional()
-            .describe("In front of every object's name, such as `sluice/`."),
-          region: z
-            .string()
-            .regex(/^[a-z0-9-]{1,64}$/, "such as eu-central-1")
-            .optional()
-            .describe("Default us-east-1."),
-          endpoint: z
-            .url({ protocol: /^https?$/ })
-            .max(2_048)
-            .optional()
-            .describe("Of a store other than Amazon's; it may be private."),
-        })
+      export: ledgerExportSchema
         .optional()
         .describe(
           "The S3-compatible bucket that the ledger is copied to by the hour, as JSON Lines. Its keys are in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
@@ -254,6 +263,14 @@ export const settingsSchema = z.strictObject({
   drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
 });
 
+/** As a change of what is there: a setting that has no default is taken away by null. */
+export const settingsChangeSchema = settingsSchema.extend({
+  ledger: settingsSchema.shape.ledger
+    .unwrap()
+    .extend({ export: ledgerExportSchema.nullable().optional().describe("Replaced whole. null: copied nowhere.") })
+    .optional(),
+});
+
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   providers: z.array(providerSchema).max(10_000).optional(),
@@ -283,4 +300,6 @@ export type WorkspaceConfig = z.infer<typeof workspaceSchema>;
 export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
 export type UnpricedPolicy = z.infer<typeof unpricedSchema>;
+export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 export type SettingsConfig = z.infer<typeof settingsSchema>;
+export type LedgerExportConfig = z.infer<typeof ledgerExportSchema>;

@@ -10,3 +10,10 @@ export const modelNamePattern =
   /^(?=[^\s\p{Cc}*#\\]{1,256}$)(?!\.{1,2}(?:[;/]|$))[^/]+(?:\/(?!\.{1,2}(?:[;/]|$))[^/]+)*$/u;
 export const modelNameRule =
   "no spaces, control characters, *, # or backslash, and no empty or dot part between slashes; at most 256";
+
+/** Of the place that the ledger is copied to. */
+export const bucketPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/;
+export const regionPattern = /^[a-z0-9-]{1,64}$/;
+export const objectPrefixPattern = /^[A-Za-z0-9!_.'()*/=-]*$/;
+export const objectPrefixLettersMax = 512;
+export const objectPrefixRule = "letters, digits and !_.'()*/=-";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { settingsSchema } from "../config.ts";
+import { settingsChangeSchema, settingsSchema } from "../config.ts";
 import { graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
 import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
@@ -36,6 +36,15 @@ export const consoleSettingsSchema = z.object({
   managed_by_file: z.array(z.string()).describe("Names that the config file sets: `ledger.durability` …"),
   oidc: z.array(oidcAccountSchema.extend({ has_secret: z.boolean(), callback_url: z.string() })),
   mail: z.object({ configured: z.boolean(), from: z.string().nullable() }),
+  ledger_export: z.object({
+    keys: z
+      .enum(["own", "blobs"])
+      .nullable()
+      .describe(
+        "Which keys the environment has for it: SLUICE_LEDGER_EXPORT_…, or those of SLUICE_S3_… in their place. null: neither.",
+      ),
+    copied_until: maybeAt.describe("The end of the last hour that is there whole. null: none is, or it is not set."),
+  }),
 });
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
@@ -157,7 +166,7 @@ export const settingsRoutes = {
     path: "/api/settings",
     summary: "Change settings; those the config file sets are read-only",
     needs: "administrator",
-    body: settingsSchema,
+    body: settingsChangeSchema,
     answer: consoleSettingsSchema,
   }),
   "settings.putOidc": route({

@@ -14,6 +14,7 @@ export { NoticeSender } from "./budgets/notice-sender.ts";
 export { NoticeWatch } from "./budgets/notice-watch.ts";
 export { catalogueView } from "./catalog/catalogue-reading.ts";
 export { docsFiles } from "./docs-page.ts";
+export type { LedgerExportFacts } from "./handlers/settings-handlers.ts";
 export type { ConfigFacts, ProcessFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
 
 export { RequestTail } from "./tail/request-tail.ts";

@@ -14,6 +14,7 @@ import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import type { Control } from "./control.ts";
+import { ledgerExportFacts } from "./ledger-export.ts";
 import { consoleUrl } from "./listeners.ts";
 import type { Media } from "./media.ts";
 import { listProcesses } from "./process-list.ts";
@@ -86,6 +87,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       publicUrl: consoleUrl(environment),
       mailer,
       mailFrom: mail?.from ?? null,
+      ledgerExport: ledgerExportFacts(environment, control.database, () => current().settings.ledgerExport),
       notices: store,
       noticeSender,
       webhookSecret,

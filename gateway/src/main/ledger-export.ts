@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { LedgerExportFacts } from "#admin/index.ts";
 import type { Environment } from "#config/index.ts";
 import { bounds, LastingFault, type LedgerExportPlace } from "#core/index.ts";
 import type {
@@ -11,7 +12,7 @@ import type {
   Observer,
   Transport,
 } from "#ports/index.ts";
-import { createExportedHours, createLedgerReader } from "#storage/index.ts";
+import { createExportedHours, createLedgerReader, type Database } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
@@ -197,6 +198,22 @@ interface Parts {
   readonly metrics: Pick<Metrics, "counts" | "gauges">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
+}
+
+/** What the console tells of the copies. */
+export function ledgerExportFacts(
+  { ledgerExportKeys, bucket }: Pick<Environment, "ledgerExportKeys" | "bucket">,
+  database: Database,
+  place: () => LedgerExportPlace | null,
+): LedgerExportFacts {
+  const hours = createExportedHours(database);
+  return {
+    keys: ledgerExportKeys !== null ? "own" : bucket !== null ? "blobs" : null,
+    copiedUntil: async () => {
+      const at = place();
+      return at === null ? null : await hours.copiedUntil(destinationOf(at));
+    },
+  };
 }
 
 /** Begins to copy, where the settings say so. Returns its end. */

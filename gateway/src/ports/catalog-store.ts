@@ -3,6 +3,7 @@ import type {
   ModelConfig,
   PriceConfig,
   ProviderConfig,
+  SettingsChange,
   SettingsConfig,
 } from "@sluice/contract/config-file";
 import type { Remark } from "@sluice/contract/words";
@@ -142,8 +143,8 @@ export interface CatalogStore {
   ): Promise<readonly string[]>;
   /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
   settings(): Promise<{ readonly settings: SettingsConfig; readonly managedByFile: readonly string[] }>;
-  /** Fields that are left out do not change. */
-  updateSettings(change: SettingsConfig, auditSource: AuditSource): Promise<void>;
+  /** Fields that are left out do not change; null takes a setting away. */
+  updateSettings(change: SettingsChange, auditSource: AuditSource): Promise<void>;
   /** Accounts of single sign-on, by id. */
   oidcAccounts(): Promise<readonly OidcAccount[]>;
   putOidcAccount(

@@ -1,5 +1,7 @@
 /** Which hours of the ledger were copied to a bucket. Hours are named by their beginning in Unix milliseconds. */
 export interface ExportedHours {
+  /** The end of the last hour that was copied; null: none was. */
+  copiedUntil(destination: string): Promise<number | null>;
   /** The hour after the last that was copied; where none was, that of the first entry since `sinceMs`; null: there is none. */
   next(destination: string, sinceMs: number): Promise<number | null>;
   /** Hours since `sinceMs` that it is time to compare again, with the entries that their copy has. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { bounds, exportedRow, type LedgerEntry, type LedgerExportPlace } from "#core/index.ts";
-import { LedgerExport } from "#main/ledger-export.ts";
+import { LedgerExport, ledgerExportFacts } from "#main/ledger-export.ts";
 import type { KeptLease } from "#ports/index.ts";
 import { createExportedHours } from "#storage/index.ts";
 import { countHours, readPart } from "../../src/storage/ledger-export/export-reading.ts";
@@ -106,10 +106,13 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     test("hours are copied in their order, also those without an entry, and each once", async () => {
       await using ground = await make();
       const { exported, objects, copied } = openExport(ground);
+      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground.database, () => place);
       const later = ledgerEntry("later", { at: newYear + 2 * hourMs });
       await ground.ledgerStore.insert([...five, later]);
       ground.clock.advance(4 * hourMs);
+      expect([told.keys, await told.copiedUntil()]).toEqual([null, null]);
       await exported.look();
+      expect(await told.copiedUntil()).toBe(newYear + 3 * hourMs);
       expect([copied(folder(0)).length, copied(folder(1)), copied(folder(2))]).toEqual([5, [], rows([later])]);
       const before = new Map(objects);
       objects.clear();

@@ -58,6 +58,7 @@ export async function openCatalogGround(): Promise<CatalogGround> {
       untranslatedEndpointsOf,
       publicUrl: null,
       mailFrom: null,
+      ledgerExport: { keys: null, copiedUntil: async () => null },
       probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),
       reports: {
         deploymentUse: async () => {

@@ -15,9 +15,10 @@ async function open() {
   const told: string[] = [];
   const ground = await openConsoleGround((gateway) => {
     const controlStore = createControlStore({ ...gateway, kindDefaults });
+    const ledgerExport = { keys: null, copiedUntil: async () => null };
     const shared = { controlStore, signIn: { useOidc: () => {} }, changesSeen: async () => {} };
     return {
-      ...settingsHandlers({ ...shared, publicUrl: null, mailFrom: null }),
+      ...settingsHandlers({ ...shared, publicUrl: null, mailFrom: null, ledgerExport }),
       ...rightsHandlers({
         rights: createRightsStore(gateway),
         controlStore,

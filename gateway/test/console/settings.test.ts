@@ -21,6 +21,7 @@ describe("settings", () => {
       managed_by_file: [],
       oidc: [],
       mail: { configured: false, from: null },
+      ledger_export: { keys: null, copied_until: null },
     });
     const after = await change(ground, { ledger: { retention_days: 30 }, video: { copy_results: true } });
     expect(after.body.settings).toEqual({
@@ -62,6 +63,28 @@ describe("settings", () => {
       settings: { drain_timeout_ms: 900 },
       managed_by_file: ["drain_timeout_ms"],
     });
+  });
+
+  test("say where the ledger is copied to; the place is replaced whole, and null takes it away", async () => {
+    await using ground = await openCatalogGround();
+    const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1" };
+    const made = await change(ground, { ledger: { export: place } });
+    expect(made.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400, export: place });
+    const atMinio = { bucket: "acme-usage", endpoint: "http://minio:9000" };
+    expect((await change(ground, { ledger: { export: atMinio } })).body.settings.ledger.export).toEqual(atMinio);
+    expect((await ground.controlStore.catalog()).settings.ledgerExport).toEqual({
+      ...{ bucket: "acme-usage", prefix: "", region: "us-east-1", endpoint: "http://minio:9000" },
+    });
+    const wrong = await change(ground, { ledger: { export: { bucket: "acme-usage", endpoint: "minio:9000" } } });
+    expect([wrong.status, wrong.param]).toEqual([400, "ledger.export.endpoint"]);
+    const gone = await change(ground, { ledger: { export: null } });
+    expect(gone.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400 });
+    expect((await ground.controlStore.catalog()).settings.ledgerExport).toBeNull();
+    await change(ground, { ledger: { export: null } });
+    const rows = (await ground.audit()).filter((row) => row.object === "setting ledger.export");
+    expect(rows.map((row) => row.action)).toEqual(["create", "update", "remove"]);
+    await ground.controlStore.apply({ settings: { ledger: { export: place } } }, "file");
+    expect((await change(ground, { ledger: { export: null } })).code).toBe("managed_by_file");
   });
 
   test("out of their bounds or unknown are refused with their name", async () => {

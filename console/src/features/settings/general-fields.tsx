@@ -4,7 +4,7 @@ import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
 import { captureDaysMax, daysMax, drainSecondsMax, type SettingsDraft } from "./settings-draft.ts";
 
-interface FieldsProps {
+export interface FieldsProps {
   readonly draft: SettingsDraft;
   /** The config file sets it. */
   readonly isLocked: (name: keyof SettingsDraft) => boolean;
@@ -127,14 +127,14 @@ export function UnpricedFields(props: FieldsProps) {
   );
 }
 
-function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
+export function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
   // Read-only rather than disabled: what is in force stays legible.
   const look = locked ? ({ variant: "filled", readOnly: true } as const) : {};
   return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...look };
 }
 
-function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
+export function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
   return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
 }

@@ -4,12 +4,22 @@ import { type FormEvent, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
+import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/settings.ts";
 import { locale } from "../../language/chosen.ts";
 import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { useFaults } from "../catalog/use-faults.ts";
 import { RequestFields, RetentionFields, UnpricedFields } from "./general-fields.tsx";
-import { changeOf, draftOf, faultsOf, type SettingsDraft, settingNames, shortened } from "./settings-draft.ts";
+import { LedgerExportFields } from "./ledger-export-fields.tsx";
+import {
+  changeOf,
+  draftOf,
+  faultsOf,
+  isChanged,
+  type SettingsDraft,
+  settingNames,
+  shortened,
+} from "./settings-draft.ts";
 
 /** Every setting with a sentence about what it does. What the config file sets is locked. */
 export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
@@ -26,11 +36,11 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   });
   const faults = useFaults(faultsOf(draft), save.error);
   const body = changeOf(before, draft);
-  const isChanged = (Object.keys(touched) as (keyof SettingsDraft)[]).some((name) => draft[name] !== before[name]);
+  const changed = isChanged(before, draft);
   const removed = shortened(before, draft);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!isChanged || !faults.check()) return;
+    if (!changed || !faults.check()) return;
     if (removed.length > 0) setAsking(true);
     else save.mutate({ body });
   };
@@ -40,24 +50,27 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   };
   const fields = {
     draft,
-    isLocked: (name: keyof SettingsDraft) => answer.managed_by_file.includes(settingNames[name]),
-    fault: faults.of,
+    isLocked: (name: keyof SettingsDraft) =>
+      answer.managed_by_file.some((each) => `${settingNames[name]}.`.startsWith(`${each}.`)),
+    fault: (name: keyof SettingsDraft) =>
+      faults.of(name) ?? (save.error?.param === settingNames[name] ? wrongField(save.error, settingNames[name]) : null),
     change: (changes: Partial<SettingsDraft>) => setTouched((earlier) => ({ ...earlier, ...changes })),
   };
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="lg">
         <RetentionFields {...fields} />
+        <LedgerExportFields {...fields} answer={answer} />
         <RequestFields {...fields} />
         <UnpricedFields {...fields} />
         <FormProblem problem={save.error} />
         <Group justify="flex-end" gap="xs">
-          {isChanged && (
+          {changed && (
             <Button variant="default" onClick={discard}>
               {t("settings.general.discard")}
             </Button>
           )}
-          <Button type="submit" disabled={!isChanged} loading={save.isPending}>
+          <Button type="submit" disabled={!changed} loading={save.isPending}>
             {t("settings.general.save")}
           </Button>
         </Group>
@@ -71,7 +84,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
       >
         {t("settings.general.shortenHelp", { what: listed.format(removed) })}
       </ConfirmDialog>
-      <LeaveGuard dirty={isChanged} openedBy={["tab"]} />
+      <LeaveGuard dirty={changed} openedBy={["tab"]} />
     </form>
   );
 }

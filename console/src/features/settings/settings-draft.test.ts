@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { settingsSchema } from "@sluice/contract";
-import { changeOf, draftOf, faultsOf, settingNames, shortened } from "./settings-draft.ts";
+import { settingsChangeSchema, settingsSchema } from "@sluice/contract";
+import { changeOf, draftOf, faultsOf, isChanged, settingNames, shortened } from "./settings-draft.ts";
 
 const settings = settingsSchema.parse({
   log_bodies: "none",
@@ -29,9 +29,18 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     drainSeconds: 0.5,
     unpriced: "price_as",
     priceAs: " gpt-5 ",
+    exportOn: true,
+    exportBucket: " acme-usage ",
+    exportPrefix: "sluice/",
+    exportRegion: "",
+    exportEndpoint: "http://minio:9000",
   });
   expect(settingsSchema.parse(all)).toEqual({
-    ledger: { durability: "strict", retention_days: 90 },
+    ledger: {
+      durability: "strict",
+      retention_days: 90,
+      export: { bucket: "acme-usage", prefix: "sluice/", endpoint: "http://minio:9000" },
+    },
     explanations: { retention_days: 10 },
     captures: { retention_days: 1 },
     disconnect: { default: "drain" },
@@ -51,15 +60,33 @@ test("an empty field and one out of its bounds are told beside the field", () =>
   expect(faultsOf({ ...draft, captureDays: 366 })).toEqual({ captureDays: "Enter a number from 1 to 365." });
 });
 
+test("the place of the export is sent whole, switching it off is null, and what is typed while it is off is no change", () => {
+  const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1", endpoint: "http://minio:9000" };
+  const on = draftOf({ ...settings, ledger: { ...settings.ledger, export: place } });
+  const moved = changeOf(on, { ...on, exportRegion: "" });
+  expect(settingsChangeSchema.parse(moved)).toEqual({
+    ledger: { export: { bucket: "acme-usage", prefix: "sluice/", endpoint: "http://minio:9000" } },
+  });
+  const off = changeOf(on, { ...on, exportOn: false });
+  expect(settingsChangeSchema.parse(off)).toEqual({ ledger: { export: null } });
+  expect(isChanged(on, { ...on, exportOn: false })).toBe(true);
+  expect(isChanged(draft, { ...draft, exportBucket: "half-typed" })).toBe(false);
+  const wrong = { exportBucket: "a b", exportPrefix: "ä", exportRegion: "EU", exportEndpoint: "minio:9000" };
+  expect(Object.keys(faultsOf({ ...on, ...wrong }))).toEqual(Object.keys(wrong));
+  expect(faultsOf({ ...on, exportBucket: "" })).toEqual({ exportBucket: "Enter the bucket's name." });
+  expect(faultsOf({ ...on, ...wrong, exportOn: false })).toEqual({});
+});
+
 test("what will be removed by a shorter retention is named", () => {
   expect(shortened(draft, { ...draft, ledgerDays: 500 })).toEqual([]);
   expect(shortened(draft, { ...draft, ledgerDays: 5, captureDays: 1 })).toEqual(["request records", "captures"]);
 });
 
 test("every setting of the form is one that the config file knows, so that its lock is found", () => {
+  const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1", endpoint: "http://minio:9000" };
+  const all = settingsSchema.parse({ ...settings, ledger: { ...settings.ledger, export: place } });
   for (const name of Object.values(settingNames)) {
-    const [first = "", second] = name.split(".");
-    const value: unknown = Reflect.get(settings, first);
-    expect(second === undefined ? value : Reflect.get(value as object, second), name).toBeDefined();
+    const value = name.split(".").reduce<unknown>((outer, part) => Reflect.get(outer as object, part), all);
+    expect(value, name).toBeDefined();
   }
 });

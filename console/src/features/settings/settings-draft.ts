@@ -1,10 +1,18 @@
-import type { SettingsConfig } from "@sluice/contract";
+import type { SettingsChange, SettingsConfig } from "@sluice/contract";
 import { formatCount } from "../../client/format.ts";
 import { t } from "../../language/areas/settings.ts";
 import type { Faults } from "../catalog/use-faults.ts";
+import {
+  isOtherExport,
+  type LedgerExportDraft,
+  ledgerExportDraft,
+  ledgerExportFaults,
+  ledgerExportNames,
+  ledgerExportOf,
+} from "./ledger-export-draft.ts";
 
 /** The settings as the form has them: flat, and the wait in seconds. */
-export interface SettingsDraft {
+export interface SettingsDraft extends LedgerExportDraft {
   readonly durability: "process" | "disk" | "strict" | "remote";
   readonly ledgerDays: number | null;
   readonly explanationDays: number | null;
@@ -30,6 +38,7 @@ export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
   drainSeconds: "drain_timeout_ms",
   unpriced: "unpriced",
   priceAs: "unpriced",
+  ...ledgerExportNames,
 };
 
 export function draftOf(settings: SettingsConfig): SettingsDraft {
@@ -54,17 +63,28 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
     unpriced: typeof unpriced === "object" ? "price_as" : unpriced,
     priceAs: typeof unpriced === "object" ? unpriced.price_as : "",
+    ...ledgerExportDraft(ledger?.export),
   };
 }
 
+/** Whether there is something to save. */
+export function isChanged(before: SettingsDraft, after: SettingsDraft): boolean {
+  const names = (Object.keys(settingNames) as (keyof SettingsDraft)[]).filter((name) => !(name in ledgerExportNames));
+  return names.some((name) => before[name] !== after[name]) || isOtherExport(before, after);
+}
+
 /** What was changed and nothing else: the rest may have an owner of its own, or have been changed by somebody else meanwhile. */
-export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsConfig {
+export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsChange {
   const changed = (name: keyof SettingsDraft) => before[name] !== after[name];
   const days = (name: "ledgerDays" | "explanationDays" | "captureDays") => {
     const value = after[name];
     return changed(name) && value !== null ? { retention_days: value } : {};
   };
-  const ledger = { ...(changed("durability") ? { durability: after.durability } : {}), ...days("ledgerDays") };
+  const ledger = {
+    ...(changed("durability") ? { durability: after.durability } : {}),
+    ...days("ledgerDays"),
+    ...(isOtherExport(before, after) ? { export: ledgerExportOf(after) } : {}),
+  };
   const explanations = days("explanationDays");
   const captures = days("captureDays");
   return {
@@ -93,6 +113,7 @@ export function faultsOf(draft: SettingsDraft): Faults {
     draft.unpriced === "price_as" && draft.priceAs.trim() === "" ? { priceAs: t("settings.unpriced.nameModel") } : {};
   return {
     ...missing,
+    ...ledgerExportFaults(draft),
     ...Object.fromEntries(
       wrong.map(({ name, min, max }) => [name, t("settings.general.bounds", { min, max: formatCount(max) })]),
     ),

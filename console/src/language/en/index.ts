@@ -11,6 +11,7 @@ import { formats } from "./formats.ts";
 import { keys } from "./keys.ts";
 import { kinds } from "./kinds.ts";
 import { language } from "./language.ts";
+import { ledgerExport } from "./ledger-export.ts";
 import { limits } from "./limits.ts";
 import { media } from "./media.ts";
 import { models } from "./models.ts";
@@ -47,6 +48,7 @@ export const en = {
   keys,
   kinds,
   language,
+  ledgerExport,
   limits,
   media,
   models,

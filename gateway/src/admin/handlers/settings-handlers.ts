@@ -13,6 +13,15 @@ export interface SettingsHandlerDependencies {
   readonly publicUrl: string | null;
   /** Who mails come from; null: none can be sent. */
   readonly mailFrom: string | null;
+  readonly ledgerExport: LedgerExportFacts;
+}
+
+/** What is known of the copies of the ledger beside their settings. */
+export interface LedgerExportFacts {
+  /** Whose keys of the environment they have; null: there are none. */
+  readonly keys: "own" | "blobs" | null;
+  /** The end of the last hour that was copied to where the settings say; null: none was. */
+  copiedUntil(): Promise<number | null>;
 }
 
 /** The calls about settings. */
@@ -64,6 +73,10 @@ async function settingsView(dependencies: SettingsHandlerDependencies, request: 
       callback_url: `${origin}/api/auth/callback/${account.id}`,
     })),
     mail: { configured: dependencies.mailFrom !== null, from: dependencies.mailFrom },
+    ledger_export: {
+      keys: dependencies.ledgerExport.keys,
+      copied_until: await dependencies.ledgerExport.copiedUntil(),
+    },
   };
 }
 

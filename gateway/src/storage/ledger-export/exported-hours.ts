@@ -6,14 +6,19 @@ import { hourMs } from "../ledger/ledger-rollup.ts";
 /** Which hours have been copied, by the database. */
 export function createExportedHours(database: Database): ExportedHours {
   const { kysely } = database;
+  const copiedUntil = async (destination: string): Promise<number | null> => {
+    const { last } = await kysely
+      .selectFrom("exported_hours")
+      .select((eb) => eb.fn.max<number | null>("hour").as("last"))
+      .where("destination", "=", destination)
+      .executeTakeFirstOrThrow();
+    return last === null ? null : last + hourMs;
+  };
   return {
+    copiedUntil,
     async next(destination, sinceMs) {
-      const { last } = await kysely
-        .selectFrom("exported_hours")
-        .select((eb) => eb.fn.max<number | null>("hour").as("last"))
-        .where("destination", "=", destination)
-        .executeTakeFirstOrThrow();
-      if (last !== null) return last + hourMs;
+      const until = await copiedUntil(destination);
+      if (until !== null) return until;
       const { first } = await kysely
         .selectFrom("ledger_entries")
         .select((eb) => eb.fn.min<number | null>("at").as("first"))

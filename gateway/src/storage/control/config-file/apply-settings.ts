@@ -1,4 +1,4 @@
-import type { SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
+import type { LedgerExportConfig, SettingsChange, SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
 import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
@@ -22,7 +22,7 @@ export async function applySettings(context: ApplyContext, settings: SettingsCon
 
 /** What these settings ask for and an installation on this database does not have. */
 export function settingConflicts(
-  settings: SettingsConfig,
+  settings: SettingsChange,
   { flavour }: Pick<Database, "flavour">,
 ): readonly Conflict[] {
   if (settings.ledger?.durability !== "remote" || flavour.name === "postgres") return [];
@@ -95,7 +95,6 @@ type SettingName =
   | "unpriced"
   | "video.copy_results";
 
-type LedgerExportConfig = NonNullable<NonNullable<SettingsConfig["ledger"]>["export"]>;
 type SettingValue = string | number | boolean | UnpricedPolicy | LedgerExportConfig;
 
 function exportPlace(said: LedgerExportConfig | null): Settings["ledgerExport"] {
@@ -105,12 +104,12 @@ function exportPlace(said: LedgerExportConfig | null): Settings["ledgerExport"] 
 }
 
 /** A row for each setting that is said. */
-export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"settings">[] {
+export function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings">[] {
   const values: Readonly<Record<SettingName, SettingValue | undefined>> = {
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
     "ledger.retention_days": settings.ledger?.retention_days,
-    "ledger.export": settings.ledger?.export,
+    "ledger.export": settings.ledger?.export ?? undefined,
     "explanations.retention_days": settings.explanations?.retention_days,
     "captures.retention_days": settings.captures?.retention_days,
     "disconnect.default": settings.disconnect?.default,

@@ -1,6 +1,6 @@
-import type { SettingsConfig } from "@sluice/contract/config-file";
+import type { SettingsChange, SettingsConfig } from "@sluice/contract/config-file";
 import type { AuditSource, CatalogStore } from "#ports/index.ts";
-import { insertRows, updateRow } from "../../changes/audited-rows.ts";
+import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { ControlOptions } from "../control-options.ts";
@@ -44,17 +44,15 @@ async function settingsInForce(connection: Connection) {
 
 async function updateSettings(
   options: ControlOptions,
-  change: SettingsConfig,
+  change: SettingsChange,
   auditSource: AuditSource,
 ): Promise<void> {
   refuseDraft(settingConflicts(change, options.database), 1);
   await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+    const stored = (name: string) =>
+      under.transaction.selectFrom("settings").selectAll().where("name", "=", name).executeTakeFirst();
     for (const after of settingRows(change, under.owner)) {
-      const before = await under.transaction
-        .selectFrom("settings")
-        .selectAll()
-        .where("name", "=", after.name)
-        .executeTakeFirst();
+      const before = await stored(after.name);
       // A form sends back what it was shown: the same value is no change, whoever owns it.
       if (before?.value === after.value) continue;
       if (before === undefined) await insertRows(under, settingObject, [after]);
@@ -63,5 +61,9 @@ async function updateSettings(
         await updateRow(under, settingObject, { before, after });
       }
     }
+    const gone = change.ledger?.export === null ? await stored("ledger.export") : undefined;
+    if (gone === undefined) return;
+    refuseFileOwned(gone, `setting ${gone.name}`);
+    await removeRows(under, settingObject, [gone]);
   });
 }

@@ -1,0 +1,30 @@
+export const ledgerExport = {
+  title: "Ledger export",
+  help: "Copies the request records of each hour to an S3-compatible bucket as JSON Lines, ten minutes after the hour ends. Changes take effect within five minutes.",
+  on: "Copy to a bucket",
+  onHelp: "Begins with the oldest records that are kept. The gateway never removes anything from the bucket.",
+  bucket: "Bucket",
+  bucketHelp: "It must exist.",
+  bucketMissing: "Enter the bucket's name.",
+  bucketWrong: "Use 2 to 63 letters, digits, dots, hyphens and underscores.",
+  prefix: "Prefix",
+  prefixHelp: "In front of every object's name, such as sluice/. May be empty.",
+  prefixWrong: "Use letters, digits and !_.'()*/=- only.",
+  region: "Region",
+  regionHelp: "Empty: us-east-1.",
+  regionWrong: "Enter a region such as eu-central-1.",
+  endpoint: "Endpoint",
+  endpointHelp: "Of a store other than Amazon S3, such as http://minio:9000.",
+  endpointWrong: "Enter a full address, such as http://minio:9000.",
+  keys: "Access keys",
+  keysOf: {
+    own: "From SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret, in the gateway's environment.",
+    blobs:
+      "From SLUICE_S3_ACCESS_KEY_ID and its secret, in the gateway's environment. SLUICE_LEDGER_EXPORT_… would be preferred.",
+  },
+  keysMissing: "Not set",
+  keysMissingHelp:
+    "Set SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY in the gateway's environment and restart it. Nothing is copied until then.",
+  copied: "Copied up to",
+  none: "nothing copied yet",
+} as const;
