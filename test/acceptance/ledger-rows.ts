@@ -1,3 +1,4 @@
+import { until } from "../until.ts";
 import type { Gateway } from "./start-gateway.ts";
 import { testPrice } from "./test-config.ts";
 
@@ -21,14 +22,22 @@ export interface LedgerRow {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The whole ledger, as the operator's export gives it. */
+/** The whole ledger, as the operator's export gives it once all that has ended is in the database. */
 export async function exportLedger(gateway: Gateway): Promise<readonly LedgerRow[]> {
+  await until(async () => (await lagOf(gateway)) === 0);
   const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
   if (status !== 0) throw new Error(`sluice ledger export: ${stderr}`);
   return stdout
     .split("\n")
     .filter((line) => line !== "")
     .map((line): LedgerRow => JSON.parse(line));
+}
+
+/** Entries that still lie in the journal; 0 of a gateway that does not run. */
+async function lagOf({ url }: Gateway): Promise<number> {
+  const answer = await fetch(`${url}/metrics`, { headers: { connection: "close" } }).catch(() => null);
+  if (answer === null) return 0;
+  return Number(/^sluice_ledger_lag_entries (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
 /**
