@@ -167,7 +167,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await feed.catchUp();
     await catalog.settled();
   };
-  // What changed between the first reading and the subscription is in this second one.
+  // What changed between the first reading and the subscription is in this second one, once the feed knows where it begins.
+  await feed.catchUp();
   await catalog.refresh();
   await useOidc({ signIn, controlStore, rights: control.rights, observer });
   const setup = await createSetup({

@@ -69,7 +69,7 @@ export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; read
 
 /** Reports the changes that any process makes, this one included, within bounds.changePollMs. */
 export interface ChangeFeed {
-  /** Calls `listener` for each change, in order, until the returned function is called. */
+  /** Calls `listener` for each change, in order, until the returned function is called; all that is written once `catchUp` has resolved is told. */
   subscribe(listener: (change: Change) => void): () => void;
   /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
   catchUp(): Promise<void>;

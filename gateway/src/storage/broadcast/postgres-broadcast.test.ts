@@ -87,6 +87,7 @@ await onPostgres("words between processes", () => {
     await using one = await openProcess(ground.url, "proc_1");
     const seen: string[] = [];
     const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    await one.feed.catchUp();
     await isUp(one.broadcast);
     expect(await cutListeners(ground)).toBe(1);
     await until(() => !one.broadcast.isUp);

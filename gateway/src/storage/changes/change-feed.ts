@@ -11,9 +11,10 @@ export interface ChangeFeedOptions {
 }
 
 /**
- * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe before reading what
- * the changes are about: a change that falls between is then told, never missed. A database that does not answer
- * is asked again; what happened meanwhile is told later, in order.
+ * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe and catch
+ * up before reading what the changes are about: a change that falls between is then told, never missed. A database that does not
+ * answer is asked again; what happened meanwhile is told later, in order. Where it did not answer at the beginning nobody
+ * knows what that was, so the catalog is told to have changed.
  */
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const listeners = new Set<(change: Change) => void>();
@@ -52,7 +53,11 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   /** Whether there is more to read. */
   const read = async (): Promise<boolean> => {
     try {
-      seen ??= await lastChange(database);
+      if (seen === null) {
+        const begun = await lastChange(database);
+        if (failing) tell({ kind: "catalog" }, listeners, observer);
+        seen = begun;
+      }
       const rows = await readChanges(database, seen);
       failing = false;
       for (const row of rows) {
