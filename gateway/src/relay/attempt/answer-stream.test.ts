@@ -25,18 +25,22 @@ class PushedBody implements AnswerBody {
     this.#listener = null;
     listener?.resolve(piece);
   }
-  cancel(): void {
-    this.cancelled++;
+  fail(failure: Failure): void {
     const listener = this.#listener;
     this.#listener = null;
-    listener?.reject(new Failure("client_closed", "The exchange has ended."));
+    listener?.reject(failure);
+  }
+  cancel(): void {
+    this.cancelled++;
+    this.fail(new Failure("client_closed", "The exchange has ended."));
   }
   readAll(): Promise<Uint8Array> {
     throw new Error("nobody reads all of it");
   }
 }
 
-function ground(first = event("one")) {
+function ground({ settles = true } = {}) {
+  const first = event("one");
   const clock = new FakeClock();
   const live = new LiveStreams();
   const body = new PushedBody();
@@ -48,7 +52,10 @@ function ground(first = event("one")) {
     entry: {
       progress: () => null,
       finish: () => void ends.push("finished"),
-      breakOff: (outcome, failure) => void ends.push(`${outcome} ${failure.code}`),
+      breakOff(outcome, failure) {
+        ends.push(`${outcome} ${failure.code}`);
+        if (!settles) throw new Failure("ledger_unavailable", "It could not be settled.");
+      },
     },
     over: () => void ends.push("over"),
     answer: { status: 200, headers: new Headers(), body },
@@ -121,6 +128,22 @@ test("a caller that stopped reading for long and goes on sees a connection that 
   expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
   pull();
   expect(said.slice(1)).toEqual(["error client_closed"]);
+});
+
+test("an end that could not be settled breaks the connection, is thrown at no socket, and lets go of what was held", () => {
+  const { body, ends, said, pull, answered } = ground({ settles: false });
+  pull();
+  pull();
+  body.fail(new Failure("upstream_truncated", "The connection was cut."));
+  expect([said.slice(1), answered(), ends]).toEqual([
+    ["error ledger_unavailable"],
+    2,
+    ["end", "failed upstream_truncated", "over"],
+  ]);
+  const left = ground({ settles: false });
+  left.pull();
+  left.open.cancel();
+  expect(left.ends).toEqual(["end", "cancelled client_closed", "over"]);
 });
 
 test("as a stream of the runtime it says the same", async () => {

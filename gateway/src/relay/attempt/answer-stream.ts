@@ -99,7 +99,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       return;
     }
     this.#stopReading();
-    this.#breakOff("cancelled", new Failure("client_closed", "The caller went away."));
+    this.#breakOffSafely("cancelled", new Failure("client_closed", "The caller went away."));
   }
 
   /** For the upstream's body alone. */
@@ -171,7 +171,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     const failure = asFailure(thrown);
     // An end that could not be settled is no good end for the caller either.
     if (this.#over) this.#sink?.error(thrown);
-    else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+    else this.#breakOffSafely(failure.code === "client_closed" ? "cancelled" : "failed", failure);
     this.#pulled();
   }
 
@@ -235,6 +235,15 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       else entry.breakOff("failed", tap.failure, tap);
     } finally {
       this.#options.over();
+    }
+  }
+
+  /** Within the callback of a socket nobody hears what is thrown; the caller sees a connection that breaks. */
+  #breakOffSafely(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
+    try {
+      this.#breakOff(outcome, failure);
+    } catch (thrown) {
+      this.#sink?.error(thrown);
     }
   }
 

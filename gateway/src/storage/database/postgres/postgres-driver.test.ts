@@ -125,6 +125,23 @@ await onPostgres("connections", () => {
     expect(await names(database)).toEqual(["kept"]);
   });
 
+  test("reads that have every connection of the pool and lose them at once are all asked again", async () => {
+    await using ground = await openPostgresGround();
+    const database = await openPostgres({ url: ground.url, poolSize: 2, isChecked: true });
+    await asOwner(ground.url, async (holder) => {
+      await holder.query("begin");
+      await holder.query("lock table settings");
+      const reads = [names(database), names(database)];
+      // Not pg_stat_activity, which a transaction sees as it was at its first look.
+      const waiting = `from pg_locks where not granted and relation = 'settings'::regclass`;
+      await until(async () => (await holder.query(`select pid ${waiting}`)).rows.length === 2);
+      await holder.query(`select pg_terminate_backend(pid) ${waiting}`);
+      await holder.query("commit");
+      expect(await Promise.all(reads)).toEqual([[], []]);
+    });
+    await database.close();
+  });
+
   test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
     await using ground = await openPostgresGround();
     const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });

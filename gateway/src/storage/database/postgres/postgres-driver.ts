@@ -90,6 +90,7 @@ class PostgresConnection implements DatabaseConnection {
   readonly #statementMs: number;
   readonly #another: () => Promise<PoolClient | null>;
   #broken = false;
+  #released = false;
   #inTransaction = false;
   /** It was silent for too long: another one would be as well. */
   #cut = false;
@@ -132,6 +133,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
+    if (this.#released) return;
+    this.#released = true;
     this.#client.off("error", this.#onError);
     this.#client.release(this.#broken);
   }
@@ -152,12 +155,13 @@ class PostgresConnection implements DatabaseConnection {
     }
   }
 
-  /** Takes another connection in its place. False: there is none. */
+  /** Takes another connection in its place, which it leaves first: others may wait for one as well. False: there is none. */
   async #exchange(): Promise<boolean> {
+    this.release();
     const client = await this.#another().catch(() => null);
     if (client === null) return false;
-    this.release();
     this.#broken = false;
+    this.#released = false;
     this.#client = client;
     client.on("error", this.#onError);
     return true;
