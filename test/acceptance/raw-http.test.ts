@@ -30,8 +30,9 @@ function exchange(bytes: string): Promise<{ statuses: number[]; text: string }> 
   });
 }
 
-/** Whether an answer with a length is there to its end. */
+/** Whether an answer with a length, or one in chunks, is there to its end. */
 function isWhole(text: string): boolean {
+  if (/\r\ntransfer-encoding: chunked\r\n/i.test(text)) return text.endsWith("\r\n0\r\n\r\n");
   const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1];
   return length !== undefined && text.length >= text.indexOf("\r\n\r\n") + 4 + Number(length);
 }
