@@ -25,7 +25,7 @@ export const upstreamBounds = {
   responseOwnersMax: 50_000,
   /** A kept answer that the ledger does not know may have been made by another process: asked again after this, and each time twice as long. */
   responseOwnerWaitMs: 50,
-  responseOwnerWaitMsMax: 800,
+  responseOwnerWaitMsMax: 3_200,
   /** Attempts for one call, over all deployments. */
   attemptsMax: 4,
   /** Longest time one call waits for a Retry-After before it tries again. */
