@@ -23,3 +23,15 @@ test("a shorter wait does not end a longer one", () => {
   board.cool("dep", 2_000, "429");
   expect(board.coolingUntil("dep")).toBe(30_000);
 });
+
+test("it is quiet while nothing cools, and again when what nobody asks after has ended", () => {
+  const clock = new FakeClock();
+  const board = createMemoryHealthBoard(clock);
+  expect(board.quiet).toBe(true);
+  board.cool("dep", 5_000, "429");
+  expect(board.quiet).toBe(false);
+  clock.advance(4_999);
+  expect(board.quiet).toBe(false);
+  clock.advance(1_001);
+  expect(board.quiet).toBe(true);
+});

@@ -6,12 +6,25 @@ export function createMemoryHealthBoard(clock: Clock): HealthBoard {
   return new MemoryHealthBoard(clock);
 }
 
+/** What nobody asks after has ended too some day: how often that is looked for. */
+const lookAgainMs = 1_000;
+
 class MemoryHealthBoard implements HealthBoard {
   readonly #clock: Clock;
   readonly #untilMs = new Map<string, number>();
+  #lookAgainAtMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  get quiet(): boolean {
+    if (this.#untilMs.size === 0) return true;
+    const nowMs = this.#clock.monotonic();
+    if (nowMs < this.#lookAgainAtMs) return false;
+    this.#lookAgainAtMs = nowMs + lookAgainMs;
+    this.#forgetEnded();
+    return this.#untilMs.size === 0;
   }
 
   coolingUntil(deploymentId: string): number {

@@ -43,25 +43,47 @@ export interface RoutingConstraints {
   readonly provider?: string | null;
 }
 
-/** The order within a tier: the same each time for calls with the same affinity, else by chance. */
-export function arrange(tier: Tier, affinity: string | null, chance: Chance): Tier {
-  if (tier.length < 2) return tier;
-  return affinity === null
-    ? order(tier, () => chance.unit())
-    : order(tier, (deployment) => unitOf(`${affinity}\n${deployment.id}`));
+/** What `drawByWeight` goes by instead of chance, so that one affinity has one order. */
+export function unitsOf(tier: Tier, affinity: string): readonly number[] {
+  return tier.map(({ id }) => unitOf(`${affinity}\n${id}`));
 }
 
 /**
- * An order in which each comes first as often as its weight says, and so on among the rest (Efraimidis and
- * Spirakis, "Weighted random sampling with a reservoir", 2006). With numbers that come from a hash it is weighted
- * rendezvous hashing: when a deployment goes, only its own conversations move.
+ * The index of the one that comes first, as often as its weight says; asked again without it, the one that comes next.
+ * With numbers that come from a hash it is weighted rendezvous hashing: when a deployment goes, only its own conversations
+ * move. The smallest draw of an order of Efraimidis and Spirakis ("Weighted random sampling with a reservoir", 2006) is as
+ * likely to be of each as one draw among all weights, which needs one number only.
  */
-function order(tier: Tier, unit: (deployment: Deployment) => number): Tier {
-  const drawn = tier.map((deployment) => ({
-    deployment,
-    draw: -Math.log(1 - unit(deployment)) / (deployment.weight > 0 ? deployment.weight : 1),
-  }));
-  return drawn.sort((a, b) => a.draw - b.draw).map(({ deployment }) => deployment);
+export function drawByWeight(tier: Tier, units: readonly number[] | null, chance: Chance): number {
+  return units === null ? drawnIndex(tier, chance.unit()) : leastIndex(tier, units);
+}
+
+function drawnIndex(tier: Tier, unit: number): number {
+  let total = 0;
+  for (const deployment of tier) total += weightOf(deployment);
+  let left = unit * total;
+  for (let index = 0; index < tier.length - 1; index++) {
+    left -= weightOf(tier[index]);
+    if (left < 0) return index;
+  }
+  return tier.length - 1;
+}
+
+function leastIndex(tier: Tier, units: readonly number[]): number {
+  let least = 0;
+  let leastDraw = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < tier.length; index++) {
+    const draw = -Math.log(1 - (units[index] ?? 0)) / weightOf(tier[index]);
+    if (draw >= leastDraw) continue;
+    least = index;
+    leastDraw = draw;
+  }
+  return least;
+}
+
+/** All of a tier have a weight, or none of them has one. */
+function weightOf(deployment: Deployment | undefined): number {
+  return deployment === undefined || deployment.weight <= 0 ? 1 : deployment.weight;
 }
 
 /** A text as a number in [0, 1), evenly spread. */

@@ -17,6 +17,8 @@ export interface DeploymentState {
 export interface CircuitDependencies {
   readonly board: HealthBoard;
   readonly observer: Observer;
+  /** It is sound, or not any more: neither full nor with a breaker that has a say. All are at first. */
+  readonly soundness: (sound: boolean) => void;
 }
 
 /** How much one call moves the mean latency. */
@@ -28,6 +30,7 @@ export class Circuit {
   readonly #dependencies: CircuitDependencies;
   readonly #breaker = new Breaker();
   #inFlight = 0;
+  #sound = true;
   #latencyMs: number | null = null;
   /** Why it was last set to cool from here, and until when that holds; what lasts longer was set by a replica. */
   #cause: PlaceRemark | null = null;
@@ -76,12 +79,15 @@ export class Circuit {
     this.#inFlight++;
     const { pass, change } = this.#breaker.begin(nowMs);
     this.#tell(change, nowMs);
+    this.#weigh();
     return pass;
   }
 
   /** A first sign of success while the attempt goes on: a probe need not wait for the end of a long stream. */
   answer(pass: BreakerPass, nowMs: number): void {
-    if (!this.trusted) this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
+    if (this.trusted) return;
+    this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
+    this.#weigh();
   }
 
   succeed(pass: BreakerPass, nowMs: number, latencyMs: number): void {
@@ -89,12 +95,14 @@ export class Circuit {
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + latencyGain * (latencyMs - this.#latencyMs);
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
+    this.#weigh();
   }
 
   fail(pass: BreakerPass, nowMs: number, failure: Failure): void {
     this.#inFlight--;
     if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
     else this.#breaker.pass(pass);
+    this.#weigh();
     if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return;
     this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), {
       code: "upstream_asked_to_wait",
@@ -105,6 +113,7 @@ export class Circuit {
   cancel(pass: BreakerPass): void {
     this.#inFlight--;
     this.#breaker.pass(pass);
+    this.#weigh();
   }
 
   state(nowMs: number): DeploymentState {
@@ -120,6 +129,13 @@ export class Circuit {
   #coolingMs(nowMs: number): number {
     const boardMs = this.#dependencies.board.coolingUntil(this.deploymentId) - nowMs;
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
+  }
+
+  #weigh(): void {
+    const sound = this.trusted && !this.full;
+    if (sound === this.#sound) return;
+    this.#sound = sound;
+    this.#dependencies.soundness(sound);
   }
 
   #tell(change: BreakerChange | null, nowMs: number): void {

@@ -1,7 +1,7 @@
 import { bounds, type Failure, type Model } from "#core/index.ts";
-import type { Chance } from "#ports/index.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Candidate, RoutingConstraints } from "./candidates.ts";
+import type { CandidateOrder, OrderDependencies } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 import { CountedSelection, type Selection, type SelectionDependencies } from "./selection.ts";
 import { type PlanStory, placesOf } from "./story.ts";
@@ -25,14 +25,12 @@ export interface PlanOrigin {
   readonly constraints: RoutingConstraints;
 }
 
-export interface PlanDependencies extends SelectionDependencies {
-  readonly chance: Chance;
-}
+export interface PlanDependencies extends SelectionDependencies, OrderDependencies {}
 
 export class OrderedPlan implements Plan {
   readonly #dependencies: PlanDependencies;
   readonly #origin: PlanOrigin;
-  readonly #candidates: readonly Candidate[];
+  readonly #order: CandidateOrder;
   /** Why each candidate was passed over when the walk began; null when every one was well. */
   #problems: readonly (readonly PlaceRemark[])[] | null = null;
   /** What followed the first attempt, which most calls never come to. */
@@ -44,14 +42,14 @@ export class OrderedPlan implements Plan {
   #begun = false;
   #triedUnready = false;
 
-  constructor(candidates: readonly Candidate[], origin: PlanOrigin, dependencies: PlanDependencies) {
-    this.#candidates = candidates;
+  constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
+    this.#order = order;
     this.#origin = origin;
     this.#dependencies = dependencies;
   }
 
   get chosen(): boolean {
-    return this.#candidates.length > 1 || this.#origin.constraints.provider != null;
+    return this.#order.several || this.#origin.constraints.provider != null;
   }
 
   next(lastFailure: Failure | null): Selection | null {
@@ -70,7 +68,7 @@ export class OrderedPlan implements Plan {
   explain(): PlanStory {
     const problems = this.#begun ? this.#problems : this.#problemsNow();
     const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
-    const places = placesOf({ ...this.#origin, candidates: this.#candidates, problems });
+    const places = placesOf({ ...this.#origin, candidates: this.#order.all(), problems });
     return { places, steps: [...begin, ...(this.#steps ?? [])] };
   }
 
@@ -79,18 +77,20 @@ export class OrderedPlan implements Plan {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
     this.#problems = this.#problemsNow();
-    const ready = this.#candidates.find(({ circuit }) => circuit.ready(nowMs));
-    if (ready !== undefined) return this.#takeFirst(ready, "try_first");
-    const unready = this.#candidates.find(({ circuit }) => !circuit.full);
-    if (unready === undefined) return this.#stop("stop_all_full");
+    const ready = this.#order.find(({ circuit }) => circuit.ready(nowMs));
+    if (ready !== null) return this.#takeFirst(ready, "try_first");
+    const unready = this.#order.find(({ circuit }) => !circuit.full);
+    if (unready === null) return this.#stop("stop_all_full");
     this.#triedUnready = true;
     return this.#takeFirst(unready, "try_first_unready");
   }
 
   #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
-    const nowMs = this.#dependencies.clock.monotonic();
-    if (this.#candidates.every(({ circuit }) => circuit.ready(nowMs))) return null;
-    return this.#candidates.map(({ circuit }) => (circuit.ready(nowMs) ? [] : circuit.problem(nowMs)));
+    const { circuits, clock } = this.#dependencies;
+    if (circuits.allReady) return null;
+    const nowMs = clock.monotonic();
+    if (this.#order.every(({ id }) => circuits.of(id).ready(nowMs))) return null;
+    return this.#order.all().map(({ circuit }) => (circuit.ready(nowMs) ? [] : circuit.problem(nowMs)));
   }
 
   #refusal(failure: Failure): Stop | null {
@@ -107,20 +107,20 @@ export class OrderedPlan implements Plan {
    */
   #repeat(last: Candidate, failure: Failure): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
-    const ready = this.#candidates.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
-    if (ready !== undefined && ready.model === last.model) return this.#take(ready, 0, "try_next");
+    const ready = this.#order.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
+    if (ready !== null && ready.model === last.model) return this.#take(ready, 0, "try_next");
     const waitMs = failure.retryAfterMs ?? 0;
     const again = failure.retry === "same" && last.tries < 2;
     if (again && waitMs === 0 && last.circuit.ready(nowMs)) {
       const backoff = backoffMs(this.#attempts - 1, this.#dependencies.chance.unit());
       return this.#take(last, backoff, "try_same");
     }
-    if (ready !== undefined) return this.#take(ready, 0, "try_next");
+    if (ready !== null) return this.#take(ready, 0, "try_next");
     if (again && waitMs > 0 && waitMs <= bounds.retryAfterMsMax && last.circuit.trusted && !last.circuit.full) {
       return this.#take(last, waitMs, "try_same_asked");
     }
-    const unready = this.#candidates.find(({ circuit, tries }) => tries === 0 && !circuit.full);
-    if (unready === undefined || this.#triedUnready) return null;
+    const unready = this.#order.find(({ circuit, tries }) => tries === 0 && !circuit.full);
+    if (unready === null || this.#triedUnready) return null;
     this.#triedUnready = true;
     return this.#take(unready, 0, "try_unready");
   }

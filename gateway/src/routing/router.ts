@@ -1,7 +1,9 @@
-import { bounds, type Deployment, Failure, type Model } from "#core/index.ts";
+import { type Deployment, Failure, type Model } from "#core/index.ts";
 import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
-import { arrange, type Candidate, type RoutingConstraints, type Tier, tiersOf } from "./candidates.ts";
-import { Circuit, type DeploymentState } from "./circuit.ts";
+import { type RoutingConstraints, tiersOf } from "./candidates.ts";
+import type { DeploymentState } from "./circuit.ts";
+import { Circuits } from "./circuits.ts";
+import { CandidateOrder, type ModelTier } from "./order.ts";
 import { OrderedPlan, type Plan, type PlanDependencies } from "./plan.ts";
 import { RetryBudget } from "./retry-budget.ts";
 import { type Place, placesOf } from "./story.ts";
@@ -34,30 +36,34 @@ type CanServe = (deployment: Deployment) => boolean;
 const everything: CanServe = () => true;
 
 interface Suited {
-  readonly tiers: readonly Tier[];
+  /** None of them is empty. */
+  readonly tiers: readonly ModelTier[];
   readonly unsuited: boolean;
 }
 
 class DeploymentRouter implements Router {
   readonly #options: RouterOptions;
+  readonly #circuits: Circuits;
   readonly #dependencies: PlanDependencies;
-  readonly #circuits = new Map<string, Circuit>();
   /** By model object, because a new catalog brings new objects, and by the function that says what suits. */
   readonly #tiers = new WeakMap<Model, WeakMap<CanServe, Suited>>();
 
   constructor(options: RouterOptions) {
+    const { clock, chance } = options;
     this.#options = options;
-    this.#dependencies = { clock: options.clock, chance: options.chance, retries: new RetryBudget() };
+    this.#circuits = new Circuits(options);
+    this.#dependencies = { clock, chance, retries: new RetryBudget(), circuits: this.#circuits };
   }
 
   plan(models: readonly Model[], constraints: RoutingConstraints = {}): Plan {
-    const candidates: Candidate[] = [];
-    const seen = models.length > 1 ? new Set<string>() : null;
-    let unsuited = false;
-    for (const model of models) unsuited = this.#append(candidates, seen, model, constraints) || unsuited;
-    if (candidates.length > 0) return new OrderedPlan(candidates, { models, constraints }, this.#dependencies);
+    const order = new CandidateOrder(
+      this.#tiersFor(models, constraints),
+      constraints.affinity ?? null,
+      this.#dependencies,
+    );
+    if (order.at(0) !== null) return new OrderedPlan(order, { models, constraints }, this.#dependencies);
     const name = models[0]?.name ?? "";
-    if (unsuited) {
+    if (models.some((model) => this.#suited(model, constraints.canServe).unsuited)) {
       throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
         param: "model",
       });
@@ -73,27 +79,19 @@ class DeploymentRouter implements Router {
   }
 
   states(): readonly DeploymentState[] {
-    const nowMs = this.#options.clock.monotonic();
-    return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
+    return this.#circuits.states(this.#options.clock.monotonic());
   }
 
-  /** True when a deployment was left out because it does not suit the call. */
-  #append(candidates: Candidate[], seen: Set<string> | null, model: Model, constraints: RoutingConstraints): boolean {
-    const { tiers, unsuited } = this.#suited(model, constraints.canServe ?? everything);
-    for (const tier of tiers) {
-      for (const deployment of arrange(tier, constraints.affinity ?? null, this.#options.chance)) {
-        if (seen !== null) {
-          if (seen.has(deployment.id)) continue;
-          seen.add(deployment.id);
-        }
-        if (constraints.provider != null && deployment.provider.id !== constraints.provider) continue;
-        candidates.push({ model, deployment, circuit: this.#circuit(deployment.id), tries: 0 });
-      }
-    }
-    return unsuited;
+  #tiersFor(models: readonly Model[], { canServe, provider = null }: RoutingConstraints): readonly ModelTier[] {
+    const [only] = models;
+    const tiers =
+      models.length === 1 && only !== undefined
+        ? this.#suited(only, canServe).tiers
+        : models.flatMap((model) => this.#suited(model, canServe).tiers);
+    return provider === null ? tiers : tiers.flatMap((tier) => keptBy(provider, tier));
   }
 
-  #suited(model: Model, canServe: CanServe): Suited {
+  #suited(model: Model, canServe: CanServe = everything): Suited {
     let known = this.#tiers.get(model);
     if (known === undefined) {
       known = new WeakMap();
@@ -102,25 +100,18 @@ class DeploymentRouter implements Router {
     let suited = known.get(canServe);
     if (suited === undefined) {
       const all = tiersOf(model);
-      const tiers = all.map((tier) => tier.filter(canServe));
-      suited = { tiers, unsuited: tiers.some((tier, index) => tier.length < (all[index]?.length ?? 0)) };
+      const suiting = all.map((tier) => tier.filter(canServe));
+      suited = {
+        tiers: suiting.filter(({ length }) => length > 0).map((deployments) => ({ model, deployments })),
+        unsuited: suiting.some((tier, index) => tier.length < (all[index]?.length ?? 0)),
+      };
       known.set(canServe, suited);
     }
     return suited;
   }
+}
 
-  #circuit(deploymentId: string): Circuit {
-    const known = this.#circuits.get(deploymentId);
-    if (known !== undefined) return known;
-    if (this.#circuits.size >= bounds.circuitsMax) this.#forgetResting();
-    const circuit = new Circuit(deploymentId, this.#options);
-    this.#circuits.set(deploymentId, circuit);
-    return circuit;
-  }
-
-  #forgetResting(): void {
-    for (const [deploymentId, circuit] of this.#circuits) {
-      if (circuit.atRest) this.#circuits.delete(deploymentId);
-    }
-  }
+function keptBy(providerId: string, { model, deployments }: ModelTier): readonly ModelTier[] {
+  const kept = deployments.filter(({ provider }) => provider.id === providerId);
+  return kept.length === 0 ? [] : [{ model, deployments: kept }];
 }

@@ -46,14 +46,22 @@ function preferences({ models, constraints, candidates }: PlaceOptions, index: n
   if (candidate === undefined) return remarks;
   if (candidate.model !== models[0]) remarks.push({ code: "fallback_model", params: {} });
   if (constraints.provider != null) remarks.push({ code: "account_bound", params: {} });
-  const equals = candidates.filter(
-    ({ model, deployment }) =>
-      model === candidate.model && deployment.priority === candidate.deployment.priority && deployment.weight > 0,
-  );
-  if (equals.length < 2 || equals[0] !== candidate) return remarks;
-  const drawn = constraints.affinity == null ? "drawn_by_weight" : "affinity";
-  remarks.push({ code: drawn, params: { count: equals.length } });
+  const before = candidates[index - 1];
+  if (before !== undefined && areEquals(before, candidate)) return remarks;
+  const count = candidates.filter((other) => areEquals(other, candidate)).length;
+  if (count < 2) return remarks;
+  remarks.push({ code: constraints.affinity == null ? "drawn_by_weight" : "affinity", params: { count } });
   return remarks;
+}
+
+/** Candidates that are equals stand one behind the other. */
+function areEquals(one: Candidate, other: Candidate): boolean {
+  return (
+    one.model === other.model &&
+    one.deployment.priority === other.deployment.priority &&
+    one.deployment.weight > 0 &&
+    other.deployment.weight > 0
+  );
 }
 
 function leftOut({ models, constraints, candidates }: PlaceOptions): readonly Place[] {

@@ -13,8 +13,8 @@ export interface RoutingGround {
   readonly changes: readonly { readonly id: string; readonly state: string; readonly atMs: number }[];
 }
 
-/** A router on a fake clock with seeded chance. */
-export function routingGround(seed = 1): RoutingGround {
+/** A router on a fake clock with seeded chance; `drawn` hears of each draw. */
+export function routingGround(seed = 1, drawn: () => void = () => undefined): RoutingGround {
   const clock = new FakeClock();
   const board = createMemoryHealthBoard(clock);
   const changes: { id: string; state: string; atMs: number }[] = [];
@@ -25,7 +25,14 @@ export function routingGround(seed = 1): RoutingGround {
     breakerChange: (id, state) => changes.push({ id, state, atMs: clock.monotonic() }),
     configReload: () => undefined,
   };
-  return { clock, board, changes, router: createRouter({ board, clock, chance: seededChance(seed), observer }) };
+  const seeded = seededChance(seed);
+  const chance = {
+    unit: () => {
+      drawn();
+      return seeded.unit();
+    },
+  };
+  return { clock, board, changes, router: createRouter({ board, clock, chance, observer }) };
 }
 
 export function deployment(id: string, change: Partial<Deployment> = {}): Deployment {

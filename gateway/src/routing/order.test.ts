@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import { Failure, type Model } from "#core/index.ts";
+import { deployment, model, routingGround } from "../../test/simulation/routing-ground.ts";
+import { seededChance } from "../../test/simulation/seeded-chance.ts";
+
+const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other" });
+
+/** In which order a call whose every attempt fails tries them. */
+function orderOf(ground: ReturnType<typeof routingGround>, models: readonly Model[], affinity: string | null): string {
+  const plan = ground.router.plan(models, { affinity });
+  const ids: string[] = [];
+  for (let selection = plan.next(null); selection !== null; ) {
+    ids.push(selection.deployment.id);
+    const failure = elsewhere();
+    selection.end(failure, 1);
+    selection = plan.next(failure);
+  }
+  return ids.join("");
+}
+
+const weights = { a: 1, b: 2, c: 5 };
+const tier = model(
+  "m",
+  Object.entries(weights).map(([id, weight]) => deployment(id, { weight })),
+);
+/** How a sort by one number for each puts them: the smallest of -log(1 - unit) / weight first. */
+function sorted(unit: (id: string) => number): string {
+  const drawn = Object.entries(weights).map(([id, weight]) => ({ id, draw: -Math.log(1 - unit(id)) / weight }));
+  return drawn
+    .sort((one, other) => one.draw - other.draw)
+    .map(({ id }) => id)
+    .join("");
+}
+
+function shares(calls: number, order: (call: number) => string): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { abc: 0, acb: 0, bac: 0, bca: 0, cab: 0, cba: 0 };
+  for (let call = 0; call < calls; call++) {
+    const found = order(call);
+    counts[found] = (counts[found] ?? 0) + 1 / calls;
+  }
+  return counts;
+}
+
+describe("an order that is found by need", () => {
+  test("has each order of equals as often as a sort of all by weighted draws has it", () => {
+    const ground = routingGround(11);
+    const chance = seededChance(12);
+    const calls = 20_000;
+    const byNeed = shares(calls, () => orderOf(ground, [tier], null));
+    const bySort = shares(calls, () => sorted(() => chance.unit()));
+    for (const [order, share] of Object.entries(bySort)) {
+      const [first, second] = [...order].map((id) => weights[id as keyof typeof weights]);
+      const exact = ((first ?? 0) / 8) * ((second ?? 0) / (8 - (first ?? 0)));
+      expect([order, Math.abs(share - exact) < 0.015]).toEqual([order, true]);
+      expect([order, Math.abs((byNeed[order] ?? 0) - exact) < 0.015]).toEqual([order, true]);
+    }
+  });
+
+  test("has for an affinity the very order that a sort by its hashes has", () => {
+    const ground = routingGround();
+    for (let session = 0; session < 500; session++) {
+      const affinity = `session-${session}`;
+      const unit = (id: string) => Number(BigInt.asUintN(53, Bun.hash.wyhash(`${affinity}\n${id}`))) / 2 ** 53;
+      expect(orderOf(ground, [tier], affinity)).toBe(sorted(unit));
+    }
+  });
+
+  test("draws once for a call that is served by the first, of however many", () => {
+    let draws = 0;
+    const ground = routingGround(1, () => draws++);
+    const wide = model(
+      "m",
+      Array.from({ length: 21 }, (_, index) => deployment(`d${index}`)),
+    );
+    ground.router.plan([wide, tier]).next(null)?.end("ok", 1);
+    expect(draws).toBe(1);
+  });
+
+  test("holds a deployment once that stands in two models, and tells of all when it is asked to explain itself", () => {
+    const ground = routingGround();
+    const plan = ground.router.plan([tier, model("n", [deployment("c"), deployment("d")]), tier]);
+    plan.next(null)?.end("ok", 1);
+    const places = plan.explain().places.map((place) => place.deployment.id);
+    expect(places.toSorted()).toEqual(["a", "b", "c", "d"]);
+    expect(places.at(-1)).toBe("d");
+  });
+});
+
+test("what was out of order is told of all of a plan's deployments, also of those it never came to", () => {
+  const ground = routingGround();
+  const wide = model("m", [deployment("a"), deployment("b", { priority: 2 }), deployment("c", { priority: 3 })]);
+  ground.board.cool("c", ground.clock.monotonic() + 5_000, "429");
+  const plan = ground.router.plan([wide]);
+  plan.next(null)?.end("ok", 1);
+  ground.clock.advance(6_000);
+  expect(plan.explain().places.map(({ remarks }) => remarks.map(({ code }) => code))).toEqual([
+    [],
+    [],
+    ["cooling", "told_by_replica"],
+  ]);
+  const later = ground.router.plan([wide]);
+  later.next(null)?.end("ok", 1);
+  expect(later.explain().places.flatMap(({ remarks }) => remarks)).toEqual([]);
+});
