@@ -40,7 +40,10 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       status: response.status,
       totalMs: dependencies.clock.monotonic() - startedMs,
       address,
-      ...seen,
+      key: seen.key,
+      model: seen.model,
+      error: seen.error,
+      principal: seen.principal,
     });
   };
   try {

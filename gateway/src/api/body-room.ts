@@ -16,25 +16,28 @@ export class BodyRoom {
 
   /** A place for one request. It has to be let go of when the request's body is not needed any more. */
   open(): BodyPlace {
-    return new BodyPlace((more) => {
-      if (more > 0 && this.#bytes + more > this.bytesMax) throw noRoom();
-      this.#bytes += more;
-    });
+    return new BodyPlace(this);
+  }
+
+  /** For its places: `more` than they hold, or less. Throws overloaded (503). */
+  take(more: number): void {
+    if (more > 0 && this.#bytes + more > this.bytesMax) throw noRoom();
+    this.#bytes += more;
   }
 }
 
 /** What one request holds of the memory for bodies. */
 export class BodyPlace {
-  readonly #take: (more: number) => void;
+  readonly #room: BodyRoom;
   #bytes = 0;
 
-  constructor(take: (more: number) => void) {
-    this.#take = take;
+  constructor(room: BodyRoom) {
+    this.#room = room;
   }
 
   /** From now on so many bytes are held. Throws overloaded (503) where they do not fit; then as much is held as before. */
   hold(bytes: number): void {
-    this.#take(bytes - this.#bytes);
+    this.#room.take(bytes - this.#bytes);
     this.#bytes = bytes;
   }
 

@@ -45,10 +45,13 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     }
     const place = dependencies.bodyRoom.open();
     try {
-      const bodyStartMs = dependencies.clock.monotonic();
-      const arriving = readJsonPieces(dependencies, exchange, place, modelBody);
-      const arrived = arriving instanceof Promise ? await arriving : arriving;
-      const bodyWaitMs = arriving === arrived ? 0 : dependencies.clock.monotonic() - bodyStartMs;
+      let arrived = readJsonPieces(dependencies, exchange, place, modelBody);
+      let bodyWaitMs = 0;
+      if (arrived instanceof Promise) {
+        const bodyStartMs = dependencies.clock.monotonic();
+        arrived = await arrived;
+        bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
+      }
       // What goes upstream is a copy with another model in it.
       place.hold(sizeOf(arrived) * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.

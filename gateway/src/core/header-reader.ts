@@ -6,6 +6,8 @@ export interface HeaderReader {
   /** The values of all fields of that name, with commas between them; null: there is none. */
   get(name: string): string | null;
   has(name: string): boolean;
+  /** The same as the iterator gives, without a pair for each. */
+  forEach(take: (value: string, name: string) => void): void;
   /** Names in lower case, each once. */
   [Symbol.iterator](): Iterator<[string, string]>;
 }

@@ -26,21 +26,26 @@ export class FieldHeaders implements HeaderReader {
     return false;
   }
 
-  [Symbol.iterator](): Iterator<[string, string]> {
+  forEach(take: (value: string, name: string) => void): void {
     const fields = this.#fields;
-    const entries: [string, string][] = [];
     for (let index = 0; index < fields.length; index += 2) {
       const name = fields[index] ?? "";
-      if (this.#firstAt(name) === index) entries.push([name, this.get(name) ?? ""]);
+      if (this.#stands(name, 0, index)) continue;
+      const value = fields[index + 1] ?? "";
+      take(this.#stands(name, index + 2, fields.length) ? (this.get(name) ?? value) : value, name);
     }
+  }
+
+  [Symbol.iterator](): Iterator<[string, string]> {
+    const entries: [string, string][] = [];
+    this.forEach((value, name) => void entries.push([name, value]));
     return entries.values();
   }
 
   /** A value may look like a name: only every second place holds one. */
-  #firstAt(name: string): number {
+  #stands(name: string, from: number, to: number): boolean {
     const fields = this.#fields;
-    let index = 0;
-    while (index < fields.length && fields[index] !== name) index += 2;
-    return index;
+    for (let index = from; index < to; index += 2) if (fields[index] === name) return true;
+    return false;
   }
 }

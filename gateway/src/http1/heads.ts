@@ -41,15 +41,22 @@ const otherVersionPattern = / HTTP\/(?:0\.\d|1\.[2-9]|[2-9](?:\.\d)?)$/;
 export function readResponseHead(text: string, fieldsMax: number, bodyless: boolean): ResponseHead {
   refuseStray(text);
   const end = text.indexOf("\r\n");
-  const line = statusLinePattern.exec(text.slice(0, end));
-  if (line === null) throw new MalformedMessage("syntax", "The status line is not one of HTTP/1.1.");
-  const minor = line[1] === "1" ? 1 : 0;
-  const status = Number(line[2]);
+  const { status, minor } = text.startsWith(usualStatusLine) ? usualStatus : readStatusLine(text.slice(0, end));
   const fields = readFields(text, end + 2, fieldsMax);
   const told = framingTold(fields, minor) ?? close;
   const empty = bodyless || status < 200 || status === 204 || status === 304;
   const framing = empty ? none : told;
   return { status, fields, framing, persistent: framing !== close && persists(fields, minor) };
+}
+
+/** What nearly every answer begins with. */
+const usualStatusLine = "HTTP/1.1 200 OK\r\n";
+const usualStatus = { status: 200, minor: 1 } as const;
+
+function readStatusLine(text: string): { readonly status: number; readonly minor: 0 | 1 } {
+  const line = statusLinePattern.exec(text);
+  if (line === null) throw new MalformedMessage("syntax", "The status line is not one of HTTP/1.1.");
+  return { status: Number(line[2]), minor: line[1] === "1" ? 1 : 0 };
 }
 
 /** The same of a request. A request without a length and without chunks has no body. */

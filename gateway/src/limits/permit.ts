@@ -11,10 +11,10 @@ export interface LimitHeader {
   readonly resetMs: number;
 }
 
-/** The tightest limits of the caller; a member is missing when nothing limits it. */
+/** The tightest limits of the caller; null where nothing limits it. */
 export interface RateHeaders {
-  readonly requests?: LimitHeader;
-  readonly tokens?: LimitHeader;
+  readonly requests: LimitHeader | null;
+  readonly tokens: LimitHeader | null;
 }
 
 /**
@@ -63,7 +63,9 @@ export class CountedPermit implements Permit {
   }
 
   settle(spent: Spent): boolean {
-    return this.#end(this.#rules.map((rule) => rule.actual(spent)));
+    const actual: number[] = [];
+    for (const rule of this.#rules) actual.push(rule.actual(spent));
+    return this.#end(actual);
   }
 
   release(): boolean {
@@ -79,9 +81,7 @@ export class CountedPermit implements Permit {
   }
 
   rateHeaders(): RateHeaders {
-    const requests = this.#tightest("rpm");
-    const tokens = this.#tightest("tpm");
-    return { ...(requests === null ? {} : { requests }), ...(tokens === null ? {} : { tokens }) };
+    return { requests: this.#tightest("rpm"), tokens: this.#tightest("tpm") };
   }
 
   tightestBudget(nowMs: number): SpentBudget | null {
@@ -147,10 +147,12 @@ export class FreePermit implements Permit {
   }
 
   rateHeaders(): RateHeaders {
-    return {};
+    return noRates;
   }
 
   tightestBudget(): null {
     return null;
   }
 }
+
+const noRates: RateHeaders = Object.freeze({ requests: null, tokens: null });

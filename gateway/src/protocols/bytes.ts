@@ -9,26 +9,25 @@ export interface Edit {
 
 /** Bytes with the ranges of `edits` replaced. Edits are in ascending order and do not overlap. */
 export function splice(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
-  const pieces = edits.map((edit) => encoder.encode(edit.text));
   let size = bytes.length;
-  edits.forEach((edit, index) => {
-    size += (pieces[index]?.length ?? 0) - (edit.end - edit.start);
-  });
-  const out = new Uint8Array(size);
+  for (const { start, end, text } of edits) size += Buffer.byteLength(text) - (end - start);
+  const source = asBuffer(bytes);
+  // With memory of its own: it may be given to a thread.
+  const out = Buffer.allocUnsafeSlow(size);
   let from = 0;
   let to = 0;
-  edits.forEach((edit, index) => {
-    out.set(bytes.subarray(from, edit.start), to);
-    to += edit.start - from;
-    const piece = pieces[index];
-    if (piece !== undefined) {
-      out.set(piece, to);
-      to += piece.length;
-    }
-    from = edit.end;
-  });
-  out.set(bytes.subarray(from), to);
+  for (const { start, end, text } of edits) {
+    to += source.copy(out, to, from, start);
+    to += out.write(text, to);
+    from = end;
+  }
+  source.copy(out, to, from);
   return out;
+}
+
+/** The same bytes, for the runtime's own searches. Most are one: a view of bytes that have no buffer of their own yet costs a copy. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** The same, not put together: what stays is a part of `bytes` itself. None is empty. */

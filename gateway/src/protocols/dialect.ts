@@ -187,6 +187,6 @@ export interface Dialect {
   renderRefusal(refusal: UpstreamRefusal, requestId: string): string;
   /** Sent during long silence; clients ignore it. */
   readonly keepAlive: string;
-  /** Names and values of the headers that tell a caller's own limits. `now` is Unix milliseconds. */
-  limitHeaders(unit: "requests" | "tokens", told: LimitTold, now: number): Readonly<Record<string, string>>;
+  /** Puts the headers that tell a caller's own limits into `out`. `now` is Unix milliseconds. */
+  addLimitHeaders(out: Record<string, string>, unit: "requests" | "tokens", told: LimitTold, now: number): void;
 }

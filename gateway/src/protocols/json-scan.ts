@@ -95,8 +95,8 @@ export function scanObject(
 }
 
 /** Parses the value at `span`. The scan has checked it already, so this throws only on a wrong span. */
-export function readSpan(bytes: Uint8Array, span: Span): unknown {
-  return JSON.parse(decode(bytes, span.start, span.end));
+export function readSpan(bytes: Uint8Array, { start, end }: Span): unknown {
+  return JSON.parse(decode(bytes, start, end));
 }
 
 /** Values that may still come. */
@@ -124,8 +124,9 @@ const NINE = 0x39;
 
 const decoder = new TextDecoder();
 
+/** A part of a Buffer, which most bodies are, is read without a view of it. */
 function decode(bytes: Uint8Array, start: number, end: number): string {
-  return decoder.decode(bytes.subarray(start, end));
+  return Buffer.isBuffer(bytes) ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
 /** No name that anybody looks for is this long, not even with each of its characters as an escape. */
@@ -264,9 +265,11 @@ function skipDigits(bytes: Uint8Array, from: number): number {
   return at;
 }
 
+/** What closes the containers that are open. One for all walks: none of them waits for anything. */
+const closers = new Uint8Array(bounds.jsonDepthMax);
+
 /** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
 function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
-  const closers = new Uint8Array(bounds.jsonDepthMax);
   let depth = 0;
   let at = from;
   for (;;) {

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { splice } from "./bytes.ts";
+import { asBuffer, splice } from "./bytes.ts";
 import { readSpan, type Span } from "./json-scan.ts";
 import { objectOf, textOf, wrong } from "./json-value.ts";
 import { MediaRoom } from "./media-room.ts";
@@ -20,7 +20,7 @@ export interface MediaUrl {
  */
 export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   if (!mayNameMedia(body)) return [];
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const bytes = asBuffer(body);
   const found: MediaUrl[] = [];
   const sources = new ObjectsOnce(
     bytes,
@@ -49,7 +49,7 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
 
 /** Whether there may be any: only looked for in the bytes. */
 export function mayNameMedia(body: Uint8Array): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const bytes = asBuffer(body);
   return marks.some((mark) => bytes.includes(mark)) || mayEscape(bytes);
 }
 

@@ -1,4 +1,5 @@
 import { bounds } from "#core/index.ts";
+import { asBuffer } from "./bytes.ts";
 import { readSpan, type Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { isObject, objectOf, textOf, wrong } from "./json-value.ts";
@@ -32,7 +33,7 @@ export function objectNames(names: readonly string[], marks: readonly string[]):
  * that could spell a name with escapes is walked as well. Throws Failure invalid_request for a name that is no text.
  */
 export function nestedObjects(body: Uint8Array, names: ObjectNames): readonly NamedObject[] {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
   const found: NamedObject[] = [];
   const types = new ObjectsOnce(

@@ -1,19 +1,20 @@
 import type { LimitTold } from "./dialect.ts";
 
 /** A caller's own limit in OpenAI's header names. */
-export function openaiLimitHeaders(unit: "requests" | "tokens", told: LimitTold): Readonly<Record<string, string>> {
-  const [limit, remaining, reset] = [String(told.limit), String(told.remaining), duration(told.resetMs)];
-  return unit === "requests"
-    ? {
-        "x-ratelimit-limit-requests": limit,
-        "x-ratelimit-remaining-requests": remaining,
-        "x-ratelimit-reset-requests": reset,
-      }
-    : {
-        "x-ratelimit-limit-tokens": limit,
-        "x-ratelimit-remaining-tokens": remaining,
-        "x-ratelimit-reset-tokens": reset,
-      };
+export function addOpenaiLimitHeaders(
+  out: Record<string, string>,
+  unit: "requests" | "tokens",
+  { limit, remaining, resetMs }: LimitTold,
+): void {
+  if (unit === "requests") {
+    out["x-ratelimit-limit-requests"] = String(limit);
+    out["x-ratelimit-remaining-requests"] = String(remaining);
+    out["x-ratelimit-reset-requests"] = duration(resetMs);
+  } else {
+    out["x-ratelimit-limit-tokens"] = String(limit);
+    out["x-ratelimit-remaining-tokens"] = String(remaining);
+    out["x-ratelimit-reset-tokens"] = duration(resetMs);
+  }
 }
 
 /** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */

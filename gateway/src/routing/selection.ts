@@ -51,7 +51,8 @@ export class CountedSelection implements Selection {
   }
 
   answered(): void {
-    if (!this.#ended) this.#candidate.circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
+    const { circuit } = this.#candidate;
+    if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
   }
 
   end(result: SelectionEnd, latencyMs: number): void {

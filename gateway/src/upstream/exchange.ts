@@ -14,6 +14,8 @@ export class Exchange {
   readonly #caller: CallSignal;
   /** Made for whoever takes no other: the runtime's own client. */
   #controller: AbortController | null = null;
+  /** Monotonic. */
+  readonly startMs: number;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
@@ -35,7 +37,8 @@ export class Exchange {
     this.#clock = clock;
     this.#caller = caller;
     this.#totalMs = totalMs;
-    this.#totalDueMs = clock.monotonic() + totalMs;
+    this.startMs = clock.monotonic();
+    this.#totalDueMs = this.startMs + totalMs;
     this.#dueMs = this.#totalDueMs;
     caller.addEventListener("abort", this.#callerLeft, { once: true });
   }
@@ -49,14 +52,16 @@ export class Exchange {
     return this.#controller.signal;
   }
 
-  /** From now on `wait` is what is waited for, at most `limitMs`, and never beyond the total. */
-  begin(wait: WaitName, limitMs: number): void {
-    const dueMs = this.#clock.monotonic() + limitMs;
+  /** From now on `wait` is what is waited for, at most `limitMs`, and never beyond the total. Gives the time, monotonic. */
+  begin(wait: WaitName, limitMs: number): number {
+    const nowMs = this.#clock.monotonic();
+    const dueMs = nowMs + limitMs;
     const total = dueMs >= this.#totalDueMs;
     this.#wait = total ? "total" : wait;
     this.#waitMs = total ? this.#totalMs : limitMs;
     this.#dueMs = total ? this.#totalDueMs : dueMs;
-    this.#arm(this.#dueMs);
+    this.#arm(this.#dueMs, nowMs);
+    return nowMs;
   }
 
   /** Nothing is waited for; only the total goes on. */
@@ -70,7 +75,7 @@ export class Exchange {
   checkAt(dueMs: number, check: () => void): void {
     this.#check = check;
     this.#checkDueMs = dueMs;
-    this.#arm(dueMs);
+    this.#arm(dueMs, this.#clock.monotonic());
   }
 
   dropCheck(): void {
@@ -111,12 +116,12 @@ export class Exchange {
 
   readonly #callerLeft = (): void => this.fail(clientClosed());
 
-  #arm(dueMs: number): void {
+  #arm(dueMs: number, nowMs: number): void {
     if (this.#over || this.#armedMs <= dueMs) return;
     this.#disarm?.();
     this.#armedMs = dueMs;
     // Timers may fire a fraction early; a whole millisecond more keeps that from spinning.
-    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - this.#clock.monotonic())), this.#look);
+    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#look);
   }
 
   readonly #look = (): void => {
@@ -126,7 +131,7 @@ export class Exchange {
     this.#armedMs = Number.POSITIVE_INFINITY;
     this.#stoodStill = lateMs > bounds.timerLateMs && !this.#stoodStill;
     if (this.#stoodStill) {
-      this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs));
+      this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs), nowMs);
       return;
     }
     if (nowMs >= this.#dueMs) {
@@ -138,6 +143,6 @@ export class Exchange {
       this.dropCheck();
       check?.();
     }
-    this.#arm(Math.min(this.#dueMs, this.#checkDueMs));
+    this.#arm(Math.min(this.#dueMs, this.#checkDueMs), nowMs);
   };
 }

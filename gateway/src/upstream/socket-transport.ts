@@ -122,10 +122,10 @@ class SocketCall implements ConnectionUser {
 
   /** A kept connection where there is one; else the address is dialled under the connect clock. */
   #connect(): void {
-    const { clock, pool, exchange, route } = this.#parts;
+    const { pool, exchange, route } = this.#parts;
     const request = this.#unwritten();
     this.#tried++;
-    this.#silentMs = clock.monotonic() - this.#target.answeredMs;
+    this.#silentMs = exchange.startMs - this.#target.answeredMs;
     const kept = request.ownConnection === true ? null : pool.take(this.#target);
     if (kept !== null) {
       kept.use(this);
@@ -138,14 +138,13 @@ class SocketCall implements ConnectionUser {
   }
 
   onReady(connection: Connection): void {
-    const { clock, exchange, route } = this.#parts;
+    const { exchange, route } = this.#parts;
     if (exchange.failure !== null) return;
     const request = this.#unwritten();
     this.#request = null;
     route.preferred = route.targets.indexOf(this.#target);
-    exchange.begin("headers", request.headersMs);
+    this.#sentMs = exchange.begin("headers", request.headersMs);
     connection.begin(request.method);
-    this.#sentMs = clock.monotonic();
     this.#begun = true;
     const { body } = request;
     if (this.#streamed !== null) {

@@ -30,7 +30,9 @@ describe("errors for callers of messages", () => {
 
   test("a limit is told as a count and a time at which nobody is refused again", () => {
     const now = Date.UTC(2026, 1, 1, 12, 0, 0, 250);
-    expect(dialect.limitHeaders("tokens", { limit: 1_000, remaining: 7, resetMs: 1_000 }, now)).toEqual({
+    const out: Record<string, string> = {};
+    dialect.addLimitHeaders(out, "tokens", { limit: 1_000, remaining: 7, resetMs: 1_000 }, now);
+    expect(out).toEqual({
       "anthropic-ratelimit-tokens-limit": "1000",
       "anthropic-ratelimit-tokens-remaining": "7",
       "anthropic-ratelimit-tokens-reset": "2026-02-01T12:00:02Z",

@@ -1,7 +1,7 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readMessagesRefusal, renderMessagesError, renderMessagesRefusal, renderMessagesStreamError } from "./error.ts";
-import { messagesLimitHeaders } from "./limit-headers.ts";
+import { addMessagesLimitHeaders } from "./limit-headers.ts";
 import { readMessagesAnswer } from "./read-answer.ts";
 import { MessagesEventReader } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
@@ -22,7 +22,7 @@ export const anthropicMessages: Dialect = {
   readRefusal: readMessagesRefusal,
   renderRefusal: renderMessagesRefusal,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  limitHeaders: messagesLimitHeaders,
+  addLimitHeaders: addMessagesLimitHeaders,
 };
 
 export const anthropicMessagesWire: Wire = {

@@ -1,6 +1,6 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
-import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
 import { geminiCountEdits, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
 import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
@@ -27,7 +27,7 @@ export const gemini: Dialect = {
   readRefusal: readGeminiRefusal,
   renderRefusal: renderGeminiRefusal,
   keepAlive: ": keep-alive\n\n",
-  limitHeaders: openaiLimitHeaders,
+  addLimitHeaders: addOpenaiLimitHeaders,
 };
 
 export const geminiWire: Wire = {

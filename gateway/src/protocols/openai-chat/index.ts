@@ -1,5 +1,5 @@
 import type { Dialect, Wire } from "../dialect.ts";
-import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal, renderChatStreamError } from "./error.ts";
 import { readChatReply } from "./reply.ts";
 import { chatEdits, readChatRequest } from "./request.ts";
@@ -13,7 +13,7 @@ export const openaiChat: Dialect = {
   readRefusal: readChatRefusal,
   renderRefusal: renderChatRefusal,
   keepAlive: ": keep-alive\n\n",
-  limitHeaders: openaiLimitHeaders,
+  addLimitHeaders: addOpenaiLimitHeaders,
 };
 
 export const openaiChatWire: Wire = {

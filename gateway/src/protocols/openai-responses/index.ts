@@ -2,7 +2,7 @@ import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal } from "../openai-chat/error.ts";
-import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
 import { readCompactRequest, readInputTokensRequest } from "./compact.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { readResponsesAnswer } from "./read-answer.ts";
@@ -24,7 +24,7 @@ export const openaiResponses: Dialect = {
   readRefusal: readChatRefusal,
   renderRefusal: renderChatRefusal,
   keepAlive: ": keep-alive\n\n",
-  limitHeaders: openaiLimitHeaders,
+  addLimitHeaders: addOpenaiLimitHeaders,
 };
 
 export const openaiResponsesWire: Wire = {

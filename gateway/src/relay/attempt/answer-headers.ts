@@ -23,13 +23,13 @@ export function answerHeaders(
 ): Record<string, string> {
   const out: Record<string, string> = {};
   if (warnings !== null) out["x-sluice-warnings"] = warnings;
-  for (const [name, value] of upstream) {
+  upstream.forEach((value, name) => {
     if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
     // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
     else if (name === "cache-control" && options.call.facts.stream) out[name] = value;
     // The upstream's own request id under another name, for talking to the vendor's support.
     else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
-  }
+  });
   ownHeaders(options, out);
   return out;
 }
@@ -76,7 +76,7 @@ export function passAtOnce(headers: Record<string, string>): void {
 /** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
 export function limitHeaders(dialect: Dialect, standings: readonly LimitUsage[], now: number): Record<string, string> {
   const out: Record<string, string> = {};
-  const rates: { requests?: LimitHeader; tokens?: LimitHeader } = {};
+  const rates: { requests: LimitHeader | null; tokens: LimitHeader | null } = { requests: null, tokens: null };
   for (const { name, limit, used, resetsAt } of standings) {
     if ((name !== "rpm" && name !== "tpm") || used === null) continue;
     const unit = name === "rpm" ? "requests" : "tokens";
@@ -106,9 +106,12 @@ const passed: ReadonlySet<string> = new Set([
 ]);
 
 /** The caller's tightest limits in the header names of its dialect. */
-function rateHeaders(dialect: Dialect, rates: RateHeaders, now: number, out: Record<string, string>): void {
-  for (const unit of ["requests", "tokens"] as const) {
-    const rate = rates[unit];
-    if (rate !== undefined) Object.assign(out, dialect.limitHeaders(unit, rate, now));
-  }
+function rateHeaders(
+  dialect: Dialect,
+  { requests, tokens }: RateHeaders,
+  now: number,
+  out: Record<string, string>,
+): void {
+  if (requests !== null) dialect.addLimitHeaders(out, "requests", requests, now);
+  if (tokens !== null) dialect.addLimitHeaders(out, "tokens", tokens, now);
 }

@@ -51,7 +51,9 @@ export class AttemptEntry {
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   #keptId: string | null = null;
-  #heard: () => Heard | null = () => null;
+  #reply: ReplyFacts | null = null;
+  /** The stream that began, whatever came of it. */
+  #stream: StreamTap | null = null;
   #refusedWith: string | null = null;
   #warnings: Warnings | null = null;
   /** null: no budget stands on the caller. */
@@ -107,14 +109,15 @@ export class AttemptEntry {
     this.#upstreamStatus = status;
   }
 
-  /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
-  firstByte(): void {
+  /** The first whole event, or the whole reply, is here: from now on the caller is being answered. Gives the time, monotonic. */
+  firstByte(): number {
     const now = this.#dependencies.clock.monotonic();
     this.#selection.answered();
     this.#firstByteMs = now - this.#startMs;
     this.#awayMs = now - this.#sentMs;
     this.#tally.awayMs += this.#awayMs;
     this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);
+    return now;
   }
 
   get overheadMs(): number {
@@ -123,12 +126,12 @@ export class AttemptEntry {
 
   /** A whole reply was read: what it says it used is paid for even if nothing of it can be delivered. */
   hearsReply(reply: ReplyFacts): void {
-    this.#heard = () => heardReply(reply, this.#inputEstimate);
+    this.#reply = reply;
   }
 
   /** The same of a stream, whose first events may bring its end with them. */
   hearsStream(tap: StreamTap): void {
-    this.#heard = () => (tap.usageFinal || tap.contentSeen ? heardStream(tap, this.#inputEstimate) : null);
+    this.#stream = tap;
   }
 
   /** Where to ask, at the end, for what could not be carried. */
@@ -162,12 +165,22 @@ export class AttemptEntry {
     return this.#money.check(Math.max(tap.outputEstimate, tap.usage?.usage.output ?? 0));
   }
 
-  /** A whole reply that is an answer. `images`: pictures in it that its usage may not count; the price may be for them. */
+  #heard(): Heard | null {
+    if (this.#reply !== null) return heardReply(this.#reply, this.#inputEstimate);
+    const tap = this.#stream;
+    return tap !== null && (tap.usageFinal || tap.contentSeen) ? heardStream(tap, this.#inputEstimate) : null;
+  }
+
+  /**
+   * A whole reply that is an answer, all of it at once. `images`: pictures in it that its usage may not count; the price may be
+   * for them.
+   */
   succeed(status: number, reply: ReplyFacts, images: number): void {
+    const now = this.firstByte();
     if (reply.id !== null) this.#keep(reply.id);
     this.#owns(reply.made);
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
-    this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
+    this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
     this.#learn(told);
   }
 
@@ -284,10 +297,10 @@ export class AttemptEntry {
     failure: Failure | null,
     told: Measured,
     rawUsage: string | null,
+    now: number = this.#dependencies.clock.monotonic(),
   ): void {
     if (this.#settled) return;
     this.#settled = true;
-    const now = this.#dependencies.clock.monotonic();
     try {
       this.#book({ outcome, httpStatus, failure, told, rawUsage, now });
     } finally {

@@ -198,7 +198,6 @@ function succeeded(
   translated: TranslatedAnswer | null,
 ): Delivery {
   const { tally, entry, translation } = options;
-  entry.firstByte();
   entry.succeed(answer.status, facts, translated?.images ?? 0);
   tally.end();
   const said = answerHeaderOptions(options);

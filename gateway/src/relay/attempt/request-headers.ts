@@ -8,7 +8,9 @@ import type { Call } from "../call.ts";
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
   const list = callerHeaders(provider);
   const out: Record<string, string> = {};
-  for (const [name, value] of headers) if (list.takes(name)) out[name] = value;
+  headers.forEach((value, name) => {
+    if (list.takes(name)) out[name] = value;
+  });
   return out;
 }
 

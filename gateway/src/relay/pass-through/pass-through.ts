@@ -194,7 +194,6 @@ async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Pr
   const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
   const { body, facts } = await told(parts, read);
   entry.hearsReply(facts);
-  entry.firstByte();
   entry.succeed(answer.status, facts, 0);
   tally.end();
   return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
