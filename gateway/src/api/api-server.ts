@@ -15,3 +15,9 @@ export interface ApiServer {
   /** Closes the port; `now` also ends what is still open. */
   stop(now: boolean): Promise<void>;
 }
+
+/** What a port shows to callers, both as PEM. */
+export interface ServerCertificate {
+  readonly chain: string;
+  readonly key: string;
+}

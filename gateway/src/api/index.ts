@@ -3,10 +3,10 @@
  * It decides nothing about upstreams: a call is authenticated, read, and handed to the relay.
  */
 
-export type { ApiServer } from "./api-server.ts";
+export type { ApiServer, ServerCertificate } from "./api-server.ts";
 export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
 export type { ApiDependencies, PeriodSpend } from "./dependencies.ts";
 export { endpointsOf, untranslatedEndpointsOf } from "./endpoints/models.ts";
-export { type ServerCertificate, serveApi } from "./server.ts";
+export { serveApi } from "./server.ts";

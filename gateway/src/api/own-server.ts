@@ -9,7 +9,7 @@ import {
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { openaiChat } from "#protocols/index.ts";
 import { answerArrival, type ListenerRole } from "./answer-arrival.ts";
-import type { ApiServer } from "./api-server.ts";
+import type { ApiServer, ServerCertificate } from "./api-server.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { Answer } from "./call-request.ts";
 import type { CallerAddress } from "./caller-address.ts";
@@ -27,6 +27,9 @@ export interface OwnServerOptions {
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
   readonly innerSocket: InnerSocket;
+  readonly certificate?: ServerCertificate;
+  /** Connections are closed with their answers. */
+  readonly closing: () => boolean;
 }
 
 /** The runtime's server: behind our own, or at the port by itself. */
@@ -72,7 +75,11 @@ export function serveOwn(
     answer,
     refuse: (reason, message) => refusal(dependencies, reason, message),
     inner: options.innerSocket,
-    leaving: dependencies.leaving,
+    leaving: options.closing,
+    ...(options.certificate === undefined ? {} : { certificate: options.certificate }),
+    onHandshakeProblem: (problem, address) => {
+      dependencies.observer.log("debug", "TLS was not agreed upon with a caller.", { problem, address });
+    },
   });
   const { sockets, leaveSockets } = inner;
   return {
@@ -86,6 +93,7 @@ export function serveOwn(
     },
     async closePort() {
       server.leave();
+      await server.ended;
       await inner.closePort();
     },
     async stop(now) {

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
-import { InnerSocket } from "#http-server/index.ts";
+import { InnerSocket, type Peer } from "#http-server/index.ts";
 import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
-import type { ApiServer } from "./api-server.ts";
+import type { ApiServer, ServerCertificate } from "./api-server.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
@@ -25,14 +25,8 @@ export interface ApiServerOptions {
   readonly idleSeconds?: number;
   /** Other processes may have the port open too; the system shares new connections out among them. */
   readonly shared?: boolean;
-  /** The port speaks TLS; left out: plain HTTP. The server of our own speaks none. */
+  /** The port speaks TLS; left out: plain HTTP. */
   readonly certificate?: ServerCertificate;
-}
-
-/** What a port shows to callers, both as PEM. */
-export interface ServerCertificate {
-  readonly chain: string;
-  readonly key: string;
 }
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
@@ -54,7 +48,8 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
   };
   if (entrance.innerSocket === null) return { ...inner, retire };
   try {
-    return { ...serveOwn(dependencies, { ...options, ...entrance, innerSocket: entrance.innerSocket }, inner), retire };
+    const { innerSocket } = entrance;
+    return { ...serveOwn(dependencies, { ...options, ...entrance, innerSocket }, inner), retire };
   } catch (thrown) {
     void inner.stop(true);
     throw thrown;
@@ -153,9 +148,16 @@ function shapesOf(
   return shapes;
 }
 
-/** Empty when the connection is gone already. */
-function peerOf(server: BunServer, request: Request): string {
-  return server.requestIP(request)?.address ?? "";
+/** Its address is empty when the connection is gone already. */
+function peerOf(server: BunServer, request: Request): Peer {
+  return { address: server.requestIP(request)?.address ?? "", secure: request.url.startsWith("https:") };
+}
+
+/** Our own server comes to the runtime's in the clear; what reads a request sees how its caller came. */
+function asAsked(request: Request, { secure }: Peer): Request {
+  return secure && request.url.startsWith("http:")
+    ? new Request(`https:${request.url.slice("http:".length)}`, request)
+    : request;
 }
 
 function answer(
@@ -167,18 +169,19 @@ function answer(
   const startedMs = dependencies.clock.monotonic();
   const peer = entrance.innerSocket === null ? peerOf(server, request) : entrance.innerSocket.admit(request.headers);
   if (peer === null) return Promise.resolve(new Response("not for you\n", { status: 403 }));
+  const asked = asAsked(request, peer);
   const { path, query } = targetOf(request.url);
   let lifted = false;
   let switched = false;
   let address: string | null = null;
   const answered = answerArrival(dependencies, {
-    request,
-    whole: request,
+    request: asked,
+    whole: asked,
     path,
     query,
     startedMs,
     address: () => {
-      address ??= entrance.callers.of(peer, request.headers);
+      address ??= entrance.callers.of(peer.address, request.headers);
       return address;
     },
     role: entrance.role,

@@ -248,11 +248,11 @@ test("where newer prices are looked for, and what is taken only from whom one kn
   ]);
 });
 
-test("the ports speak TLS where both files are named, and the runtime's server has them", () => {
+test("the ports speak TLS where both files are named, over the one server and the other", () => {
   const both = { SLUICE_TLS_CERT_FILE: "/tls/tls.crt", SLUICE_TLS_KEY_FILE: "/tls/tls.key" };
   expect(readEnvironment(both)).toMatchObject({
     tls: { certificate: "/tls/tls.crt", key: "/tls/tls.key" },
-    httpServer: "runtime",
+    httpServer: "own",
   });
   expect(problemsOf({ SLUICE_TLS_CERT_FILE: "/tls/tls.crt" })).toEqual([
     "SLUICE_TLS_KEY_FILE is missing, and SLUICE_TLS_CERT_FILE is of no use without it",
@@ -260,9 +260,7 @@ test("the ports speak TLS where both files are named, and the runtime's server h
   expect(problemsOf({ SLUICE_TLS_KEY_FILE: "/tls/tls.key" })).toEqual([
     "SLUICE_TLS_CERT_FILE is missing, and SLUICE_TLS_KEY_FILE is of no use without it",
   ]);
-  expect(problemsOf({ ...both, SLUICE_HTTP_SERVER: "own" })).toEqual([
-    "SLUICE_HTTP_SERVER must be runtime with SLUICE_TLS_CERT_FILE: the own server speaks no TLS yet",
-  ]);
+  expect(readEnvironment({ ...both, SLUICE_HTTP_SERVER: "runtime" }).httpServer).toBe("runtime");
 });
 
 test("telemetry of agents that is to be relayed to nobody is warned of", () => {

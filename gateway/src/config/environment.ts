@@ -143,7 +143,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
-    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? (tls === null ? "own" : "runtime"),
+    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "own",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
     agentTelemetry,
@@ -173,9 +173,6 @@ export function readEnvironment(
   }
   if (environment.admin !== null && environment.admin.port !== 0 && environment.admin.port === environment.port) {
     reader.refuse("SLUICE_ADMIN_PORT", "must differ from SLUICE_PORT; leave it out to have everything on one");
-  }
-  if (environment.tls !== null && environment.httpServer === "own") {
-    reader.refuse("SLUICE_HTTP_SERVER", "must be runtime with SLUICE_TLS_CERT_FILE: the own server speaks no TLS yet");
   }
   if (reader.problems.length > 0) throw new EnvironmentInvalid(reader.problems);
   return Object.freeze(environment);

@@ -37,7 +37,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     this.#head = head;
     this.#answer = answer;
     this.#expecting = head.minor === 1 && expectsContinue(fieldOf(head.fields, "expect")) === true;
-    this.#request = new CallerRequest(head, this);
+    this.#request = new CallerRequest(head, this, connection.secure);
   }
 
   start(): void {

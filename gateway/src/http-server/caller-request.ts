@@ -16,6 +16,7 @@ export interface BodyFlow {
 export class CallerRequest {
   readonly #head: RequestHead;
   readonly #flow: BodyFlow;
+  readonly #secure: boolean;
   /** Read as the runtime's Headers are. */
   readonly headers: HeaderReader;
   /** Ends when the caller has gone. */
@@ -28,9 +29,10 @@ export class CallerRequest {
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
   #waiting: (() => void) | null = null;
 
-  constructor(head: RequestHead, flow: BodyFlow) {
+  constructor(head: RequestHead, flow: BodyFlow, secure: boolean) {
     this.#head = head;
     this.#flow = flow;
+    this.#secure = secure;
     this.headers = new FieldHeaders(head.fields);
     this.#whole = head.framing.kind === "none";
   }
@@ -40,7 +42,7 @@ export class CallerRequest {
   }
 
   get url(): string {
-    return `http://${fieldOf(this.#head.fields, "host") ?? ""}${this.#head.target}`;
+    return `${this.#secure ? "https" : "http"}://${fieldOf(this.#head.fields, "host") ?? ""}${this.#head.target}`;
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {

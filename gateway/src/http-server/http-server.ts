@@ -1,3 +1,4 @@
+import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
@@ -5,6 +6,7 @@ import type { ServerAnswer } from "./answer.ts";
 import { expectsContinue, fieldLine } from "./answer-head.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { ServerExchange } from "./exchange.ts";
+import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import type { InnerSocket } from "./inner-socket.ts";
 import { type ConnectionHost, ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
@@ -15,8 +17,12 @@ export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation";
 export interface HttpServerOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Other processes may have the port open too. */
+  /** Others may have the port open too. */
   readonly shared: boolean;
+  /** The port speaks TLS with this certificate and key, both PEM; left out: plain HTTP. */
+  readonly certificate?: { readonly chain: string; readonly key: string };
+  /** A caller with whom TLS was not agreed upon. */
+  readonly onHandshakeProblem?: HandshakeProblem;
   readonly clock: Clock;
   /** How long a connection may be silent between requests, and how long a head may take. */
   readonly idleMs: number;
@@ -30,10 +36,20 @@ export interface HttpServerOptions {
   readonly leaving: () => boolean;
 }
 
+/**
+ * TLS 1.2 and 1.3 are the runtime's own choice. Whoever offers HTTP/2 too is told to speak HTTP/1.1; whoever offers nothing
+ * that is spoken here is refused (RFC 7301, 3.2).
+ */
+function tlsOf({ chain, key }: { readonly chain: string; readonly key: string }): Bun.TLSOptions {
+  return { cert: chain, key, ALPNProtocols: Buffer.from("\x08http/1.1\x08http/1.0", "latin1") };
+}
+
 /** A port, and the connections to it. */
 export class HttpServer implements ConnectionHost {
   readonly idleMs: number;
+  readonly secure: boolean;
   readonly #options: HttpServerOptions;
+  readonly #handshakes: Handshakes<ServerConnection>;
   readonly #connections = new Set<ServerConnection>();
   readonly #listener: Bun.TCPSocketListener<ServerConnection>;
   readonly #turnMs: number;
@@ -43,6 +59,7 @@ export class HttpServer implements ConnectionHost {
   readonly #unflushed = new Set<ServerConnection>();
   #flushing = false;
   #left = false;
+  readonly #ended = Promise.withResolvers<void>();
   #dateText = "";
   #dateTurn = -1;
 
@@ -50,6 +67,8 @@ export class HttpServer implements ConnectionHost {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.idleMs = options.idleMs;
+    this.secure = options.certificate !== undefined;
+    this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
     this.#turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);
     // The runtime's types know `reusePort` of other sockets only.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {
@@ -61,18 +80,25 @@ export class HttpServer implements ConnectionHost {
       ...address,
       // Who sends no more may still read.
       allowHalfOpen: true,
+      ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
       socket: {
         open: (socket) => {
           socket.setNoDelay(true);
-          const connection = new ServerConnection(this, socket);
-          socket.data = connection;
-          this.#connections.add(connection);
+          if (this.secure) this.#handshakes.begin(socket, this.after(Math.min(this.idleMs, bounds.callerHandshakeMs)));
+          else this.#begin(socket);
           this.#rollOn();
         },
-        data: (socket, bytes) => socket.data.take(bytes),
-        drain: (socket) => socket.data.drained(),
-        end: (socket) => socket.data.callerEnded(),
-        close: (socket) => socket.data?.closed(),
+        handshake: (socket, agreed, thrown) => {
+          if (!agreed) this.#handshakes.failed(socket, thrown);
+          else if (this.#handshakes.done(socket)) this.#begin(socket);
+        },
+        data: (socket, bytes) => socket.data?.take(bytes),
+        drain: (socket) => socket.data?.drained(),
+        end: (socket) => socket.data?.callerEnded(),
+        close: (socket) => {
+          this.#handshakes.closed(socket);
+          socket.data?.closed();
+        },
         error: (socket) => socket.data?.cut(),
       },
     });
@@ -105,7 +131,14 @@ export class HttpServer implements ConnectionHost {
   leave(): void {
     this.#left = true;
     this.#listener.stop(false);
+    this.#handshakes.cut();
     for (const connection of [...this.#connections]) connection.leave();
+  }
+
+  /** Resolves once it was left and the last connection has ended. */
+  get ended(): Promise<void> {
+    if (this.#left && this.#connections.size === 0) this.#ended.resolve();
+    return this.#ended.promise;
   }
 
   stop(now: boolean): void {
@@ -167,6 +200,13 @@ export class HttpServer implements ConnectionHost {
   forget(connection: ServerConnection): void {
     this.#connections.delete(connection);
     this.#unflushed.delete(connection);
+    if (this.#left && this.#connections.size === 0) this.#ended.resolve();
+  }
+
+  #begin(socket: Socket<ServerConnection>): void {
+    const connection = new ServerConnection(this, socket);
+    socket.data = connection;
+    this.#connections.add(connection);
   }
 
   #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
@@ -177,12 +217,13 @@ export class HttpServer implements ConnectionHost {
 
   /** It turns for as long as there are connections. */
   #rollOn(): void {
-    if (this.#stopWheel !== null || this.#connections.size === 0) return;
+    if (this.#stopWheel !== null || this.#connections.size + this.#handshakes.size === 0) return;
     // It may have stood still for long.
     this.#dateTurn = -1;
     this.#stopWheel = this.#options.clock.after(this.#turnMs, () => {
       this.#stopWheel = null;
       this.#turn++;
+      this.#handshakes.tick(this.#turn);
       for (const connection of this.#connections) connection.tick(this.#turn);
       this.#rollOn();
     });

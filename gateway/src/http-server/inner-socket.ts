@@ -4,6 +4,13 @@ import { join } from "node:path";
 
 const headerName = "x-sluice-peer";
 
+/** Who asks, and how it came to our own server. */
+export interface Peer {
+  readonly address: string;
+  /** By TLS. */
+  readonly secure: boolean;
+}
+
 /**
  * Where the inner server listens, and how it knows who is asking. On Linux the socket has a name and no file; its name can
  * be seen by others on the machine, so whoever comes without the secret is refused.
@@ -19,18 +26,20 @@ export class InnerSocket {
     this.path = platform === "linux" ? `\0${name}` : join(tmpdir(), `${name}.sock`);
   }
 
-  /** The header's value for a caller at this address. */
-  tell(address: string): string {
-    return `${this.#secret} ${address}`;
+  /** The header's value for a caller. */
+  tell({ address, secure }: Peer): string {
+    return `${this.#secret} ${secure ? "https" : "http"} ${address}`;
   }
 
-  /** The caller's address; null: it was not our own server who asks. The header is taken out. */
-  admit(headers: Headers): string | null {
+  /** The caller; null: it was not our own server who asks. The header is taken out. */
+  admit(headers: Headers): Peer | null {
     const value = headers.get(headerName);
     if (value === null) return null;
     headers.delete(headerName);
-    const [secret = "", address = ""] = value.split(" ");
+    const [secret = "", scheme = "", address = ""] = value.split(" ");
     const [given, known] = [Buffer.from(secret), Buffer.from(this.#secret)];
-    return given.length === known.length && timingSafeEqual(given, known) ? address : null;
+    return given.length === known.length && timingSafeEqual(given, known)
+      ? { address, secure: scheme === "https" }
+      : null;
   }
 }

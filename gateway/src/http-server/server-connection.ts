@@ -3,6 +3,7 @@ import { bounds } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
 import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
 import type { ServerExchange } from "./exchange.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
 
 /** What a connection needs of its server. */
@@ -15,6 +16,8 @@ export interface ConnectionHost {
   /** The deadline that lies so far ahead, in turns of the wheel. */
   after(ms: number): number;
   readonly idleMs: number;
+  /** Its connections speak TLS. */
+  readonly secure: boolean;
   /** HTTP's date of now. */
   date(): string;
   /** True: no connection is used again. */
@@ -31,6 +34,7 @@ const limits = { headBytesMax: bounds.callerHeadBytesMax, fieldsMax: bounds.call
 /** A caller's connection: reads its requests, and answers one after the other. Never throws. */
 export class ServerConnection {
   readonly address: string;
+  readonly secure: boolean;
   readonly #host: ConnectionHost;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
@@ -46,8 +50,7 @@ export class ServerConnection {
   /** Nothing is answered behind this one. */
   #last = false;
   /** What came behind the request that is answered. */
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new HeldBytes();
   #paused = false;
   #callerDone = false;
   #lingered = 0;
@@ -58,6 +61,7 @@ export class ServerConnection {
     this.#host = host;
     this.#socket = socket;
     this.address = socket.remoteAddress;
+    this.secure = host.secure;
     this.#outbox = new Outbox((bytes) => socket.write(bytes));
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
@@ -121,7 +125,7 @@ export class ServerConnection {
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#outbox.clear();
-    this.#held = [];
+    this.#held.clear();
     this.#host.forget(this);
     exchange?.onGone();
   }
@@ -167,7 +171,7 @@ export class ServerConnection {
   }
 
   resume(): void {
-    if (!this.#paused || this.#phase === "over" || this.#heldBytes > bounds.pipelinedBytesMax) return;
+    if (!this.#paused || this.#phase === "over" || this.#held.length > bounds.pipelinedBytesMax) return;
     this.#paused = false;
     this.#socket.resume();
   }
@@ -226,10 +230,7 @@ export class ServerConnection {
   becomeRaw(): void {
     this.#phase = "raw";
     this.#dueAt = never;
-    const held = this.#held;
-    this.#held = [];
-    this.#heldBytes = 0;
-    for (const bytes of held) this.#exchange?.onRaw(bytes);
+    if (this.#held.length > 0) this.#exchange?.onRaw(this.#held.take());
     this.resume();
   }
 
@@ -299,15 +300,14 @@ export class ServerConnection {
   }
 
   #hold(bytes: Buffer): void {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes > bounds.pipelinedBytesMax) this.pause();
+    this.#held.add(bytes);
+    if (this.#held.length > bounds.pipelinedBytesMax) this.pause();
   }
 
   #headText(status: number, lines: string, framing: AnswerFraming): string {
     // What is left of a short body is read and dropped; of another one nobody knows when it ends.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
-    if ((this.#callerDone && this.#heldBytes === 0) || this.#host.leaving()) this.#last = true;
+    if ((this.#callerDone && this.#held.length === 0) || this.#host.leaving()) this.#last = true;
     const { minor = 1 } = this.#head ?? {};
     return answerHead({ status, lines, framing, last: this.#last, minor, date: this.#host.date() });
   }
@@ -339,16 +339,14 @@ export class ServerConnection {
     this.#phase = "idle";
     this.#head = null;
     this.#reader.begin();
-    if (this.#heldBytes === 0) {
+    if (this.#held.length === 0) {
       this.resume();
       if (this.#callerDone) this.#end();
       return;
     }
-    const held = this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
+    const held = this.#held.take();
     this.resume();
-    if (held !== undefined) this.#read(held);
+    this.#read(held);
     if (this.#callerDone && this.#exchange === null) this.#end();
     else if (this.#callerDone) this.#exchange?.onCallerDone();
   }
@@ -356,8 +354,7 @@ export class ServerConnection {
   #finish(): void {
     const exchange = this.#exchange;
     this.#exchange = null;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#held.clear();
     this.#phase = "lingering";
     this.#dueAt = this.#host.after(bounds.lingerMs);
     this.resume();
@@ -372,6 +369,11 @@ export class ServerConnection {
   }
 
   #end(): void {
+    // By TLS the runtime waits for the caller's goodbye, for as long as it takes.
+    if (this.secure && !this.#callerDone) {
+      this.#finish();
+      return;
+    }
     this.#socket.end();
     this.closed();
   }

@@ -188,7 +188,7 @@ export class TunnelExchange implements ServerExchange {
   /** With what concerns the two connections as we mean it. */
   #requestHead(): string {
     const { method, target, fields, framing } = this.#head;
-    let text = `${method} ${target} HTTP/1.1\r\n${InnerSocket.headerName}: ${this.#innerSocket.tell(this.#connection.address)}\r\n`;
+    let text = `${method} ${target} HTTP/1.1\r\n${InnerSocket.headerName}: ${this.#innerSocket.tell(this.#connection)}\r\n`;
     for (let index = 0; index < fields.length; index += 2) {
       const name = fields[index] ?? "";
       if (ours.has(name) || (!this.#upgrade && ofUpgrades.has(name))) continue;

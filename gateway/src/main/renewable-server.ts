@@ -11,7 +11,7 @@ export interface RenewableServerOptions {
 }
 
 /**
- * A port with TLS. The runtime's server keeps the certificate that it began with, so another one takes the port over: both
+ * A port with TLS. Whoever listens by the runtime keeps the certificate that it began with, so another one takes the port over: both
  * listen for a moment, the system hands new connections to the new one alone, and the old one ends with its connections.
  */
 export class RenewableServer implements ApiServer {

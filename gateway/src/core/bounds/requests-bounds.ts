@@ -79,6 +79,8 @@ export const requestsBounds = {
   proxyLooksMax: 10_000,
   /** A connection on which no call is under way, or whose caller neither reads nor writes. */
   idleConnectionMs: 60_000,
+  /** A caller's TLS, until it is agreed upon. */
+  callerHandshakeMs: 20_000,
   /** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
   callerHeadBytesMax: 16 * 1024,
   callerFieldsMax: 100,
