@@ -7,6 +7,7 @@ import { type Environment, readEnvironment } from "#config/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
+import { startCertificate } from "../src/main/certificate.ts";
 import { openControl } from "../src/main/control.ts";
 import { createGateway } from "../src/main/gateway.ts";
 import type { Gateway } from "../src/main/gateway-options.ts";
@@ -85,6 +86,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
         ? openJournalDirectory(control.journalPath)
         : openSlot({ control, alone: false }),
     control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
+    certificate: environment.tls === null ? null : await startCertificate(environment.tls),
     version: "0.0.0-test",
     randomToken: () => "test-setup-token-0123456789",
     onFatal: (error) => {
@@ -104,7 +106,8 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
       return closing;
     },
   };
-  const url = `http://127.0.0.1:${gateway.server.port}`;
+  const url = `${environment.tls === null ? "http" : "https"}://127.0.0.1:${gateway.server.port}`;
+  const tls = { rejectUnauthorized: false };
   const post: StartedGateway["post"] = (path, body, options = {}) =>
     fetch(`${url}${path}`, {
       method: "POST",
@@ -116,6 +119,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
       },
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       signal: options.signal ?? null,
+      tls,
     });
   return {
     url,
@@ -125,7 +129,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     control,
     chat: (body, options) => post("/v1/chat/completions", body, options),
     post,
-    get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers }),
+    get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers, tls }),
     async entries() {
       await gateway.journal.drained(AbortSignal.timeout(patienceMs));
       return (await control.ledgerStore.page({}, null, 1_000)).entries;

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
 
 /** One connection on which a test writes bytes as they are. */
 export interface RawSocket {
@@ -21,8 +22,10 @@ export interface RawSocket {
   reset(): void;
 }
 
-export function openSocket(port: number): RawSocket {
-  const socket: Socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+/** `secure`: by TLS, whatever the certificate. */
+export function openSocket(port: number, secure = false): RawSocket {
+  const place = { port, host: "127.0.0.1", allowHalfOpen: true };
+  const socket: Socket = secure ? connectSecurely({ ...place, rejectUnauthorized: false }) : connect(place);
   const closed = Promise.withResolvers<string>();
   const waiting = new Set<() => void>();
   let text = "";

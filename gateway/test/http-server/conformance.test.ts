@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { ResponseReader } from "#http1/index.ts";
 import { until } from "../../../test/until.ts";
-import { openSocket } from "../edge/raw-socket.ts";
+import { openSocket as openRawSocket, type RawSocket } from "../edge/raw-socket.ts";
 import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const auth = `authorization: Bearer ${aliceKey}\r\n`;
@@ -67,14 +68,26 @@ async function askInner(name: string, request: string): Promise<string> {
   return await promise;
 }
 
+const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
+const tls = {
+  certificate: join(fixtures, "gateway.example.cert.pem"),
+  key: join(fixtures, "gateway.example.key.pem"),
+};
+
 /** What both servers must hold, by the wire alone. */
-describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
+describe.each([
+  ["own", "own", false],
+  ["runtime", "runtime", false],
+  ["own, by TLS", "own", true],
+] as const)("the server %s", (_name, httpServer, secure) => {
   const own = httpServer === "own";
+  const environment = secure ? { httpServer, tls } : { httpServer };
+  const openSocket = (to: number): RawSocket => openRawSocket(to, secure);
   let gateway: StartedGateway;
   let port: number;
   beforeAll(async () => {
     gateway = await startGateway({
-      environment: { httpServer },
+      environment,
       keys: [
         { name: "alice", secret: aliceKey },
         { name: "bound", secret: boundKey, allowed_ips: ["203.0.113.7"] },
@@ -171,7 +184,8 @@ describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
   });
 
   test("a WebSocket is opened, speaks, and ends", async () => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, {
+    const socket = new WebSocket(`${secure ? "wss" : "ws"}://127.0.0.1:${port}/v1/responses`, {
+      tls: { rejectUnauthorized: false },
       headers: { authorization: `Bearer ${aliceKey}` },
     } as never);
     const said = await new Promise<string>((resolve, reject) => {
@@ -216,7 +230,7 @@ describe.each(["own", "runtime"] as const)("the server %s", (httpServer) => {
   });
 
   test("when the gateway leaves, idle connections close and the answer under way is the last", async () => {
-    const other = await startGateway({ environment: { httpServer } });
+    const other = await startGateway({ environment });
     const [idle, busy] = [openSocket(other.gateway.server.port), openSocket(other.gateway.server.port)];
     idle.write(get("/v1/models"));
     await idle.until('"gpt-test"');
