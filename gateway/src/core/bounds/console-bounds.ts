@@ -93,11 +93,12 @@ export const consoleBounds = {
   mailMs: 20_000,
   /** Workspaces that one answer about the caller lists. */
   sessionWorkspacesMax: 500,
-  /** Explanations: deployments and lines of one, the characters of a sentence in it, and how many in one second that tell of a mere choice. */
+  /** Explanations: deployments and lines of one, the characters of a sentence in it, and how many in one second that tell of a mere choice, with how many characters. */
   explainPlacesMax: 32,
   explainLinesMax: 32,
   explainTextMax: 600,
   explainChoicesPerSecond: 200,
+  explainChoiceCharactersPerSecond: 150_000,
   /** Captures: what is kept of a body and of a header, how many headers, and how long base64 may be that stands whole. */
   captureBodyBytesMax: 64 * 1024,
   captureHeaderCharactersMax: 4 * 1024,

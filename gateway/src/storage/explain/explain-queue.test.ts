@@ -258,6 +258,18 @@ describe("what does not fit", () => {
     expect(busy.dropped.explanations).toBe(50);
     open = [];
   });
+
+  test("and of long ones, of many deployments, fewer than of short ones", () => {
+    const busy = explainer({ writer: stuck });
+    const long = { ...nothing, walk: ["a".repeat(10_000)] };
+    for (let count = 0; count < 50; count++)
+      busy.explain({ ...explained(`a_${count}`, false), explanation: () => long });
+    const kept = Math.ceil(bounds.explainChoiceCharactersPerSecond / JSON.stringify(long).length);
+    expect(busy.dropped.explanations).toBe(50 - kept);
+    for (let count = 0; count < 50; count++) busy.explain({ ...explained(`b_${count}`), explanation: () => long });
+    expect(busy.dropped.explanations).toBe(50 - kept);
+    open = [];
+  });
 });
 
 describe("a world that is down", () => {

@@ -61,6 +61,7 @@ class ExplainQueue implements KeptExplainer {
   #turn: Promise<unknown> = Promise.resolve();
   #second = 0;
   #choices = 0;
+  #choiceCharacters = 0;
   #problem: string | null = null;
   #closed = false;
 
@@ -82,6 +83,7 @@ class ExplainQueue implements KeptExplainer {
         at: this.#options.clock.now(),
         explanation: text,
       };
+      if (!matters) this.#choiceCharacters += text.length;
       this.#push({ kind: "explanation", row, size: text.length });
     } catch (error) {
       this.dropped.explanations++;
@@ -150,14 +152,19 @@ class ExplainQueue implements KeptExplainer {
     );
   }
 
+  /** In number and in size: one of many deployments is long, and costs as much as several short ones. */
   #choiceInTime(): boolean {
     const second = Math.floor(this.#options.clock.monotonic() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
       this.#choices = 0;
+      this.#choiceCharacters = 0;
     }
     this.#choices++;
-    return this.#choices <= bounds.explainChoicesPerSecond;
+    return (
+      this.#choices <= bounds.explainChoicesPerSecond &&
+      this.#choiceCharacters < bounds.explainChoiceCharactersPerSecond
+    );
   }
 
   #push(waiting: Waiting): void {
