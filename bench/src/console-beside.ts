@@ -6,6 +6,7 @@ import { othersShare } from "./process-tree.ts";
 import type { ProbeResult } from "./programs/probe.ts";
 import type { Run } from "./run.ts";
 import { quantiles } from "./statistics.ts";
+import { targets } from "./targets.ts";
 
 const administrator = { email: "bench@example.com", password: "a long password for the bench" };
 const dayMs = 86_400_000;
@@ -45,7 +46,7 @@ export async function besideTheConsole(run: Run, filled: Filled, rounds: number)
         ratios(of(asked), of(quiet)),
         {
           unit: "×",
-          target: { most: 1.1 },
+          target: targets.besideConsole,
           note: `${middle(of(quiet))} ms alone, ${middle(of(asked))} ms beside them; ${answered}`,
         },
       );

@@ -1,6 +1,8 @@
 import { endChildrenWithUs } from "./child.ts";
-import { type Figure, figure } from "./figure.ts";
+import type { Figure } from "./figure.ts";
 import { addedLatency } from "./figures/added-latency.ts";
+import { atRestFigures } from "./figures/at-rest.ts";
+import { besideConsole } from "./figures/beside-console.ts";
 import { longCatalog } from "./figures/catalog.ts";
 import { changeLatency } from "./figures/change-latency.ts";
 import { firstByte } from "./figures/first-byte.ts";
@@ -15,18 +17,19 @@ import { smallRequest } from "./figures/small-request.ts";
 import { startUp } from "./figures/start-up.ts";
 import { translatedStreams } from "./figures/translated-streams.ts";
 import { twoWorkers } from "./figures/two-workers.ts";
-import { keepResult } from "./keep-result.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import type { Noise } from "./noise.ts";
 import { type FigureName, readOptions, usage } from "./options.ts";
+import { Results } from "./results.ts";
 import { type Run, startRun } from "./run.ts";
-import { NoSharedServers } from "./shared-servers.ts";
 import { quantiles } from "./statistics.ts";
-import { table } from "./table.ts";
 
-/** `npm run bench`: takes the figures of the speed table, prints them beside their targets and keeps them as JSON. */
-const runMs = { quick: 10 * 60_000, full: 30 * 60_000 };
+/**
+ * `npm run bench`: takes the figures of the speed table, prints them beside their targets and keeps them as JSON. A figure that goes
+ * wrong does not keep the others from being taken.
+ */
+const runMs = { quick: 20 * 60_000, full: 60 * 60_000 };
 
 const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]>])[] = [
   ["small", smallRequest],
@@ -38,11 +41,18 @@ const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]
   ["edit", formEdits],
 ];
 
+type OfRun = readonly (readonly [FigureName, (run: Run) => Promise<Figure[]>])[];
+
 /** These start what they measure themselves. */
-const runFigures: readonly (readonly [FigureName, (run: Run) => Promise<Figure[]>])[] = [
+const firstFigures: OfRun = [
+  ["start", startUp],
+  ["rest", atRestFigures],
+];
+const runFigures: OfRun = [
   ["streams", pacedStreams],
   ["translated", translatedStreams],
   ["catalog", longCatalog],
+  ["console", besideConsole],
   ["shared", sharedLimits],
   ["changes", changeLatency],
   ["workers", twoWorkers],
@@ -57,60 +67,57 @@ async function main(): Promise<void> {
   if (options.help) return console.log(usage);
   if (process.platform !== "linux") throw new Error("the bench reads /proc and runs on Linux only");
   endChildrenWithUs();
-  setTimeout(() => {
-    console.error(`the bench took longer than ${runMs[options.mode] / 60_000} minutes and was ended`);
-    process.exit(1);
-  }, runMs[options.mode]).unref();
-  const startedAt = new Date();
   const machine = describeMachine();
   const run = await startRun(options);
+  const results = new Results(options.mode, new Date(), () => ({
+    gateway: options.gateway,
+    machine,
+    pinned: run.cores,
+    noise: run.noise.shares.length === 0 ? null : { ...quantiles(run.noise.shares), ...run.noise.tally() },
+  }));
+  const tell = async () =>
+    console.log(`\n${results.table}\n\n${noiseLine(run.noise)}\nkept in ${await results.keep()}`);
+  setTimeout(() => {
+    console.error(
+      `the bench took longer than ${runMs[options.mode] / 60_000} minutes and is ended; what it has found:`,
+    );
+    void tell().finally(() => process.exit(1));
+  }, runMs[options.mode]).unref();
   try {
     console.log(introduction(machine, run));
-    const figures = await takeFigures(run);
-    console.log(`\n${table(figures)}\n\n${noiseLine(run.noise)}`);
-    await keepResult(options.mode, startedAt, {
-      gateway: options.gateway,
-      machine,
-      pinned: run.cores,
-      noise: { ...quantiles(run.noise.shares), ...run.noise.tally() },
-      figures,
-    });
+    await takeFigures(run, results);
+    await tell();
+    if (results.failed.length > 0) {
+      console.error(`went wrong: ${results.failed.join(", ")}`);
+      process.exitCode = 1;
+    }
   } finally {
     await run.close();
   }
 }
 
-async function takeFigures(run: Run): Promise<Figure[]> {
+async function takeFigures(run: Run, results: Results): Promise<void> {
   const { only, simulator, peers } = run.options;
-  const asked = (name: FigureName) => (name === "peers" ? peers : only.length === 0) || only.includes(name);
+  const asked = (name: FigureName) =>
+    (name === "peers" && peers) || (only.length === 0 ? name !== "peers" : only.includes(name));
   const wanted = (name: FigureName) => asked(name) && !(simulator && lightOnly.includes(name));
-  const figures: Figure[] = [];
-  if (wanted("start")) figures.push(...(await announced("start", () => startUp(run))));
-  if (labFigures.some(([name]) => wanted(name))) {
-    const lab = await startLab(run);
-    try {
-      for (const [name, take] of labFigures) {
-        if (wanted(name)) figures.push(...(await announced(name, () => take(lab))));
-      }
-    } finally {
-      await lab.close();
-    }
+  for (const [name, take] of firstFigures) if (wanted(name)) await results.take(name, () => take(run));
+  let lab: Lab | null = null;
+  const closeLab = async (): Promise<void> => {
+    await lab?.close();
+    lab = null;
+  };
+  for (const [name, take] of labFigures) {
+    if (!wanted(name)) continue;
+    const good = await results.take(name, async () => {
+      lab ??= await startLab(run);
+      return take(lab);
+    });
+    // What one that went wrong left behind is not measured by the next.
+    if (!good) await closeLab();
   }
-  for (const [name, take] of runFigures) {
-    if (wanted(name)) figures.push(...(await announced(name, () => take(run))));
-  }
-  return figures;
-}
-
-async function announced(name: FigureName, take: () => Promise<Figure[]>): Promise<Figure[]> {
-  const start = performance.now();
-  process.stderr.write(`measuring ${name} … `);
-  const figures = await take().catch((thrown: unknown) => {
-    if (!(thrown instanceof NoSharedServers)) throw thrown;
-    return [figure(`With PostgreSQL and Redis: ${name}`, [], { unit: "", note: thrown.message })];
-  });
-  process.stderr.write(`${Math.round((performance.now() - start) / 1000)} s\n`);
-  return figures;
+  await closeLab();
+  for (const [name, take] of runFigures) if (wanted(name)) await results.take(name, () => take(run));
 }
 
 function introduction({ processor, cores, memoryGb, kernel, versions, commit }: Machine, run: Run): string {

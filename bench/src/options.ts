@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 
 const figureNames = [
   "start",
+  "rest",
   "small",
   "large",
   "latency",
@@ -12,6 +13,7 @@ const figureNames = [
   "streams",
   "translated",
   "catalog",
+  "console",
   "shared",
   "changes",
   "workers",
@@ -38,7 +40,7 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--peers] [--simulator] [--profile]
 
-  --quick     about seven minutes; without it twenty-five
+  --quick     about ten minutes; without it thirty; with --peers fifteen and forty
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
   --peers     also the figure peers: other gateways where they are installed; it says how those are that are not

@@ -1,6 +1,7 @@
 import { differences, type Figure, figure, middle } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { type ProbeResults, probeContenders } from "../probe-contenders.ts";
+import { targets } from "../targets.ts";
 
 /** How much later the first byte of a stream's body arrives. The upstream sends its first event at once. */
 export async function firstByte(lab: Lab): Promise<Figure[]> {
@@ -17,7 +18,7 @@ export async function firstByte(lab: Lab): Promise<Figure[]> {
   return (
     [
       ["p50", null],
-      ["p99", { most: 2 }],
+      ["p99", targets.firstByteP99Ms],
     ] as const
   ).map(([quantile, target]) => {
     const of = (who: "direct" | "nginx" | "sluice") =>

@@ -11,6 +11,7 @@ import { treeMemory } from "../process-tree.ts";
 import type { SlowEditsResult, SlowEditsSpec } from "../programs/slow-edits.ts";
 import type { Run } from "../run.ts";
 import { spread } from "../statistics.ts";
+import { targets } from "../targets.ts";
 
 const MB = 1024 * 1024;
 
@@ -70,7 +71,7 @@ async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Prom
   }
   return figure(`Slowest small answer beside ${name} forms`, worst.sluice, {
     unit: "ms",
-    target: { most: 20 },
+    target: targets.stallMs,
     note:
       `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
       `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,

@@ -9,6 +9,7 @@ import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
 import type { HostileAnswer, HostileSpec } from "../programs/hostile-load.ts";
 import { freePort, type Run, rootDirectory } from "../run.ts";
+import { targets } from "../targets.ts";
 
 const times = 4;
 const gapMs = 100;
@@ -55,13 +56,13 @@ export async function hostile(lab: Lab): Promise<Figure[]> {
     [...samples].map(([name, each]) => `${name} ${middle(each)}`).join(", ");
   const latency = figure("Slowest small answer beside a hostile request", slowest, {
     unit: "ms",
-    target: { most: 20 },
+    target: targets.stallMs,
     note: `${said(byName)}; direct ${say(Math.max(...straight))} ms`,
   });
   if (turns.length === 0) return [latency];
   const loop = figure("Longest turn of the event loop, processor time", turns, {
     unit: "ms",
-    target: { most: 20 },
+    target: targets.stallMs,
     note: said(turnsByName),
   });
   return [latency, loop];

@@ -2,6 +2,7 @@ import { type Figure, figure, middle, ratios } from "../figure.ts";
 import { inTurn, type Lab } from "../lab.ts";
 import { treeMemory } from "../process-tree.ts";
 import { saturate } from "../saturate.ts";
+import { targets } from "../targets.ts";
 
 const sizes = [
   { name: "100 KB", bodyBytes: 100 * 1024, connections: 16 },
@@ -21,7 +22,7 @@ export async function largeBodies(lab: Lab): Promise<Figure[]> {
     figures.push(
       figure(`CPU per governed ${name} request, over nginx`, ratios(cpuMicros("sluice"), cpuMicros("nginx")), {
         unit: "×",
-        target: { most: 6 },
+        target: targets.cpuOfCall,
         note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs`,
       }),
     );

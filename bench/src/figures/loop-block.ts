@@ -2,6 +2,7 @@ import type { LabName } from "../contender.ts";
 import { type Figure, figure, middle } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
+import { targets } from "../targets.ts";
 
 /**
  * How long a 2 MB request holds up everyone else: while one comes ten times a second, a small request is asked every
@@ -32,7 +33,7 @@ export async function loopBlock(lab: Lab): Promise<Figure[]> {
   return [
     figure("Slowest small answer beside 2 MB requests", worst.sluice, {
       unit: "ms",
-      target: { most: 20 },
+      target: targets.stallMs,
       note:
         `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
         `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,

@@ -5,6 +5,7 @@ import { startSluice } from "../contenders/sluice.ts";
 import { type Figure, figure, middle, ratios } from "../figure.ts";
 import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
+import { targets } from "../targets.ts";
 import { warmStreams, watchStreams } from "../watch-streams.ts";
 
 /**
@@ -74,17 +75,17 @@ function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
   return [
     figure(`${name}: event delay p99`, each("sluice", "delayP99Ms"), {
       unit: "ms",
-      target: { most: 50 },
+      target: targets.eventDelayP99Ms,
       note: `direct ${middle(each("direct", "delayP99Ms"))}, nginx ${middle(each("nginx", "delayP99Ms"))} ms`,
     }),
     figure(`${name}: CPU per event, over nginx`, cpu, {
       unit: "×",
-      target: { most: 2 },
+      target: targets.cpuOfEvent,
       note: notes("cpuMicrosPerEvent", "µs"),
     }),
     figure(`${name}: memory of each`, each("sluice", "kbPerStream"), {
       unit: "KB",
-      target: streams >= 5_000 ? { most: 30 } : null,
+      target: streams >= 5_000 ? targets.kbOfStream : null,
       note: `nginx ${middle(each("nginx", "kbPerStream"))} KB; Sluice in all at most ${middle(each("sluice", "peakMb"))} MB`,
     }),
   ];

@@ -67,7 +67,7 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
       saturate(run, contender, warm),
     );
     figures.push(...unable);
-    const taken = await sampleInTurn(run, able, quick ? 2 : 5, (contender) => saturate(run, contender, load));
+    const taken = await sampleInTurn(run, able, quick ? 2 : 4, (contender) => saturate(run, contender, load));
     const micros = (name: string) =>
       (taken.get(name) ?? []).map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
     figures.push(

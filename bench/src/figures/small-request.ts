@@ -3,12 +3,14 @@ import { inTurn, type Lab } from "../lab.ts";
 import { treeMemory } from "../process-tree.ts";
 import { saturate } from "../saturate.ts";
 import { quantile } from "../statistics.ts";
+import { callsPerSecondTarget, targets } from "../targets.ts";
+import { warmUp } from "../warm-up.ts";
 
 /** What one governed 1 KB chat request costs, and how many of them one core carries. */
 export async function smallRequest(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 3 };
-  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 1 : 4 });
+  for (const contender of lab.contenders) await warmUp(lab.run, contender, load);
   const taken = await inTurn(lab, quick ? 3 : 7, (contender) => saturate(lab.run, contender, load));
   const cpuMicros = (name: "nginx" | "sluice") =>
     taken[name].map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
@@ -21,12 +23,12 @@ export async function smallRequest(lab: Lab): Promise<Figure[]> {
   return [
     figure("CPU per governed 1 KB chat request, over nginx", ratios(cpuMicros("sluice"), cpuMicros("nginx")), {
       unit: "×",
-      target: { most: 4 },
+      target: targets.cpuOfCall,
       note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs`,
     }),
     figure("Governed requests per second on one core", rates("sluice"), {
       unit: "1/s",
-      target: Number.isFinite(nginxRate) ? { least: (8_000 * nginxRate) / 34_000 } : null,
+      target: callsPerSecondTarget(nginxRate),
       note: `nginx with one worker ${middle(rates("nginx"))}, the upstream alone ${middle(rates("direct"))}`,
     }),
     figure("Memory after that load", [memory.residentKb / 1024], {

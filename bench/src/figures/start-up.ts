@@ -1,14 +1,23 @@
-import { startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure } from "../figure.ts";
+import { type Sluice, startSluice } from "../contenders/sluice.ts";
+import { type Figure, figure, middle } from "../figure.ts";
+import { measure } from "../measure.ts";
+import { runProbe } from "../probe-contenders.ts";
 import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
+import { targets } from "../targets.ts";
+import { warmUp } from "../warm-up.ts";
 
-/** From the start of the process to its first good answer, on an empty and on a used data directory; and memory at rest. */
+/**
+ * From the start of the process to its first good answer, on an empty and on a used data directory; memory at rest; and how much
+ * dearer the first thousand calls are than a thousand later ones.
+ */
 export async function startUp(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const first: number[] = [];
   const later: number[] = [];
   const idle: number[] = [];
+  const cold: number[] = [];
+  const warm: number[] = [];
   for (let round = 0; round < (quick ? 2 : 3); round++) {
     const fresh = await startSluice(run);
     first.push(fresh.firstAnswerMs);
@@ -17,16 +26,31 @@ export async function startUp(run: Run): Promise<Figure[]> {
     later.push(again.firstAnswerMs);
     await Bun.sleep(quick ? 1_000 : 5_000);
     idle.push(treeMemory(again.pid).residentKb / 1024);
+    cold.push(await microsOfThousand(run, again));
+    await warmUp(run, again, { bodyBytes: 1024, connections: 32, seconds: 2 });
+    warm.push(await microsOfThousand(run, again));
     await again.stop();
   }
   const note = run.options.gateway === null ? "run from source, not built" : "";
   return [
-    figure("Start to first answer", later, { unit: "ms", target: { most: 1_000 }, note }),
+    figure("Start to first answer", later, { unit: "ms", target: targets.startMs, note }),
     figure("Very first start (makes the database) to first answer", first, { unit: "ms", note }),
     figure("Idle memory after a start", idle, {
       unit: "MB",
-      target: { most: 120 },
+      target: targets.idleMb,
       note: "after 30 minutes of load: see the soak program",
     }),
+    figure("CPU per call of the first thousand", cold, {
+      unit: "µs",
+      note: `a thousand later ones ${middle(warm)} µs each, asked the same way by one caller`,
+    }),
   ];
+}
+
+/** Processor time of each of a thousand calls, one after the other. */
+async function microsOfThousand(run: Run, { name, port, key, ...rest }: Sluice): Promise<number> {
+  const count = 1_000;
+  const lane = { targets: [{ name, port, key, bodyBytes: 1024 }], everyMs: 0, inARow: 50, count, warmUp: 0 };
+  const { cost } = await measure({ name, port, key, ...rest }, () => runProbe(run, [lane], 60_000));
+  return (cost.cpuMs * 1_000) / count;
 }

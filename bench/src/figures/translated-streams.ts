@@ -3,6 +3,7 @@ import { type Sluice, startSluice } from "../contenders/sluice.ts";
 import { type Figure, figure, middle, ratios } from "../figure.ts";
 import { profileDirectory } from "../lab.ts";
 import type { Run } from "../run.ts";
+import { targets } from "../targets.ts";
 import { warmStreams, watchStreams } from "../watch-streams.ts";
 
 /**
@@ -70,7 +71,7 @@ function figureOf(route: Route, native: Route, of: (route: Route) => readonly Ou
     ratios(each(route, "cpuMicros"), each(native, "cpuMicros")),
     {
       unit: "×",
-      target: { most: 3 },
+      target: targets.cpuOfTranslatedEvent,
       note:
         `native ${middle(each(native, "cpuMicros"))}, translated ${middle(each(route, "cpuMicros"))} µs; ` +
         `event delay p99 ${middle(each(native, "delayP99Ms"))} and ${middle(each(route, "delayP99Ms"))} ms`,

@@ -4,6 +4,7 @@ import { measure } from "../measure.ts";
 import type { Run } from "../run.ts";
 import { saturate } from "../saturate.ts";
 import { startSharedServers } from "../shared-servers.ts";
+import { targets } from "../targets.ts";
 
 /**
  * A gateway of two workers beside one of one, in turn, on all cores of the machine. What two carry is only seen where upstream, load,
@@ -52,14 +53,14 @@ export async function twoWorkers(run: Run): Promise<Figure[]> {
   return [
     figure("Calls a second of two workers, over one", ratios(of(2, "perSecond"), of(1, "perSecond")), {
       unit: "×",
-      ...(isBound ? {} : { target: { least: 1.8 } }),
+      ...(isBound ? {} : { target: targets.twoWorkers }),
       note:
         `${middle(of(1, "perSecond"))} and ${middle(of(2, "perSecond"))} calls/s` +
         (isBound ? `; ${cores} cores carry upstream, load and both servers too, and are what bounds it` : ""),
     }),
     figure("Processor time per call of one worker, over two", ratios(of(1, "cpuMicros"), of(2, "cpuMicros")), {
       unit: "×",
-      target: { least: 0.9 },
+      target: targets.twoWorkersCpu,
       note: `${middle(of(1, "cpuMicros"))} and ${middle(of(2, "cpuMicros"))} µs; twice this is what two workers carry on cores of their own`,
     }),
   ];

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import { besideTheConsole } from "../console-beside.ts";
+import { fillConsole } from "../console-rows.ts";
+import type { Figure } from "../figure.ts";
+import type { Run } from "../run.ts";
+
+const sizes = {
+  quick: { entries: 20_000, keys: 2_000, rounds: 2 },
+  full: { entries: 500_000, keys: 50_000, rounds: 8 },
+} as const;
+
+/** Calls while somebody looks around in the console of a gateway that has a month of entries. `console-reports` does it with more. */
+export async function besideConsole(run: Run): Promise<Figure[]> {
+  const { entries, keys, rounds } = sizes[run.options.mode];
+  const filled = await fillConsole(join(run.directory, "console"), { entries, keys, days: 30, now: Date.now() });
+  return await besideTheConsole(run, filled, rounds);
+}
