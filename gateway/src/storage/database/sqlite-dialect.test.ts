@@ -107,17 +107,17 @@ test("a statement is run for each row in order, and says which rows were new and
   await withTwo(async ({ kysely }) => {
     const insert = kysely.insertInto("settings").values(setting(""));
     const onceEach = insert.onConflict((conflict) => conflict.doNothing()).compile();
-    const bind = (name: string, into: unknown[]) => into.push(...Object.values(setting(name)));
+    const each = (...names: readonly string[]) => names.map((name) => Object.values(setting(name)));
     const written = await kysely
       .transaction()
-      .execute((transaction) => runEach(transaction, onceEach, ["b", "a", "b", "c"], bind));
-    expect(written).toEqual({ rows: [], changed: [true, true, false, true] });
+      .execute((transaction) => runEach(transaction, onceEach, each("b", "a", "b", "c")));
+    expect(written).toEqual({ rows: [], changed: [1, 1, 0, 1] });
     const returning = insert.returning("name").compile();
     const { rows } = await kysely
       .transaction()
-      .execute((transaction) => runEach(transaction, returning, ["z", "d"], bind));
+      .execute((transaction) => runEach(transaction, returning, each("z", "d")));
     expect(rows).toEqual([{ name: "z" }, { name: "d" }]);
-    const twice = kysely.transaction().execute((transaction) => runEach(transaction, returning, ["e", "a", "f"], bind));
+    const twice = kysely.transaction().execute((transaction) => runEach(transaction, returning, each("e", "a", "f")));
     await expect(twice).rejects.toThrow();
     const all = await kysely.selectFrom("settings").select("name").orderBy("name").execute();
     expect(all.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "z"]);

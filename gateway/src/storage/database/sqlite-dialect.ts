@@ -137,7 +137,7 @@ class BoundStatement implements SqliteStatement {
     let changes = 0;
     for (const row of each.rows) {
       const run = this.#statement.run(...(row as readonly SQLQueryBindings[]));
-      each.changed.push(run.changes > 0);
+      each.changed.push(run.changes);
       changes += run.changes;
     }
     return { changes, lastInsertRowid: 0 };

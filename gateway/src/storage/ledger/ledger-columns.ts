@@ -43,7 +43,7 @@ interface Members extends Record<"id" | "text" | "outcome" | "source", string> {
 }
 
 type ListedMembers = { readonly [Of in Listed as Of["member"]]?: Member<Of> };
-/** Of a member that the table lacks, nothing is a value: see `bindEntry`. */
+/** Of a member that the table lacks, nothing is a value: see `valuesOf`. */
 type Unlisted = { readonly [Member in Exclude<keyof LedgerEntry, keyof ListedMembers>]: never };
 
 type Bind = (entry: ListedMembers) => unknown;
@@ -57,10 +57,18 @@ const binds: readonly Bind[] = [
   ),
 ];
 
-/** Appends the entry's values in the order of `ledgerColumns`. Does not compile while an entry has members that the table lacks. */
-export function bindEntry(entry: LedgerEntry, into: unknown[]): void {
+/** Where each column stands in `ledgerColumns`. Classes of usage stand behind each other, in the order of their table. */
+export const ledgerPlaces = Object.fromEntries(ledgerColumns.map((column, place) => [column, place])) as Readonly<
+  Record<keyof LedgerRow, number>
+>;
+
+/** An entry as the table has it: a value for each of `ledgerColumns`, in their order. */
+export type LedgerValues = readonly (string | number | null)[];
+
+/** Does not compile while an entry has members that the table lacks. */
+export function valuesOf(entry: LedgerEntry): LedgerValues {
   const members: ListedMembers & Unlisted = entry;
-  for (const bind of binds) into.push(bind(members));
+  return binds.map((bind) => bind(members) as LedgerValues[number]);
 }
 
 function bindOf(row: LedgerColumn): Bind {

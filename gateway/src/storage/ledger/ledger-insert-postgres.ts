@@ -1,11 +1,10 @@
 import { usageTable } from "@sluice/contract/words";
 import { CompiledQuery } from "kysely";
-import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
-import { bindEntry, ledgerColumns, numberColumns, timeColumns } from "./ledger-columns.ts";
+import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
 import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
@@ -14,11 +13,11 @@ import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup
  * was new is summed into rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other.
  * Whoever reads `usage_rollups` reads them along (the table inherits), and `foldRollups` adds them up later.
  */
-export function postgresInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
+export function postgresInsert(database: Database): (entries: readonly LedgerValues[]) => Promise<number> {
   const months = monthKeeper(database);
   return async (entries) => {
     if (entries.length === 0) return 0;
-    await months.make(entries.map(({ at }) => at));
+    await months.make(entries.map((entry) => Number(entry[ledgerPlaces.at])));
     try {
       return await insertInto(database.kysely, entries);
     } catch (thrown) {
@@ -30,42 +29,41 @@ export function postgresInsert(database: Database): (entries: readonly LedgerEnt
 }
 
 /** On the database the statement is a transaction by itself; or a part of one that writes something else with it. */
-export async function insertInto(connection: Connection, given: readonly LedgerEntry[]): Promise<number> {
+export async function insertInto(connection: Connection, given: readonly LedgerValues[]): Promise<number> {
   const { rows } = await connection.executeQuery<Inserted>(insertOf(inOrder(given)));
   return rows[0]?.inserted ?? 0;
 }
 
 /** Each attempt once; two writers of the same ones take them in the same order, and do not wait in a circle. */
-function inOrder(given: readonly LedgerEntry[]): readonly LedgerEntry[] {
-  const sorted = given.toSorted((a, b) => (a.attemptId < b.attemptId ? -1 : a.attemptId > b.attemptId ? 1 : 0));
-  return sorted.filter((entry, index) => entry.attemptId !== sorted[index - 1]?.attemptId);
+function inOrder(given: readonly LedgerValues[]): readonly LedgerValues[] {
+  const id = (entry: LedgerValues | undefined) => String(entry?.[ledgerPlaces.attempt_id]);
+  const sorted = given.toSorted((a, b) => (id(a) < id(b) ? -1 : id(a) > id(b) ? 1 : 0));
+  return sorted.filter((entry, index) => index === 0 || id(entry) !== id(sorted[index - 1]));
 }
 
 interface Inserted {
   readonly inserted: number;
 }
 
-function insertOf(entries: readonly LedgerEntry[]): NamedQuery<Inserted> {
-  const columns: unknown[][] = [...ledgerColumns, ...rollupSketches].map(() => []);
-  const row: unknown[] = [];
-  for (const entry of entries) {
-    row.length = 0;
-    bindEntry(entry, row);
-    bindTimes(entry, row);
-    for (const [index, value] of row.entries()) columns[index]?.push(value);
-  }
-  const query: CompiledQuery = CompiledQuery.raw(statement, columns.map(postgresArray));
+function insertOf(entries: readonly LedgerValues[]): NamedQuery<Inserted> {
+  const columns = ledgerColumns.map((_, place) => postgresArray(entries, (entry) => entry[place]));
+  const times = entries.map(timesOf);
+  const sketches = rollupSketches.map((_, place) => postgresArray(times, (time) => time[place]));
+  const query: CompiledQuery = CompiledQuery.raw(statement, [...columns, ...sketches]);
   return { ...(query as CompiledQuery<Inserted>), name: "ledger_insert" };
 }
 
 /** In the order of `rollupSketches`: what the entry alone would count in each. As `addTimes` does it. */
-function bindTimes({ outcome, startedAfterMs, totalMs, firstTokenMs }: LedgerEntry, into: unknown[]): void {
-  if (outcome !== "succeeded") return void into.push(null, null, null, null);
-  const before = startedAfterMs ?? 0;
-  const first = firstTokenMs === null ? null : sketchOf(firstTokenMs);
-  into.push(sketchOf(before + totalMs), firstTokenMs === null ? null : sketchOf(before + firstTokenMs));
-  into.push(sketchOf(totalMs), first);
+function timesOf(entry: LedgerValues): readonly (string | null)[] {
+  if (entry[ledgerPlaces.outcome] !== "succeeded") return noTimes;
+  const before = Number(entry[ledgerPlaces.started_after_ms] ?? 0);
+  const totalMs = Number(entry[ledgerPlaces.total_ms]);
+  const firstTokenMs = entry[ledgerPlaces.first_token_ms];
+  if (typeof firstTokenMs !== "number") return [sketchOf(before + totalMs), null, sketchOf(totalMs), null];
+  return [sketchOf(before + totalMs), sketchOf(before + firstTokenMs), sketchOf(totalMs), sketchOf(firstTokenMs)];
 }
+
+const noTimes = rollupSketches.map(() => null);
 
 /** Rows of the tail are nobody's rival: each has one person. */
 const scope = ["at - at % :hour", ...rollupScope.slice(1), "person_id"].map((term) =>

@@ -5,26 +5,25 @@ import { runEach } from "../database/each-row.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
-import { bindEntry, ledgerColumns } from "./ledger-columns.ts";
+import { type LedgerValues, valuesOf } from "./ledger-columns.ts";
 import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
 import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
-import {
-  bindRollup,
-  personBeside,
-  rollupColumns,
-  rollupScope,
-  rollupSketches,
-  rollupSums,
-  rollupsOf,
-} from "./ledger-rollup.ts";
+import { insertNew } from "./ledger-new-rows.ts";
+import { personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
 
 /**
  * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one
  * transaction. Giving an entry twice, in one batch or in two, counts once.
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
+  const insert = ledgerValuesInsert(database);
+  return (entries) => insert(entries.map(valuesOf));
+}
+
+/** The same of entries as the table has them. */
+export function ledgerValuesInsert(database: Database): (entries: readonly LedgerValues[]) => Promise<number> {
   if (database.flavour.name === "postgres") return postgresInsert(database);
-  const write = ledgerWriter(database);
+  const write = sqliteWriter(database);
   return async (entries) => {
     if (entries.length === 0) return 0;
     return await database.kysely.transaction().execute((transaction) => write(transaction, entries));
@@ -35,29 +34,21 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
-  if (database.flavour.name === "postgres") return insertInto;
-  const intoLedger = entryStatement(database);
+  const write = database.flavour.name === "postgres" ? insertInto : sqliteWriter(database);
+  return (transaction, entries) => write(transaction, entries.map(valuesOf));
+}
+
+function sqliteWriter(database: Database) {
   const intoRollups = rollupStatement(database);
-  return async (transaction, entries) => {
-    const { changed } = await runEach(transaction, intoLedger, entries, bindEntry);
-    const fresh = entries.filter((_, index) => changed[index] === true);
-    if (fresh.length === 0) return 0;
-    const { rows } = await runEach(transaction, intoRollups, rollupsOf(fresh), bindRollup);
+  return async (transaction: Connection, entries: readonly LedgerValues[]): Promise<number> => {
+    const added = await insertNew(transaction, entries);
+    if (added.length === 0) return 0;
+    const { rows } = await runEach(transaction, intoRollups, rollupsOf(added));
     for (const row of rows) {
       if (rollupSketches.some((sketch) => row[sketch] !== null)) await shortenRollup(database, transaction, row);
     }
-    return fresh.length;
+    return added.length;
   };
-}
-
-/** It returns nothing: whether a row was new is in how many it changed. */
-function entryStatement(database: Database): CompiledQuery {
-  const row = placeholders(ledgerColumns) as NewRow<"ledger_entries">;
-  return database.kysely
-    .insertInto("ledger_entries")
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .compile();
 }
 
 /**

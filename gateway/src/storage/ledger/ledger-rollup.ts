@@ -1,13 +1,9 @@
-import { usageTable } from "@sluice/contract/words";
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row } from "../database/schema.ts";
-import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
-
-/** Without the counts of earlier versions, which nothing is added to. */
-export type RollupRow = Pick<Row<"usage_rollups">, (typeof rollupColumns)[number]>;
+import { type LedgerValues, ledgerPlaces, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
 
@@ -44,13 +40,18 @@ export async function histogramsUntil(connection: Connection): Promise<number | 
   return row === undefined ? null : Number(row.value);
 }
 
+/** A rollup as its table has it: a value for each of `rollupColumns`, in their order. */
+export type RollupValues = readonly (string | number | null)[];
+
 /** What these entries add to the rollups: one row for each hour × workspace × group × key × model × provider. */
-export function rollupsOf(entries: Iterable<LedgerEntry>): readonly RollupRow[] {
-  const rollups = new Map<string, RollupRow>();
+export function rollupsOf(entries: Iterable<LedgerValues>): readonly RollupValues[] {
+  const rollups = new Map<string, Rollup>();
   for (const entry of entries) {
-    const hour = entry.at - (entry.at % hourMs);
+    const at = entry[place.at] as number;
+    const hour = at - (at % hourMs);
+    const names = `${entry[place.key_id]} ${entry[place.group_id]} ${entry[place.workspace_id]}`;
     // The model stands last: of a refused call it is whatever the caller sent, and may hold the separator.
-    const scope = `${hour} ${entry.keyId} ${entry.groupId} ${entry.workspaceId} ${entry.provider} ${entry.model}`;
+    const scope = `${hour} ${names} ${entry[place.provider]} ${entry[place.model]}`;
     let rollup = rollups.get(scope);
     if (rollup === undefined) {
       rollup = emptyRollup(entry, hour);
@@ -58,15 +59,61 @@ export function rollupsOf(entries: Iterable<LedgerEntry>): readonly RollupRow[] 
     }
     add(rollup, entry);
   }
-  return [...rollups.values()];
+  return Array.from(rollups.values(), rollupValues);
 }
 
-/** Appends the values of a rollup in the order of `rollupColumns`. */
-export function bindRollup(rollup: RollupRow, into: unknown[]): void {
-  for (const column of rollupScope) into.push(rollup[column]);
-  into.push(rollup.person_id);
-  for (const column of rollupSums) into.push(rollup[column]);
-  for (const column of rollupSketches) into.push(tidySketch(rollup[column]));
+interface Rollup extends Record<LatencyColumn, string> {
+  readonly scope: RollupValues;
+  person: string | null;
+  /** In the order of `rollupSums`. */
+  readonly sums: number[];
+}
+
+function emptyRollup(entry: LedgerValues, hour: number): Rollup {
+  const [, ...names] = rollupScope;
+  return {
+    scope: [hour, ...names.map((name) => entry[place[name]] ?? "")],
+    person: entry[place.person_id] as string | null,
+    sums: rollupSums.map(() => 0),
+    ...noSketches,
+  };
+}
+
+const place = ledgerPlaces;
+const sumOf = Object.fromEntries(rollupSums.map((sum, index) => [sum, index])) as Record<
+  (typeof rollupSums)[number],
+  number
+>;
+
+function add(rollup: Rollup, entry: LedgerValues): void {
+  const { sums } = rollup;
+  const calls = entry[place.calls] as number;
+  const outcome = entry[place.outcome];
+  if (rollup.person !== entry[place.person_id]) rollup.person = severalPeople;
+  move(sums, sumOf.attempts, calls);
+  if (entry[place.retry_index] === 0) move(sums, sumOf.requests, calls);
+  if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
+  if (outcome === "succeeded") {
+    move(sums, sumOf.succeeded, 1);
+    addTimes(rollup, {
+      startedAfterMs: entry[place.started_after_ms] as number | null,
+      totalMs: entry[place.total_ms] as number,
+      firstTokenMs: entry[place.first_token_ms] as number | null,
+    });
+  }
+  // Classes of usage stand in one order, here and there.
+  for (let n = 0; n < usageColumns.length; n++) {
+    move(sums, sumOf.input_uncached + n, entry[place.input_uncached + n] as number);
+  }
+  move(sums, sumOf.cost_nano_usd, entry[place.cost_nano_usd] as number);
+}
+
+function move(sums: number[], index: number, by: number): void {
+  if (by !== 0) sums[index] = (sums[index] as number) + by;
+}
+
+function rollupValues({ scope, person, sums, ...sketches }: Rollup): RollupValues {
+  return [...scope, person, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
 }
 
 /** Shorter where that is worth the work: the same span may be counted in many pieces of a sketch. */
@@ -76,44 +123,9 @@ function tidySketch(sketch: string): string {
 
 const worthTidying = 32;
 
-const nothingUsed = Object.fromEntries(usageColumns.map((column) => [column, 0])) as Record<UsageColumn, number>;
 export const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
   rollupSketches.map((column) => [column, ""]),
 ) as Record<LatencyColumn, string>;
-
-function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
-  return {
-    hour,
-    workspace_id: entry.workspaceId,
-    group_id: entry.groupId,
-    key_id: entry.keyId,
-    model: entry.model,
-    provider: entry.provider,
-    person_id: entry.personId ?? null,
-    attempts: 0,
-    requests: 0,
-    succeeded: 0,
-    cancelled: 0,
-    ...nothingUsed,
-    cost_nano_usd: 0,
-    ...noSketches,
-  };
-}
-
-function add(rollup: RollupRow, entry: LedgerEntry): void {
-  const usage = entry.usage;
-  const calls = entry.calls ?? 1;
-  if (rollup.person_id !== (entry.personId ?? null)) rollup.person_id = severalPeople;
-  rollup.attempts += calls;
-  if (entry.retryIndex === 0) rollup.requests += calls;
-  if (entry.outcome === "cancelled") rollup.cancelled += calls;
-  if (entry.outcome === "succeeded") {
-    rollup.succeeded += 1;
-    addTimes(rollup, entry);
-  }
-  for (const { name, column } of usageTable) rollup[column] += usage[name];
-  rollup.cost_nano_usd += entry.costNanoUsd;
-}
 
 /** An entry of a version that did not note when its attempt began has the attempt's own times for those of the call. */
 export function addTimes(

@@ -37,12 +37,12 @@ export function postgresValue(value: unknown): unknown {
   return value;
 }
 
-/** An array as PostgreSQL reads it. For each value what `postgresValue` makes of it; nothing is null. */
-export function postgresArray(values: readonly unknown[]): string {
+/** An array as PostgreSQL reads it, of one value of each row. For each what `postgresValue` makes of it; nothing is null. */
+export function postgresArray<Row>(rows: readonly Row[], read: (row: Row) => unknown): string {
   let text = "{";
-  for (const [index, given] of values.entries()) {
+  for (let index = 0; index < rows.length; index++) {
     if (index > 0) text += ",";
-    const value = postgresValue(given);
+    const value = postgresValue(read(rows[index] as Row));
     if (value === null || value === undefined) text += "NULL";
     else if (typeof value === "number") text += value;
     else text += quoted(String(value));

@@ -1,0 +1,148 @@
+import { CompiledQuery, sql } from "kysely";
+import type { Connection } from "../database/database.ts";
+import { runEach } from "../database/each-row.ts";
+import { type LedgerValues, ledgerColumns, ledgerPlaces } from "./ledger-columns.ts";
+
+/**
+ * SQLite: inserts entries and resolves to those that were new. Several go with one run of a statement, which opens the table and its
+ * indexes once for all of them, and those that have nothing in the rarer columns go without binding these. `or ignore` leaves out
+ * what cannot be inserted, whatever the reason; only such a statement needs no copy of each page that it changes, in case that it fails
+ * in its middle. So when fewer rows were inserted than given, what is not there goes again by itself, where a fault is one.
+ */
+export async function insertNew(
+  connection: Connection,
+  entries: readonly LedgerValues[],
+): Promise<readonly LedgerValues[]> {
+  const last = await connection.executeQuery<{ row: number | null }>(lastRow);
+  const plain = entries.filter(isPlain);
+  const full = plain.length === entries.length ? [] : entries.filter((entry) => !isPlain(entry));
+  const inserted =
+    (await insertAll(connection, plainStatements, plain)) + (await insertAll(connection, fullStatements, full));
+  if (inserted === entries.length) return entries;
+  return await findNew(connection, last.rows[0]?.row ?? 0, [...plain, ...full]);
+}
+
+/** What was inserted since `last` is behind it. Of an attempt that was given twice the first is there. */
+async function findNew(
+  connection: Connection,
+  last: number,
+  entries: readonly LedgerValues[],
+): Promise<LedgerValues[]> {
+  const { rows } = await sql<{ id: string }>`select attempt_id as id from ledger_entries where rowid > ${last}`.execute(
+    connection,
+  );
+  const ids = new Set<LedgerValues[number] | undefined>(rows.map(({ id }) => id));
+  const added: LedgerValues[] = [];
+  const left: LedgerValues[] = [];
+  for (const entry of entries) (ids.delete(entry[ledgerPlaces.attempt_id]) ? added : left).push(entry);
+  const { changed } = await runEach(connection, strictStatement, left);
+  added.push(...left.filter((_, index) => (changed[index] ?? 0) > 0));
+  return added;
+}
+
+interface Statements {
+  readonly one: CompiledQuery;
+  readonly several: CompiledQuery;
+  readonly bind: (entry: LedgerValues, into: unknown[]) => void;
+}
+
+/** How many rows were inserted. */
+async function insertAll(
+  connection: Connection,
+  statements: Statements,
+  entries: readonly LedgerValues[],
+): Promise<number> {
+  const { one, several, bind } = statements;
+  const together: unknown[][] = [];
+  let at = 0;
+  for (; at + rowsTogether <= entries.length; at += rowsTogether) {
+    const parameters: unknown[] = [];
+    for (let row = at; row < at + rowsTogether; row++) bind(entries[row] as LedgerValues, parameters);
+    together.push(parameters);
+  }
+  const alone = entries.slice(at).map((entry) => {
+    const parameters: unknown[] = [];
+    bind(entry, parameters);
+    return parameters;
+  });
+  let inserted = 0;
+  for (const [query, parameters] of [
+    [several, together],
+    [one, alone],
+  ] as const) {
+    if (parameters.length === 0) continue;
+    for (const changed of (await runEach(connection, query, parameters)).changed) inserted += changed;
+  }
+  return inserted;
+}
+
+const rowsTogether = 16;
+
+/** What most entries have in these columns. */
+const mostly: Readonly<Record<string, string | number | null>> = {
+  error_code: null,
+  warnings: null,
+  operation: null,
+  calls: 1,
+  tags: "{}",
+  cache_write_5m: 0,
+  cache_write_1h: 0,
+  audio_input: 0,
+  audio_output: 0,
+  image_input: 0,
+  image_output: 0,
+  images: 0,
+  video_seconds: 0,
+  web_searches: 0,
+  file_searches: 0,
+  code_sessions: 0,
+  audio_seconds: 0,
+  search_units: 0,
+  characters: 0,
+  charged_requests: 0,
+};
+
+const rare = ledgerColumns.flatMap((column, place) => (column in mostly ? [{ place, usual: mostly[column] }] : []));
+const boundPlaces = ledgerColumns.flatMap((column, place) => (column in mostly ? [] : [place]));
+
+function isPlain(entry: LedgerValues): boolean {
+  for (const { place, usual } of rare) if (entry[place] !== usual) return false;
+  return true;
+}
+
+const plainRow = ledgerColumns.map((column) => (column in mostly ? literal(mostly[column]) : "?"));
+const fullRow = ledgerColumns.map(() => "?");
+
+const plainStatements: Statements = {
+  one: ignoring(plainRow, 1),
+  several: ignoring(plainRow, rowsTogether),
+  bind: (entry, into) => {
+    for (const place of boundPlaces) into.push(entry[place]);
+  },
+};
+
+const fullStatements: Statements = {
+  one: ignoring(fullRow, 1),
+  several: ignoring(fullRow, rowsTogether),
+  bind: (entry, into) => {
+    for (const value of entry) into.push(value);
+  },
+};
+
+function ignoring(row: readonly string[], rows: number): CompiledQuery {
+  return CompiledQuery.raw(`insert or ignore ${intoRows(row, rows)}`);
+}
+
+const strictStatement = CompiledQuery.raw(`insert ${intoRows(fullRow, 1)} on conflict do nothing`);
+const lastRow = CompiledQuery.raw("select max(rowid) as row from ledger_entries") as CompiledQuery<{
+  row: number | null;
+}>;
+
+function intoRows(row: readonly string[], rows: number): string {
+  const values = `(${row.join(", ")})`;
+  return `into ledger_entries (${ledgerColumns.join(", ")}) values ${Array(rows).fill(values).join(", ")}`;
+}
+
+function literal(value: string | number | null | undefined): string {
+  return typeof value === "string" ? `'${value}'` : String(value ?? null);
+}
