@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Database } from "#storage/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../src/storage/drain/drain.ts";
 import type { startDrain } from "../src/storage/drain/drain-thread.ts";
-import { ledgerInsert } from "../src/storage/ledger/ledger-insert.ts";
+import { ledgerValuesInsert } from "../src/storage/ledger/ledger-insert.ts";
 
 /**
  * The drain in this thread, on the connection that is open already: a thread of its own costs a started gateway as much as its
@@ -20,7 +20,7 @@ export function drainingHere(database: Database): typeof startDrain {
     const drain = new Drain({
       directory,
       from: placeOfFirst(firstSegment),
-      store: { insert: ledgerInsert(database) },
+      store: { insert: ledgerValuesInsert(database) },
       onStored: (settled) => {
         if (settled <= stored) return;
         stored = settled;

@@ -1,6 +1,7 @@
 import type { LedgerStore } from "#ports/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../../src/storage/drain/drain.ts";
 import type { JournalDrain } from "../../src/storage/journal/journal-drain.ts";
+import { entryOfValues } from "../../src/storage/ledger/ledger-columns.ts";
 
 export interface InPlace extends JournalDrain {
   readonly problems: readonly (string | null)[];
@@ -22,7 +23,7 @@ export function drainInPlace(
   const drain = new Drain({
     directory,
     from: placeOfFirst(firstSegment),
-    store,
+    store: { insert: (entries) => store.insert(entries.map(entryOfValues)) },
     onStored: (settled) => {
       stored = Math.max(stored, settled);
       listener();

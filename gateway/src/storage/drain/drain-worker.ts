@@ -1,14 +1,14 @@
 import { parentPort } from "node:worker_threads";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import type { LedgerStore } from "#ports/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
+import { ledgerPlaces } from "../ledger/ledger-columns.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
-import { ledgerInsert } from "../ledger/ledger-insert.ts";
-import { Drain, type DrainPlace, type DrainTarget } from "./drain.ts";
+import { ledgerValuesInsert } from "../ledger/ledger-insert.ts";
+import { Drain, type DrainPlace, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 
 /**
@@ -44,7 +44,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const drain = new Drain({
       directory: start.directory,
       from: start.from,
-      store: { insert: start.openAttempts ? removingOpen(database) : ledgerInsert(database) },
+      store: { insert: start.openAttempts ? removingOpen(database) : ledgerValuesInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
       wait,
@@ -113,13 +113,13 @@ async function timeOf(database: Database): Promise<number> {
 }
 
 /** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
-function removingOpen(database: Database): LedgerStore["insert"] {
-  const insert = ledgerInsert(database);
+function removingOpen(database: Database): DrainStore["insert"] {
+  const insert = ledgerValuesInsert(database);
   return async (entries) => {
     const count = await insert(entries);
     await removeOpenAttempts(
       database,
-      entries.map(({ attemptId }) => attemptId),
+      entries.map((entry) => String(entry[ledgerPlaces.attempt_id])),
     );
     return count;
   };

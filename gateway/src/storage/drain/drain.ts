@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { bounds, type Intent, joinEntry, type LedgerEntry } from "#core/index.ts";
-import type { LedgerStore } from "#ports/index.ts";
+import { bounds } from "#core/index.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
-import { isRecord, parseRecord, recordLetters } from "../journal/journal-record.ts";
+import { isRecord, parseRow, recordLetters } from "../journal/journal-record.ts";
+import { entryOfValues, type LedgerValues, ledgerPlaces } from "../ledger/ledger-columns.ts";
+import { drainedValues, type RecordRow } from "./drained-values.ts";
 
 /** The beginning of a journal's own files. */
 export function placeOfFirst(segment: number): DrainPlace {
@@ -26,10 +27,15 @@ export interface DrainPlace {
   readonly settled: number;
 }
 
+/** The ledger's `insert`, of entries as its table has them. */
+export interface DrainStore {
+  insert(entries: readonly LedgerValues[]): Promise<number>;
+}
+
 export interface DrainOptions {
   readonly directory: string;
   readonly from: DrainPlace;
-  readonly store: Pick<LedgerStore, "insert">;
+  readonly store: DrainStore;
   /** `settled` of the journal's count are in the database. */
   readonly onStored: (settled: number) => void;
   /** What goes wrong, in words; null when it goes well again. */
@@ -45,7 +51,7 @@ export interface DrainOptions {
 export class Drain {
   readonly #options: DrainOptions;
   readonly #window = lineWindow();
-  readonly #open = new Map<string, { readonly intent: Intent; readonly segment: number }>();
+  readonly #open = new Map<string, { readonly intent: RecordRow; readonly segment: number }>();
   /** Open intents of each segment that is still on disk. */
   readonly #openIn = new Map<number, number>();
   /** Segments with a line that could not be read; they are kept under another name. */
@@ -53,7 +59,7 @@ export class Drain {
   #segment: number;
   #offset: number;
   #file: number | null = null;
-  #batch: LedgerEntry[] = [];
+  #batch: LedgerValues[] = [];
   #settledRead: number;
   #stopped = false;
 
@@ -119,39 +125,42 @@ export class Drain {
     }
   }
 
-  #take(line: JournalLine): void {
+  #take({ bytes, start, end, offset }: JournalLine): void {
+    const letter = bytes[start + 9];
     // Checkpoints matter to recovery only.
-    if (line.bytes[line.start + 9] === recordLetters.checkpoint) return;
-    const record = isRecord(line.bytes, line.start, line.end) ? parseRecord(line.bytes, line.start, line.end) : null;
-    if (record === null) {
+    if (letter === recordLetters.checkpoint) return;
+    const row = isRecord(bytes, start, end) ? (parseRow(bytes, start, end) as RecordRow) : null;
+    if (row !== null && letter === recordLetters.intent) this.#begin(row);
+    else if (row !== null && letter === recordLetters.settle) this.#settle(row);
+    else if (row !== null && letter === recordLetters.refuse) this.#refuse(row);
+    else {
       this.#damaged.add(this.#segment);
-      this.#options.onProblem(`${segmentPath("", this.#segment)}: the line at byte ${line.offset} is damaged`);
-      return;
+      this.#options.onProblem(`${segmentPath("", this.#segment)}: the line at byte ${offset} is damaged`);
     }
-    switch (record.type) {
-      case "intent":
-        this.#open.set(record.value.attemptId, { intent: record.value, segment: this.#segment });
-        this.#count(this.#segment, 1);
-        return;
-      case "settle": {
-        this.#settledRead += 1;
-        const begun = this.#open.get(record.value.attemptId);
-        // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
-        // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
-        // until the next recovery, which offers an entry that the database has already.
-        if (begun === undefined) return;
-        this.#open.delete(record.value.attemptId);
-        this.#count(begun.segment, -1);
-        this.#batch.push(joinEntry(begun.intent, record.value));
-        return;
-      }
-      case "refuse":
-        this.#settledRead += 1;
-        this.#batch.push(record.value);
-        return;
-      case "checkpoint":
-        return;
-    }
+  }
+
+  #begin(intent: RecordRow): void {
+    this.#open.set(intent[0] as string, { intent, segment: this.#segment });
+    this.#count(this.#segment, 1);
+  }
+
+  #settle(settlement: RecordRow): void {
+    this.#settledRead += 1;
+    const attemptId = settlement[0] as string;
+    const begun = this.#open.get(attemptId);
+    // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
+    // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
+    // until the next recovery, which offers an entry that the database has already.
+    if (begun === undefined) return;
+    this.#open.delete(attemptId);
+    this.#count(begun.segment, -1);
+    this.#batch.push(drainedValues(begun.intent, settlement));
+  }
+
+  #refuse(row: RecordRow): void {
+    this.#settledRead += 1;
+    const [intent, settlement, calls] = row as readonly [RecordRow, RecordRow, number?];
+    this.#batch.push(drainedValues(intent, settlement, calls));
   }
 
   async #storeBatch(): Promise<void> {
@@ -167,7 +176,7 @@ export class Drain {
   }
 
   /** Until it is in, however long that takes. */
-  async #store(entries: readonly LedgerEntry[]): Promise<void> {
+  async #store(entries: readonly LedgerValues[]): Promise<void> {
     let waitMs: number = bounds.drainRetryMs;
     for (let tries = 0; !this.#stopped; tries++) {
       try {
@@ -187,7 +196,7 @@ export class Drain {
    * Halves a batch until the row that the database refuses stands alone, and sets that one aside. False when that
    * cannot be done now.
    */
-  async #isolate(entries: readonly LedgerEntry[], error: unknown): Promise<boolean> {
+  async #isolate(entries: readonly LedgerValues[], error: unknown): Promise<boolean> {
     const [only] = entries;
     if (entries.length > 1 || only === undefined) {
       const middle = entries.length >> 1;
@@ -196,11 +205,13 @@ export class Drain {
       return true;
     }
     try {
-      setAside(this.#options.directory, only, messageOf(error));
+      setAside(this.#options.directory, entryOfValues(only), messageOf(error));
     } catch {
       return false;
     }
-    this.#options.onProblem(`The database refuses attempt ${only.attemptId}, now set aside: ${messageOf(error)}`);
+    this.#options.onProblem(
+      `The database refuses attempt ${only[ledgerPlaces.attempt_id]}, now set aside: ${messageOf(error)}`,
+    );
     return true;
   }
 

@@ -76,7 +76,7 @@ export function isRecord(bytes: Buffer, start: number, end: number): boolean {
 /** The record in bytes that `isRecord` has found whole. Null for a letter of a later version. */
 export function parseRecord(bytes: Buffer, start: number, end: number): JournalRecord | null {
   const letter = bytes[start + 9];
-  const row: unknown = JSON.parse(bytes.toString("utf8", start + recordHeadBytes, end));
+  const row = parseRow(bytes, start, end);
   switch (letter) {
     case recordLetters.intent:
       return { type: "intent", value: toIntent(row as JournalRow) };
@@ -92,6 +92,11 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
     default:
       return null;
   }
+}
+
+/** The array of such a record, for who knows its letter. */
+export function parseRow(bytes: Buffer, start: number, end: number): unknown {
+  return JSON.parse(bytes.toString("utf8", start + recordHeadBytes, end));
 }
 
 const space = 0x20;

@@ -81,6 +81,11 @@ function bindOf(row: LedgerColumn): Bind {
   return (entry) => entry[member] ?? absent;
 }
 
+/** The entry again that `valuesOf` was given. */
+export function entryOfValues(values: LedgerValues): LedgerEntry {
+  return entryOf(Object.fromEntries(ledgerColumns.map((column, place) => [column, values[place]])) as LedgerRow);
+}
+
 export function entryOf(row: LedgerRow): LedgerEntry {
   const entry: Record<string, unknown> = { usage: usageOf(row) };
   for (const column of columns) {
@@ -139,7 +144,7 @@ export function usageOf(row: Pick<LedgerRow, UsageColumn>): Usage {
 
 const noTags = "{}";
 
-function tagsText(tags: LedgerEntry["tags"]): string {
+export function tagsText(tags: LedgerEntry["tags"]): string {
   for (const _ in tags) return JSON.stringify(tags);
   return noTags;
 }

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { joinEntry } from "#core/index.ts";
+import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
+import { encodeIntent, encodeRefusal, encodeSettlement } from "../journal/journal-record.ts";
+import { entryOfValues, valuesOf } from "../ledger/ledger-columns.ts";
+import { drainedValues, type RecordRow } from "./drained-values.ts";
+
+const row = (json: string) => JSON.parse(json) as RecordRow;
+
+const pairs = [
+  [intentOf(1), settlementOf(1)],
+  [intentOf(2, { tags: {}, stream: false, retryIndex: 3, startedAfterMs: null, priceVersion: null }), settlementOf(2)],
+  [intentOf(3, { personId: "usr_ada", operation: "GET /files/{id}", tags: { team: 'ä"' } }), settlementOf(3)],
+  [intentOf(4), { ...settlementOf(4), warnings: ["seed was left out"], errorCode: "upstream_error", rawUsage: null }],
+] as const;
+
+test("what the drain makes of two records is what the store makes of their entry", () => {
+  for (const [intent, settlement] of pairs) {
+    const drained = drainedValues(row(encodeIntent(intent)), row(encodeSettlement(settlement)));
+    expect(drained).toEqual(valuesOf(joinEntry(intent, settlement)));
+    expect(entryOfValues(drained)).toEqual(joinEntry(intent, settlement));
+  }
+});
+
+test("a refusal says how many calls it stands for", () => {
+  for (const refused of [refusalOf(5), { ...refusalOf(6), calls: 7 }]) {
+    const [intent, settlement, calls] = row(encodeRefusal(refused)) as [RecordRow, RecordRow, number?];
+    expect(drainedValues(intent, settlement, calls)).toEqual(valuesOf(refused));
+  }
+});
+
+test("records of an earlier version, which had fewer members, leave the later columns empty", () => {
+  const intent = row(encodeIntent(intentOf(7))).slice(0, 21);
+  const settlement = [...row(encodeSettlement(settlementOf(7))).slice(0, 15)];
+  settlement[5] = (settlement[5] as number[]).slice(0, 12);
+  const { usage, ...entry } = entryOfValues(drainedValues(intent, settlement));
+  expect(entry.startedAfterMs).toBeNull();
+  expect(entry.upstreamStatus).toBeNull();
+  expect(usage).toEqual({ ...settlementOf(7).usage, webSearches: 0, chargedRequests: 0 });
+});
