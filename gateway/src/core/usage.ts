@@ -15,6 +15,13 @@ export const noUsage: Usage = Object.freeze(
   Object.fromEntries(usageClasses.map((name) => [name, 0])) as Record<UsageClassName, number>,
 );
 
+/** The same to be filled in: a copy of an object that is not frozen is made at once. */
+export function emptyUsage(): { -readonly [Class in keyof Usage]: number } {
+  return { ...zeroes };
+}
+
+const zeroes: Usage = { ...noUsage };
+
 /** Charged by something other than tokens. */
 export type CountedClass = Extract<(typeof usageTable)[number], { readonly side: null }>["name"];
 

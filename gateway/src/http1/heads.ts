@@ -63,17 +63,39 @@ function readStatusLine(text: string): { readonly status: number; readonly minor
 export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   refuseStray(text);
   const end = text.indexOf("\r\n");
-  const first = text.slice(0, end);
-  const line = requestLinePattern.exec(first);
-  if (line === null) {
-    if (otherVersionPattern.test(first)) throw new MalformedMessage("version", "Only HTTP/1.1 is spoken here.");
-    throw new MalformedMessage("syntax", "The request line is not one of HTTP/1.1.");
-  }
-  const [, method = "", target = ""] = line;
-  const minor = line[3] === "1" ? 1 : 0;
+  const { method, target, minor } = requestLineOf(text.slice(0, end));
   const fields = readFields(text, end + 2, fieldsMax);
   const framing = framingTold(fields, minor) ?? none;
   return { method, target, minor, fields, framing, persistent: persists(fields, minor) };
+}
+
+type RequestLine = Pick<RequestHead, "method" | "target" | "minor">;
+
+/** Most requests begin as one of few. */
+function requestLineOf(text: string): RequestLine {
+  const known = knownLines.get(text);
+  if (known !== undefined) return known;
+  const line = readRequestLine(text);
+  // A query may hold a key.
+  if (knownLines.size < knownLinesMax && text.length <= knownLineLengthMax && !text.includes("?")) {
+    // A part of a string keeps all of it.
+    knownLines.set(Buffer.from(text, "latin1").toString("latin1"), line);
+  }
+  return line;
+}
+
+const knownLines = new Map<string, RequestLine>();
+const knownLinesMax = 100;
+const knownLineLengthMax = 256;
+
+function readRequestLine(text: string): RequestLine {
+  const line = requestLinePattern.exec(text);
+  if (line === null) {
+    if (otherVersionPattern.test(text)) throw new MalformedMessage("version", "Only HTTP/1.1 is spoken here.");
+    throw new MalformedMessage("syntax", "The request line is not one of HTTP/1.1.");
+  }
+  const [, method = "", target = ""] = line;
+  return { method, target, minor: line[3] === "1" ? 1 : 0 };
 }
 
 /** What the fields say; null: nothing. Two ways to read them are one too many (RFC 9112 §6.1, §6.3). */

@@ -15,7 +15,7 @@ export interface RequestFacts {
   /** The caller's own cap on output tokens, times the number of choices; null when it set none. */
   readonly outputTokensMax: number | null;
   /** Answers asked for at once, where a dialect has that; default 1. `outputTokensMax` has them in it already. */
-  readonly choices?: number;
+  readonly choices?: number | undefined;
   /** A calibrated guess at the tokens of the input, from its size: a token for each four bytes of text. */
   readonly inputEstimate: number;
   /** The most that the input can come to, where its size in bytes does not say it (sounds). */
@@ -37,7 +37,7 @@ export interface RequestFacts {
   /** Objects at the upstream that the body names, beside the response that it continues. */
   readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
-  readonly asksSearch?: boolean;
+  readonly asksSearch?: boolean | undefined;
   /** Models that tools name for themselves. */
   readonly toolModels?: readonly string[] | undefined;
   /** Where an answer may tell nothing of what it used: that is then estimated, as it is of a call that was broken off. */

@@ -8,8 +8,10 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The object, or an empty one for anything else. */
 export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
+  return isObject(value) ? value : nothing;
 }
+
+const nothing: JsonObject = Object.freeze({});
 
 /** The array, or an empty one for anything else. */
 export function arrayOf(value: unknown): readonly unknown[] {

@@ -4,7 +4,7 @@ import {
   JsonCrowded,
   JsonInvalid,
   JsonVariant,
-  readSpan,
+  readScanned,
   type ScanLimits,
   type Span,
   scanObject,
@@ -82,19 +82,19 @@ export function readBoolean(body: Uint8Array, span: Span | undefined, param: str
 /** A count that governs a reservation; anything else is the upstream's to judge. */
 export function readCount(body: Uint8Array, span: Span | undefined): number | null {
   if (span === undefined || span.end - span.start > 15) return null;
-  const value = readSpan(body, span);
+  const value = readScanned(body, span);
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** What a short member says; undefined for one that is longer than anything that governs a call. */
 export function readSmall(body: Uint8Array, span: Span): unknown {
-  return span.end - span.start > bounds.governingBytesMax ? undefined : readSpan(body, span);
+  return span.end - span.start > bounds.governingBytesMax ? undefined : readScanned(body, span);
 }
 
 /** A label that keeps calls together; what is too long to be one is none. */
 export function readLabel(body: Uint8Array, span: Span | undefined): string | null {
   if (span === undefined || span.end - span.start > bounds.affinityBytesMax) return null;
-  const value = readSpan(body, span);
+  const value = readScanned(body, span);
   return typeof value === "string" && value !== "" ? value : null;
 }
 

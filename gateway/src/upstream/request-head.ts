@@ -32,16 +32,27 @@ export function requestHead(
   const prefix = way === null ? "" : way.targetPrefix;
   let text = `${request.method} ${prefix}${targetOf(rest)} HTTP/1.1\r\nhost: ${origin.hostHeader}\r\n`;
   if (way !== null) text += way.authorization;
-  for (const name in request.headers) {
-    const value = request.headers[name] ?? "";
-    if (ours.has(name) || ours.has(name.toLowerCase())) continue;
-    const problem = fieldProblem(name, value);
-    if (problem !== null) throw unsendable(problem);
-    text += `${name}: ${value}\r\n`;
-  }
+  for (const name in request.headers) text += fieldLine(name, request.headers[name] ?? "");
   if (bodyBytes !== null || bodyMethods.has(request.method)) text += `content-length: ${bodyBytes ?? 0}\r\n`;
   return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
 }
+
+/** Empty for what the connection decides. Most requests say the same as the one before them. */
+function fieldLine(name: string, value: string): string {
+  const last = lastLines.get(name);
+  if (last !== undefined && last.value === value) return last.line;
+  const isOurs = ours.has(name.toLowerCase());
+  const problem = isOurs ? null : fieldProblem(name, value);
+  if (problem !== null) throw unsendable(problem);
+  const line = isOurs ? "" : `${name}: ${value}\r\n`;
+  if (last !== undefined) {
+    last.value = value;
+    last.line = line;
+  } else if (lastLines.size < bounds.headerNamesMax) lastLines.set(name, { value, line });
+  return line;
+}
+
+const lastLines = new Map<string, { value: string; line: string }>();
 
 /** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. Most requests have one of few. */
 function targetOf(rest: string): string {

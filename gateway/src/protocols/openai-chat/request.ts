@@ -41,19 +41,26 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const messages = members.get("messages");
   const cap = capOf(body, members);
   const choices = readCount(body, members.get("n")) ?? 1;
+  const { stream, wantsUsage, streamOptionsSpan } = streamFacts(body, members);
+  const tools = toolFacts(body, members.get("tools"));
+  const { serverTools, toolModels, asksSearch } = searchFacts(tools, said(body, members.get("web_search_options")));
   return {
     model,
     modelSpan: modelSpan ?? null,
-    ...streamFacts(body, members),
+    stream,
+    wantsUsage,
+    streamOptionsSpan,
     outputTokensMax: cap === null ? null : cap * Math.max(1, choices),
-    ...(choices > 1 ? { choices } : {}),
+    choices: choices > 1 ? choices : undefined,
     inputEstimate: Math.ceil(sizeOf(messages, members.get("tools")) / 4),
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
     objects: nestedObjects(body, objectsOfChat),
     choosing: choosingIn(members),
-    ...searchFacts(toolFacts(body, members.get("tools")), said(body, members.get("web_search_options"))),
+    serverTools,
+    toolModels,
+    asksSearch,
     images: 0,
   };
 }

@@ -1,4 +1,4 @@
-import { noUsage } from "#core/index.ts";
+import { emptyUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, objectOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
@@ -30,19 +30,17 @@ export function readChatUsage(reported: unknown): UsageReading | null {
   const completionTotal = completion ?? 0;
   const audioOutput = Math.min(countOf(completionDetails["audio_tokens"]) ?? 0, completionTotal);
   const output = completionTotal - audioOutput;
-  return {
-    usage: {
-      ...noUsage,
-      inputUncached: promptTotal - cacheRead - cacheWrite - audioInput,
-      cacheRead,
-      cacheWrite5m: cacheWrite,
-      audioInput,
-      output,
-      audioOutput,
-      reasoning: Math.min(countOf(completionDetails["reasoning_tokens"]) ?? 0, output),
-      ...toolUseIn(reported),
-    },
-    raw: rawUsage(reported),
-    ...untoldOf(prompt, completion),
-  };
+  const tools = toolUseIn(reported);
+  const usage = emptyUsage();
+  usage.inputUncached = promptTotal - cacheRead - cacheWrite - audioInput;
+  usage.cacheRead = cacheRead;
+  usage.cacheWrite5m = cacheWrite;
+  usage.audioInput = audioInput;
+  usage.output = output;
+  usage.audioOutput = audioOutput;
+  usage.reasoning = Math.min(countOf(completionDetails["reasoning_tokens"]) ?? 0, output);
+  usage.webSearches = tools.webSearches;
+  usage.fileSearches = tools.fileSearches;
+  usage.codeSessions = tools.codeSessions;
+  return { usage, raw: rawUsage(reported), ...untoldOf(prompt, completion) };
 }

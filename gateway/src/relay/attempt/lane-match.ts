@@ -1,6 +1,6 @@
 import type { Deployment, EndpointId, Model } from "#core/index.ts";
 import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
-import { type Lane, lanesOf, laneTraits, type ProviderKind, providerKind } from "#providers/index.ts";
+import { type Lane, lanesOf, laneTraits, laneUrl, type ProviderKind, providerKind } from "#providers/index.ts";
 import type { EndpointProtocol } from "../call.ts";
 
 /** How a call gets to a deployment: by a lane of its own dialect, or translated into the dialect of another. */
@@ -13,6 +13,20 @@ export interface LaneMatch {
   /** Requests are changed by the lane before they are sent. */
   readonly adjusts: boolean;
 }
+
+/** Where it is asked, worked out with its first request: a match belongs to one deployment. */
+export function urlOf(match: LaneMatch, { provider, upstreamModel }: Deployment, stream: boolean): string {
+  let known = urls.get(match);
+  if (known === undefined) {
+    known = { whole: null, stream: null };
+    urls.set(match, known);
+  }
+  if (stream) known.stream ??= laneUrl(provider, match.lane, upstreamModel, true);
+  else known.whole ??= laneUrl(provider, match.lane, upstreamModel, false);
+  return (stream ? known.stream : known.whole) as string;
+}
+
+const urls = new WeakMap<LaneMatch, { whole: string | null; stream: string | null }>();
 
 /** null: a call of this protocol cannot be served there. */
 export function matchLane(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {

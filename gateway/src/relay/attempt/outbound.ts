@@ -1,13 +1,14 @@
 import type { CallSignal } from "#core/index.ts";
 import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
-import { laneUrl, type OutboundDraft } from "#providers/index.ts";
+import type { OutboundDraft } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { adjustDraft } from "./adjusted-draft.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import { checkObjects } from "./check-objects.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
+import { urlOf } from "./lane-match.ts";
 import { type BodyParts, outboundBody, type TypedBody } from "./outbound-body.ts";
 import { addVendorVersions, continueTrace, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 
@@ -52,10 +53,10 @@ function sendBody(sending: Sending, { contentType, body }: TypedBody): Promise<O
   const { dependencies, options, signal, headers, warn } = sending;
   const { call, selection, match, translation } = options;
   const { provider, upstreamModel } = selection.deployment;
-  const { lane, kind } = match;
+  const { kind } = match;
   const { stream } = call.facts;
   headers["content-type"] = contentType;
-  const url = laneUrl(provider, lane, upstreamModel, stream);
+  const url = urlOf(match, selection.deployment, stream);
   const draft: OutboundDraft = {
     provider,
     upstreamModel,
