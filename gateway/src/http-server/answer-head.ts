@@ -1,6 +1,9 @@
 import { bounds } from "#core/index.ts";
 import { type Fields, fieldProblem, type RequestHead } from "#http1/index.ts";
 
+/** Says to whoever waits for it that the body may be sent. */
+export const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+
 /** How the end of an answer is told: by its length, by chunks, by the end of the connection; or it has no body. */
 export type AnswerFraming = number | "chunked" | "close" | "none";
 

@@ -32,20 +32,6 @@ export class Outbox {
     return this.#unsent.length === 0;
   }
 
-  /** A head and a body that is whole. */
-  whole(head: string, body: Uint8Array): void {
-    this.#chunked = false;
-    if (body.length > copiedBytesMax) {
-      this.raw(Buffer.from(head, "latin1"));
-      this.raw(body);
-      return;
-    }
-    const bytes = Buffer.allocUnsafe(head.length + body.length);
-    bytes.write(head, 0, "latin1");
-    bytes.set(body, head.length);
-    this.raw(bytes);
-  }
-
   /** The head of an answer whose pieces follow. */
   begin(head: string, chunked: boolean): void {
     this.#head = head;
@@ -75,6 +61,12 @@ export class Outbox {
     this.#end = false;
     this.#pieces = [];
     this.#collected = 0;
+    const [only] = pieces;
+    if (only !== undefined && pieces.length === 1 && length > copiedBytesMax && !this.#chunked) {
+      this.raw(Buffer.from(before, "latin1"));
+      this.raw(only);
+      return;
+    }
     const bytes = Buffer.allocUnsafe(before.length + length + after.length);
     let at = bytes.write(before, 0, "latin1");
     for (const piece of pieces) {

@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
-import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
+import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer-head.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
@@ -115,6 +115,8 @@ export class ServerConnection {
   callerEnded(): void {
     if (this.#phase === "over") return;
     this.#callerDone = true;
+    // What was answered leaves first.
+    if (this.#answered) return;
     if (this.#exchange !== null) this.#exchange.onCallerDone();
     else if (this.#outbox.sent) this.#end();
   }
@@ -135,7 +137,7 @@ export class ServerConnection {
     if (this.#outbox.drain()) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
     if (!this.#outbox.sent) return;
     this.#sendDueAt = never;
-    if (this.#answered) this.#next();
+    if (this.#answered) this.flush();
     else if (this.#phase === "lingering") this.#shutDown();
     else this.#exchange?.onRoom();
   }
@@ -182,7 +184,8 @@ export class ServerConnection {
     const bodyless = isBodyless(status);
     const unsent = bodyless || this.#head?.method === "HEAD";
     const framing = bodyless && body.length === 0 ? "none" : body.length;
-    this.#outbox.whole(this.#headText(status, lines, framing), unsent ? nothing : body);
+    this.#outbox.begin(this.#headText(status, lines, framing), false);
+    if (!unsent) this.#outbox.piece(body);
     this.answerEnd();
   }
 
@@ -203,13 +206,12 @@ export class ServerConnection {
     this.#host.flushSoon(this);
   }
 
-  /** All of it was given. */
+  /** All of it was given; it leaves with the other answers of this turn of the loop. */
   answerEnd(): void {
     if (this.#phase === "over") return;
     this.#outbox.finish();
-    this.flush();
     this.#answered = true;
-    if (this.#outbox.sent) this.#next();
+    this.#host.flushSoon(this);
   }
 
   /** It breaks off: what was given still leaves, and its caller sees that it was not all. */
@@ -224,6 +226,7 @@ export class ServerConnection {
     if (this.#phase === "over") return;
     this.#outbox.flush();
     this.#wait();
+    if (this.#answered && this.#outbox.sent) this.#next();
   }
 
   /** Another protocol is spoken from here on; what came behind the request belongs to it. */
@@ -394,6 +397,3 @@ export class ServerConnection {
     else if (this.#sendDueAt === never) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
   }
 }
-
-const nothing = new Uint8Array(0);
-const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");

@@ -3,6 +3,7 @@ import { bounds } from "#core/index.ts";
 import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
 import { ConnectAnswer } from "./proxy-way.ts";
 import type { Route, Target } from "./route-table.ts";
+import type { Sender, TurnSends } from "./turn-sends.ts";
 
 /** Who uses a connection for one exchange of messages. After `onEnd` or `onBroken` nothing more is told. */
 export interface ConnectionUser extends MessageSink<ResponseHead> {
@@ -18,7 +19,7 @@ const nothing = new Uint8Array(0);
 const copiedBodyBytesMax = 16 * 1024;
 
 /** A connection to one address of an upstream, used for one request after the other. Never throws. */
-export class Connection {
+export class Connection implements Sender {
   readonly target: Target;
   /** Set once it stands. */
   ready = false;
@@ -26,6 +27,8 @@ export class Connection {
   asksProxy = false;
   /** How many requests it has carried, with the one that is on its way. */
   uses = 0;
+  /** Something of the request that it carries may have left. */
+  wrote = false;
   /** What the socket has not taken yet. */
   #unsent: Uint8Array = nothing;
   #user: ConnectionUser | null;
@@ -74,6 +77,7 @@ export class Connection {
   /** Before the first byte of a request. */
   begin(method: string): void {
     this.uses++;
+    this.wrote = false;
     this.#reusable = false;
     this.#reader.begin(method);
   }
@@ -85,22 +89,34 @@ export class Connection {
       this.#unsent = Buffer.concat([this.#unsent, bytes]);
       return false;
     }
-    const sent = Math.max(0, this.#socket?.write(bytes) ?? 0);
-    if (sent === bytes.length) return true;
-    this.#unsent = bytes.subarray(sent);
-    return false;
+    this.#unsent = bytes;
+    this.#send();
+    return this.#unsent.length === 0;
   }
 
-  /** A head and a short body in one write; a longer body is not copied for that. */
-  writeBoth(head: string, body: Uint8Array): boolean {
+  /**
+   * A whole request. With a short body it leaves with the others of this turn of the loop, and `onDrain` will be called; a longer
+   * one is not copied for that. False: not all of it has left.
+   */
+  writeWhole(head: string, body: Uint8Array, sends: TurnSends): boolean {
     if (body.length > copiedBodyBytesMax) {
       this.write(Buffer.from(head, "latin1"));
       return this.write(body);
     }
+    if (this.#over) return false;
     const bytes = Buffer.allocUnsafe(head.length + body.length);
     bytes.write(head, 0, "latin1");
     bytes.set(body, head.length);
-    return this.write(bytes);
+    this.#unsent = bytes;
+    sends.add(this);
+    return false;
+  }
+
+  /** What waits is written, as far as the socket takes it. */
+  send(): void {
+    if (this.#over || this.#unsent.length === 0) return;
+    this.#send();
+    if (this.#unsent.length === 0) this.#user?.onDrain();
   }
 
   /** What comes is left in the kernel, and slows the upstream. */
@@ -199,7 +215,7 @@ export class Connection {
           }
         },
         drain: () => {
-          if (this.asksProxy) this.#drain();
+          if (this.asksProxy) this.send();
         },
         end: () => whileAsking(),
         close: (_socket: Socket, thrown?: Error) => whileAsking(thrown),
@@ -216,12 +232,18 @@ export class Connection {
         else this.#unusable(refused);
       },
       data: (_socket: Socket, bytes: Buffer) => this.#take(bytes),
-      drain: () => this.#drain(),
+      drain: () => this.send(),
       end: () => this.#closed(),
       close: (_socket: Socket, thrown?: Error) => this.#ended(thrown),
       error: (_socket: Socket, thrown: Error) => this.#ended(thrown),
       connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
     };
+  }
+
+  #send(): void {
+    const sent = Math.max(0, this.#socket?.write(this.#unsent) ?? 0);
+    if (sent > 0) this.wrote = true;
+    this.#unsent = sent === this.#unsent.length ? nothing : this.#unsent.subarray(sent);
   }
 
   #stands(): void {
@@ -234,7 +256,7 @@ export class Connection {
   #take(bytes: Buffer): void {
     if (this.#over) return;
     // Nobody asked, or nobody has asked yet.
-    if (this.#user === null || this.uses === 0) {
+    if (this.#user === null || !this.wrote) {
       this.#unusable(new MalformedMessage("syntax", "It was not asked."));
       return;
     }
@@ -250,13 +272,6 @@ export class Connection {
   #spoil(): void {
     this.#reusable = false;
     if (this.#user === null) this.#unusable(undefined);
-  }
-
-  #drain(): void {
-    if (this.#over || this.#unsent.length === 0) return;
-    const sent = Math.max(0, this.#socket?.write(this.#unsent) ?? 0);
-    this.#unsent = sent === this.#unsent.length ? nothing : this.#unsent.subarray(sent);
-    if (this.#unsent.length === 0) this.#user?.onDrain();
   }
 
   /** The upstream has said that it sends no more. */

@@ -21,6 +21,7 @@ import {
   unsentFailure,
 } from "./send-failure.ts";
 import { SocketBody } from "./socket-body.ts";
+import { TurnSends } from "./turn-sends.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -29,6 +30,7 @@ export class SocketTransport implements Transport {
   readonly #clock: Clock;
   readonly #routes: RouteTable;
   readonly #pool: ConnectionPool;
+  readonly #sends = new TurnSends();
 
   constructor(clock: Clock, routes: RouteTable) {
     this.#clock = clock;
@@ -52,7 +54,8 @@ export class SocketTransport implements Transport {
   }
 
   #ask(request: OutboundRequest, exchange: Exchange, route: Route): Promise<OutboundAnswer> {
-    return new SocketCall({ clock: this.#clock, pool: this.#pool, exchange, route }, request).answer();
+    const parts = { clock: this.#clock, pool: this.#pool, sends: this.#sends, exchange, route };
+    return new SocketCall(parts, request).answer();
   }
 }
 
@@ -66,6 +69,7 @@ function unsent(exchange: Exchange, thrown: unknown): Failure {
 interface CallParts {
   readonly clock: Clock;
   readonly pool: ConnectionPool;
+  readonly sends: TurnSends;
   readonly exchange: Exchange;
   readonly route: Route;
 }
@@ -91,8 +95,6 @@ class SocketCall implements ConnectionUser {
   #connection: Connection | null = null;
   /** The one that ended before the answer began. */
   #broken: Connection | null = null;
-  /** Some of the request may have left. */
-  #begun = false;
   #sent = false;
   #sentMs = 0;
   #silentMs = 0;
@@ -138,21 +140,20 @@ class SocketCall implements ConnectionUser {
   }
 
   onReady(connection: Connection): void {
-    const { exchange, route } = this.#parts;
+    const { exchange, route, sends } = this.#parts;
     if (exchange.failure !== null) return;
     const request = this.#unwritten();
     this.#request = null;
     route.preferred = route.targets.indexOf(this.#target);
     this.#sentMs = exchange.begin("headers", request.headersMs);
     connection.begin(request.method);
-    this.#begun = true;
     const { body } = request;
     if (this.#streamed !== null) {
       connection.write(Buffer.from(this.#head, "latin1"));
       void this.#upload(connection, this.#streamed);
       return;
     }
-    this.#sent = connection.writeBoth(this.#head, body instanceof Uint8Array ? body : nothing);
+    this.#sent = connection.writeWhole(this.#head, body instanceof Uint8Array ? body : nothing, sends);
   }
 
   onDrain(): void {
@@ -232,7 +233,6 @@ class SocketCall implements ConnectionUser {
   }
 
   #unanswered(thrown: unknown, connection: Connection | null): Failure {
-    if (thrown instanceof MalformedMessage) return malformed(thrown);
     const { clock, pool } = this.#parts;
     const cause = thrown ?? new Error("the connection was closed");
     const reset = thrown === undefined || thrown === null || closedEarly(thrown);
@@ -240,6 +240,8 @@ class SocketCall implements ConnectionUser {
     const soon = clock.monotonic() - this.#sentMs <= bounds.staleEndMs;
     // Those that are kept beside it may be as old.
     if (kept) pool.drop(this.#target);
+    if (connection?.wrote === false) return staleConnection(cause).with({ arrival: "unsent" });
+    if (thrown instanceof MalformedMessage) return malformed(thrown);
     if (kept && reset && soon && this.#silentMs >= bounds.staleSilenceMs) return staleConnection(cause);
     return sendFailure("upstream_unreachable", "The upstream could not be reached.", cause, "unreachable");
   }
@@ -249,6 +251,7 @@ class SocketCall implements ConnectionUser {
     const { exchange, route } = this.#parts;
     const failure = this.#byWhom(exchange.failure);
     if (failure === null) return;
+    const connection = this.#connection ?? this.#broken;
     const standing = this.#connection?.ready === true;
     if (this.#connection !== null && !standing)
       route.preferred = (route.targets.indexOf(this.#target) + 1) % route.targets.length;
@@ -256,7 +259,7 @@ class SocketCall implements ConnectionUser {
     this.#connection = null;
     this.#abandonUpload();
     this.#body?.failed(failure);
-    this.#settled.reject(this.#begun ? failure : failure.with({ arrival: "unsent" }));
+    this.#settled.reject(connection?.wrote === true ? failure : failure.with({ arrival: "unsent" }));
   }
 
   /** A wait for the proxy that took too long says so. */

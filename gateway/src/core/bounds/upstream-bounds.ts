@@ -70,6 +70,8 @@ export const upstreamBounds = {
   /** Connections that are kept for the next request: to one address, and in all; the longest unused leave first. */
   keptConnectionsPerAddressMax: 256,
   keptConnectionsMax: 2_048,
+  /** How many requests wait for the end of a turn of the event loop before they are sent. */
+  turnSendsMax: 16,
   /** How much of an answer waits in memory for whoever reads it; then the upstream is slowed down. */
   unreadBytesMax: 256 * 1024,
   /**

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { systemClock } from "#system/index.ts";
+import { outbound } from "../../test/outbound.ts";
+import { rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
+import { createTransport } from "./index.ts";
+
+const never = new AbortController().signal;
+const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
+
+/** A connection within this process: what one end writes is heard by the other in a later turn of the loop. */
+async function openPair(heard: () => void) {
+  const { promise: far, resolve } = Promise.withResolvers<Bun.Socket>();
+  const nothing = () => undefined;
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: nothing, open: resolve } });
+  const near = await Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data: heard } });
+  const other = await far;
+  return {
+    say: () => void other.write("go"),
+    [Symbol.dispose]() {
+      near.end();
+      listener.stop(true);
+    },
+  };
+}
+
+/** Sends on a kept connection, and does `then` to it in the same turn of the loop. What is thrown, and how many requests arrived. */
+async function sentOnKept(then: (kept: Socket) => void, callerLeaves = false) {
+  const sockets: Socket[] = [];
+  const upstream = await startRawUpstream((socket) => {
+    sockets.push(socket);
+    socket.write(rawAnswer("ok"));
+  });
+  const transport = createTransport({ clock: systemClock });
+  await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 60_000);
+  const caller = new AbortController();
+  const { promise: thrown, resolve } = Promise.withResolvers<unknown>();
+  using pair = await openPair(() => {
+    resolve(failure(transport.send(outbound(upstream.url), caller.signal)));
+    if (callerLeaves) caller.abort();
+  });
+  pair.say();
+  for (const socket of sockets) then(socket);
+  const seen = await thrown;
+  await upstream.closed(0);
+  upstream.stop();
+  return { seen, requests: upstream.requests.length };
+}
+
+test.each([
+  ["closed", (kept: Socket) => void kept.end()],
+  ["reset", (kept: Socket) => void kept.resetAndDestroy()],
+  ["closed with a word", (kept: Socket) => void kept.end(rawAnswer("late"))],
+])(
+  "a kept connection that is %s before the turn ends has sent nothing, and nothing is taken for its answer",
+  async (_, end) => {
+    expect(await sentOnKept(end)).toMatchObject({
+      seen: { arrival: "unsent", retry: "same", unhealthy: false },
+      requests: 1,
+    });
+  },
+);
+
+test("a caller who leaves before the turn ends has sent nothing", async () => {
+  const { seen, requests } = await sentOnKept(() => undefined, true);
+  expect(seen).toMatchObject({ code: "client_closed", arrival: "unsent" });
+  expect(requests).toBe(1);
+});
