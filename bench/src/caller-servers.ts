@@ -1,14 +1,22 @@
 /**
- * `bun bench/src/caller-servers.ts [rounds] [seconds]`: what a request of 1 KB and its answer of 1 KB and 13 headers cost the
+ * `bun bench/src/caller-servers.ts [rounds] [seconds] [tls]`: what a request of 1 KB and its answer of 1 KB and 13 headers cost the
  * server that speaks with callers, ours and the runtime's in turn, and nothing of a gateway behind it. wrk is the caller.
  */
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CallRequest } from "../../gateway/src/api/call-request.ts";
 import { HttpServer, InnerSocket, ServerAnswer } from "../../gateway/src/http-server/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { spread } from "./statistics.ts";
 
-const [rounds = 5, seconds = 3] = process.argv.slice(2).map(Number);
+const [rounds = 5, seconds = 3] = process.argv.slice(2, 4).map(Number);
+const secure = process.argv[4] === "tls";
+const pem = (part: string): string =>
+  readFileSync(
+    join(import.meta.dir, "..", "..", "gateway", "test", "fixtures", "tls", `gateway.example.${part}.pem`),
+    "utf8",
+  );
 const reply = new Uint8Array(1_000).fill(0x61);
 const headers: Record<string, string> = { "content-type": "application/json" };
 for (let index = 0; index < 12; index++) headers[`x-header-${index}`] = `value ${index} of an answer`;
@@ -28,6 +36,7 @@ const own = new HttpServer({
   hostname: "127.0.0.1",
   port: 0,
   shared: false,
+  ...(secure ? { certificate: { chain: pem("cert"), key: pem("key") } } : {}),
   clock: systemClock,
   idleMs: 60_000,
   isCall: () => true,
@@ -42,6 +51,7 @@ const own = new HttpServer({
 const runtime = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
+  ...(secure ? { tls: { cert: pem("cert"), key: pem("key") } } : {}),
   async fetch(request) {
     await read(request);
     return new Response(reply, { headers });
@@ -57,7 +67,15 @@ await Bun.write(
 
 async function costUs(port: number | undefined): Promise<number> {
   const [before, began] = [calls, process.cpuUsage()];
-  const words = ["wrk", "-t1", "-c16", `-d${seconds}s`, "-s", script, `http://127.0.0.1:${port}/v1/chat/completions`];
+  const words = [
+    "wrk",
+    "-t1",
+    "-c16",
+    `-d${seconds}s`,
+    "-s",
+    script,
+    `${secure ? "https" : "http"}://127.0.0.1:${port}/v1/chat/completions`,
+  ];
   const load = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
   const said = await new Response(load.stdout).text();
   if (/Socket errors|Non-2xx/.test(said)) console.log(said);

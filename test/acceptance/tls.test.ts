@@ -93,12 +93,15 @@ describe.each(["own", "runtime"])("over the server %s", (httpServer) => {
     expect(fetch(gateway.url.replace("https", "http"))).rejects.toThrow();
   });
 
-  test("this machine's own commands ask it by TLS", async () => {
-    expect(await gateway.cli("health", "/readyz")).toMatchObject({ status: 0 });
-    const { stdout } = await gateway.cli("doctor");
-    expect(stdout).toMatch(/certificate.*gateway\.example, localhost, 127\.0\.0\.1, until 21/);
-    expect(stdout).toContain("a gateway is running there and ready");
-  });
+  // They do not know which server answers.
+  if (httpServer === "own") {
+    test("this machine's own commands ask it by TLS", async () => {
+      expect(await gateway.cli("health", "/readyz")).toMatchObject({ status: 0 });
+      const { stdout } = await gateway.cli("doctor");
+      expect(stdout).toMatch(/certificate.*gateway\.example, localhost, 127\.0\.0\.1, until 21/);
+      expect(stdout).toContain("a gateway is running there and ready");
+    });
+  }
 
   test("another pair is shown without a restart, and the streams of before end as they would have", async () => {
     const begun = await call({ stream: true, script: { tokens: 60, event_ms: 20 } }, undefined);

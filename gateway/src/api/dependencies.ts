@@ -64,6 +64,8 @@ export interface ApiDependencies {
   readonly draining: () => boolean;
   /** Calls are still taken, each as the last one of its connection: whoever keeps connections turns elsewhere by itself. */
   readonly leaving: () => boolean;
+  /** TLS was not agreed upon with a caller. `problem`: a word. Left out: nobody counts it. */
+  readonly handshakeProblem?: (problem: string) => void;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */

@@ -78,6 +78,7 @@ export function serveOwn(
     leaving: options.closing,
     ...(options.certificate === undefined ? {} : { certificate: options.certificate }),
     onHandshakeProblem: (problem, address) => {
+      dependencies.handshakeProblem?.(problem);
       dependencies.observer.log("debug", "TLS was not agreed upon with a caller.", { problem, address });
     },
   });

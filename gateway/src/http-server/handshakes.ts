@@ -3,9 +3,16 @@ import type { Socket } from "bun";
 /** Why TLS was not agreed upon: `late`, the caller went first, or what the TLS library calls it. */
 export type HandshakeProblem = (problem: string, address: string) => void;
 
-/** Callers with whom TLS is not agreed upon yet, each with the turn of the wheel at which its time is over. */
+interface Handshake {
+  /** Of a socket that was reset it is no longer known. */
+  readonly address: string;
+  /** The turn of the wheel at which its time is over. */
+  readonly dueAt: number;
+}
+
+/** Callers with whom TLS is not agreed upon yet. */
 export class Handshakes<Data> {
-  readonly #dueAt = new Map<Socket<Data>, number>();
+  readonly #open = new Map<Socket<Data>, Handshake>();
   readonly #problem: HandshakeProblem;
 
   constructor(problem: HandshakeProblem) {
@@ -13,21 +20,24 @@ export class Handshakes<Data> {
   }
 
   get size(): number {
-    return this.#dueAt.size;
+    return this.#open.size;
   }
 
   begin(socket: Socket<Data>, dueAt: number): void {
-    this.#dueAt.set(socket, dueAt);
+    this.#open.set(socket, { address: socket.remoteAddress, dueAt });
   }
 
   /** False: it was given up before. */
   done(socket: Socket<Data>): boolean {
-    return this.#dueAt.delete(socket);
+    return this.#open.delete(socket);
   }
 
   /** The runtime closes it by itself. */
   failed(socket: Socket<Data>, thrown: Error | null): void {
-    if (this.#dueAt.delete(socket)) this.#problem(problemOf(thrown), socket.remoteAddress);
+    const handshake = this.#open.get(socket);
+    if (handshake === undefined) return;
+    this.#open.delete(socket);
+    this.#problem(problemOf(thrown), handshake.address);
   }
 
   /** It was closed: by a reset no other word of it comes. */
@@ -36,18 +46,18 @@ export class Handshakes<Data> {
   }
 
   tick(now: number): void {
-    for (const [socket, dueAt] of this.#dueAt) {
+    for (const [socket, { address, dueAt }] of this.#open) {
       if (dueAt > now) continue;
-      this.#dueAt.delete(socket);
-      this.#problem("late", socket.remoteAddress);
+      this.#open.delete(socket);
+      this.#problem("late", address);
       socket.terminate();
     }
   }
 
   /** Nothing was asked on any of them, so each can be made again elsewhere. */
   cut(): void {
-    const all = [...this.#dueAt.keys()];
-    this.#dueAt.clear();
+    const all = [...this.#open.keys()];
+    this.#open.clear();
     for (const socket of all) socket.terminate();
   }
 }

@@ -257,6 +257,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ bodies, bodyRoom, spool },
     draining: () => draining,
     leaving: () => leaving || departing,
+    handshakeProblem: metrics.handshakeProblem,
     unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
     remark: () => joined(databaseWatch.remark, counting.remark()),
     metricsText: () => numbers.text(),

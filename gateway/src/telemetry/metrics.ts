@@ -38,6 +38,8 @@ export interface Metrics {
   attemptEnd: RecordAttempt;
   requestEnd(route: string, status: number, totalMs: number): void;
   configReload(result: string): void;
+  /** TLS was not agreed upon with a caller. */
+  handshakeProblem(problem: string): void;
 }
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -147,6 +149,7 @@ export function createMetrics(version?: string): Metrics {
       requests(route, status, totalMs);
     },
     configReload: (result) => reloads.inc({ result }),
+    handshakeProblem: registerHandshakes(registry),
   };
 }
 
@@ -172,6 +175,18 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
     const children = routes.of(route);
     children.statuses.of(status).count++;
     children.duration.observe(totalMs / 1000);
+  };
+}
+
+function registerHandshakes(registry: Registry): Metrics["handshakeProblem"] {
+  const count = registerTallies(registry, {
+    name: "sluice_tls_handshakes_failed_total",
+    help: "Callers with whom TLS was not agreed upon, by what the TLS library calls the reason.",
+    labelNames: ["problem"],
+  });
+  const problems = new Series(bounds.metricValuesMax, (problem: string) => count({ problem }));
+  return (problem) => {
+    problems.of(problem).count++;
   };
 }
 

@@ -310,4 +310,22 @@ describe.each([
     socket.write(get("/v1/models", `${auth}expect: the-impossible\r\nconnection: close\r\n`));
     expect(statuses(await socket.closed)).toEqual([417]);
   });
+
+  // The inner server is spoken with in the clear.
+  if (!secure) return;
+
+  test("who signs in at the console gets a cookie that is sent by TLS alone", async () => {
+    const ask = (path: string, body: object): Promise<Response> =>
+      fetch(`${gateway.url}${path}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json", origin: gateway.url },
+        tls: { rejectUnauthorized: false },
+      });
+    const administrator = { email: "ada@example.org", password: "correct horse battery" };
+    const set = await ask("/api/setup", { token: "test-setup-token-0123456789", ...administrator });
+    expect(set.status).toBe(201);
+    const cookie = (await ask("/api/auth/sign-in/email", administrator)).headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/^__Host-sluice\.session_token=[^,]+; Secure;/);
+  });
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { type CallerRequest, ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
@@ -6,13 +8,23 @@ import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { type EchoServer, startEcho } from "./echo-server.ts";
 
+const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
+const certificate = {
+  chain: readFileSync(join(fixtures, "gateway.example.cert.pem"), "utf8"),
+  key: readFileSync(join(fixtures, "gateway.example.key.pem"), "utf8"),
+};
 let echo: EchoServer;
+let secureEcho: EchoServer;
 /** Streams that were begun and have not ended. */
 const openStreams = new Set<object>();
 beforeAll(() => {
   echo = startEcho({ answer });
+  secureEcho = startEcho({ answer, certificate });
 });
-afterAll(() => echo?.stop());
+afterAll(() => {
+  echo?.stop();
+  secureEcho?.stop();
+});
 
 async function answer(request: CallerRequest, target: string): Promise<ServerAnswer> {
   const body = await request.bytes().catch(() => null);
@@ -44,19 +56,23 @@ const post = "POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello";
 const chunked = "POST /v1/x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
 const stream = "GET /v1/stream HTTP/1.1\r\nhost: a\r\n\r\n";
 
-test("callers who leave at any moment, in any way, leave nothing behind", async () => {
+test.each([
+  ["", false],
+  [", by TLS", true],
+])("callers who leave at any moment, in any way, leave nothing behind%s", async (_name, secure) => {
+  const { port, server } = secure ? secureEcho : echo;
   const caller = fc.record({
     requests: fc.array(fc.constantFrom(post, chunked, stream), { minLength: 1, maxLength: 4 }),
     cut: fc.nat(300),
     turns: fc.nat(6),
     way: fc.constantFrom("end", "reset", "finish", "stay"),
   });
-  const runs = Number(process.env["HTTP1_RUNS"] ?? 300);
+  const runs = Number(process.env["HTTP1_RUNS"] ?? (secure ? 100 : 300));
   await fc.assert(
     fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 6 }), async (callers) => {
       await Promise.all(
         callers.map(async ({ requests, cut, turns, way }) => {
-          const socket = openSocket(echo.port);
+          const socket = openSocket(port, secure);
           const text = requests.join("");
           socket.write(way === "stay" ? text : text.slice(0, cut));
           for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
@@ -68,7 +84,7 @@ test("callers who leave at any moment, in any way, leave nothing behind", async 
           await socket.closed;
         }),
       );
-      await until(() => echo.server.connections === 0 && echo.server.pending === 0 && openStreams.size === 0);
+      await until(() => server.connections === 0 && server.pending === 0 && openStreams.size === 0);
     }),
     { numRuns: runs },
   );
