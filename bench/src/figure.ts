@@ -28,7 +28,8 @@ export interface FigureParts {
 }
 
 export function figure(name: string, samples: readonly number[], parts: FigureParts): Figure {
-  return { name, measured: spread(samples), unit: parts.unit, target: parts.target ?? null, note: parts.note ?? "" };
+  const finite = samples.filter(Number.isFinite);
+  return { name, measured: spread(finite), unit: parts.unit, target: parts.target ?? null, note: parts.note ?? "" };
 }
 
 /** Sample by sample, because the two were taken one right after the other. Empty where the second is missing. */

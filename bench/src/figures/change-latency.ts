@@ -30,7 +30,7 @@ export async function changeLatency(run: Run): Promise<Figure[]> {
     started.push(other);
     const pair = { admin: await AdminClient.signIn(`http://127.0.0.1:${one.port}`), other };
     const deployments = [{ provider: "bench", upstream_model: "upstream-model-name" }];
-    await pair.admin.tell("POST", "/api/models", { name: edited, owned_by: "turn-0", deployments });
+    await pair.admin.tell("POST", "/api/models", { name: edited, owned_by: "turn-0", unpriced: "allow", deployments });
     const figures: Figure[] = [];
     for (const [name, change] of changes) figures.push(await taken(pair, name, change, quick ? 100 : 300));
     return figures;

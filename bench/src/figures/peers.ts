@@ -31,23 +31,37 @@ export async function comparePeers(run: Run): Promise<Figure[]> {
     contenders.push({ ...(await startSluice(run, { bare: true })), name: "Sluice, one key" });
     contenders.push({ ...(await startSluice(run)), name: governed });
     for (const peer of peers) {
-      if (await peer.isInstalled()) contenders.push(await peer.start(run));
-      else missing.push(figure(peer.title, [], { unit: "", note: `not installed: ${peer.install}` }));
+      if (!(await peer.isInstalled())) {
+        missing.push(figure(peer.title, [], { unit: "", note: `not installed: ${peer.install}` }));
+        continue;
+      }
+      await peer.start(run).then(
+        (contender) => contenders.push(contender),
+        (thrown: unknown) => missing.push(unmeasured(peer.title, thrown)),
+      );
     }
+    const ledger = contenders.find(({ name }) => name === governed);
     return [
-      ...(await wholeAnswers(run, contenders)),
-      ...(await added(run, contenders)),
-      ...(await streams(run, contenders)),
+      ...(await part("Whole answers", () => wholeAnswers(run, contenders))),
+      ...(await part("Added latency", () => added(run, contenders))),
+      ...(await part("Streamed events", () => streams(run, contenders))),
       ...memories(contenders),
-      await ledgerAgainstTruth(
-        run,
-        contenders.find(({ name }) => name === governed),
-      ),
+      ...(await part("The ledger against the upstream", async () => [await ledgerAgainstTruth(run, ledger)])),
       ...missing,
     ];
   } finally {
     for (const contender of contenders) await contender.stop();
   }
+}
+
+/** What goes wrong in one part is told in its place, and the others are taken all the same. */
+async function part(name: string, take: () => Promise<Figure[]>): Promise<Figure[]> {
+  return await take().catch((thrown: unknown) => [unmeasured(name, thrown)]);
+}
+
+function unmeasured(name: string, thrown: unknown): Figure {
+  const [note = ""] = String(thrown).split("\n");
+  return figure(name, [], { unit: "µs", note });
 }
 
 const sizes = [
@@ -67,15 +81,26 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
       saturate(run, contender, warm),
     );
     figures.push(...unable);
-    const taken = await sampleInTurn(run, able, quick ? 2 : 4, (contender) => saturate(run, contender, load));
-    const micros = (name: string) =>
-      (taken.get(name) ?? []).map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
+    const failed = new Map<string, unknown>();
+    const taken = await sampleInTurn(run, able, quick ? 2 : 4, async (contender) => {
+      if (failed.has(contender.name)) return null;
+      return await saturate(run, contender, load).catch((thrown: unknown) => {
+        failed.set(contender.name, thrown);
+        return null;
+      });
+    });
+    const samples = (name: string) =>
+      (taken.get(name) ?? []).flatMap(({ value, cost }) => (value === null ? [] : [{ value, cost }]));
+    const micros = (name: string) => samples(name).map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
+    figures.push(...[...failed].map(([name, thrown]) => unmeasured(`${size}, CPU per call: ${name}`, thrown)));
     figures.push(
-      ...able.map(({ name }) => {
-        const rates = (taken.get(name) ?? []).map(({ value }) => value.perSecond);
-        const note = `${middle(rates)} calls/s on one core${overGoverned(micros(name), micros(governed), name)}`;
-        return figure(`${size}, CPU per call: ${name}`, micros(name), { unit: "µs", note });
-      }),
+      ...able
+        .filter(({ name }) => !failed.has(name))
+        .map(({ name }) => {
+          const rates = samples(name).map(({ value }) => value.perSecond);
+          const note = `${middle(rates)} calls/s on one core${overGoverned(micros(name), micros(governed), name)}`;
+          return figure(`${size}, CPU per call: ${name}`, micros(name), { unit: "µs", note });
+        }),
     );
   }
   return figures;
@@ -120,14 +145,23 @@ async function streams(run: Run, contenders: readonly Contender[]): Promise<Figu
   const { able, unable } = await whoCan(contenders, "CPU per streamed event", (contender) =>
     warmStreams(run, contender, shape),
   );
+  const failed = new Set<string>();
   for (let round = 0; round < (quick ? 1 : 3); round++) {
     for (const contender of able) {
-      const { result, cpuMs } = await watchStreams(run, contender, load);
-      micros.get(contender.name)?.push((cpuMs * 1000) / result.events);
-      delays.get(contender.name)?.push(result.delay.p99);
+      const { name } = contender;
+      if (failed.has(name)) continue;
+      const watched = await watchStreams(run, contender, load).catch((thrown: unknown) => {
+        failed.add(name);
+        unable.push(unmeasured(`CPU per streamed event: ${name}`, thrown));
+        return null;
+      });
+      if (watched === null) continue;
+      micros.get(name)?.push((watched.cpuMs * 1000) / watched.result.events);
+      delays.get(name)?.push(watched.result.delay.p99);
     }
   }
-  const figures = able.map(({ name }) => {
+  const counted = able.filter(({ name }) => !failed.has(name));
+  const figures = counted.map(({ name }) => {
     const of = micros.get(name) ?? [];
     const note = `delay p99 ${middle(delays.get(name) ?? [])} ms${overGoverned(of, micros.get(governed) ?? [], name)}`;
     return figure(`CPU per streamed event: ${name}`, of, { unit: "µs", note });
@@ -140,15 +174,14 @@ async function whoCan(
   contenders: readonly Contender[],
   what: string,
   warm: (contender: Contender) => Promise<unknown>,
-): Promise<{ readonly able: readonly Contender[]; readonly unable: readonly Figure[] }> {
+): Promise<{ readonly able: readonly Contender[]; readonly unable: Figure[] }> {
   const able: Contender[] = [];
   const unable: Figure[] = [];
   for (const contender of contenders) {
     await warm(contender).then(
       () => able.push(contender),
       (thrown: unknown) => {
-        const [note = ""] = String(thrown).split("\n");
-        unable.push(figure(`${what}: ${contender.name}`, [], { unit: "µs", note }));
+        unable.push(unmeasured(`${what}: ${contender.name}`, thrown));
       },
     );
   }
