@@ -1,9 +1,11 @@
 const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";
 const copiedBytesMax = 16 * 1024;
+/** For what is written at once: mostly the socket takes all of it, and nothing was allocated. */
+const scratch = Buffer.allocUnsafe(32 * 1024);
 
-/** The bytes of a socket; says how many were taken, less than 0 when it is closed. */
-export type WriteBytes = (bytes: Uint8Array) => number;
+/** The first `length` bytes; says how many the socket took, less than 0 when it is closed. It keeps none of the others. */
+export type WriteBytes = (bytes: Uint8Array, length: number) => number;
 
 /**
  * What is to be written to a caller. Pieces of a stream are collected until `flush`, which makes one chunk of them; whatever
@@ -67,14 +69,21 @@ export class Outbox {
       this.raw(only);
       return;
     }
-    const bytes = Buffer.allocUnsafe(before.length + length + after.length);
+    const total = before.length + length + after.length;
+    const shared = total <= scratch.length && this.#unsent.length === 0;
+    const bytes = shared ? scratch : Buffer.allocUnsafe(total);
     let at = bytes.write(before, 0, "latin1");
     for (const piece of pieces) {
       bytes.set(piece, at);
       at += piece.length;
     }
     bytes.write(after, at, "latin1");
-    this.raw(bytes);
+    if (!shared) {
+      this.raw(bytes);
+      return;
+    }
+    const taken = Math.max(0, this.#write(bytes, total));
+    if (taken < total) this.#unsent = Buffer.from(bytes.subarray(taken, total));
   }
 
   /** As it is. */
@@ -84,14 +93,14 @@ export class Outbox {
       this.#unsent = Buffer.concat([this.#unsent, bytes]);
       return;
     }
-    const taken = Math.max(0, this.#write(bytes));
+    const taken = Math.max(0, this.#write(bytes, bytes.length));
     if (taken < bytes.length) this.#unsent = bytes.subarray(taken);
   }
 
   /** The socket takes more. True: it took something. */
   drain(): boolean {
     if (this.#unsent.length === 0) return false;
-    const taken = Math.max(0, this.#write(this.#unsent));
+    const taken = Math.max(0, this.#write(this.#unsent, this.#unsent.length));
     this.#unsent = taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken);
     return taken > 0;
   }

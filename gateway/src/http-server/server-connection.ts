@@ -62,7 +62,7 @@ export class ServerConnection {
     this.#socket = socket;
     this.address = socket.remoteAddress;
     this.secure = host.secure;
-    this.#outbox = new Outbox((bytes) => socket.write(bytes));
+    this.#outbox = new Outbox((bytes, length) => socket.write(bytes, 0, length));
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#exchange?.onBody(piece),

@@ -17,6 +17,8 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
 
 const nothing = new Uint8Array(0);
 const copiedBodyBytesMax = 16 * 1024;
+/** For a request that leaves at once: mostly the socket takes all of it, and nothing was allocated. */
+const scratch = Buffer.allocUnsafe(32 * 1024);
 
 /** A connection to one address of an upstream, used for one request after the other. Never throws. */
 export class Connection implements Sender {
@@ -31,6 +33,9 @@ export class Connection implements Sender {
   wrote = false;
   /** What the socket has not taken yet. */
   #unsent: Uint8Array = nothing;
+  /** A whole request that leaves at the end of this turn; "": none. */
+  #head = "";
+  #body: Uint8Array = nothing;
   #user: ConnectionUser | null;
   #socket: Socket | null = null;
   #reader: ResponseReader;
@@ -104,18 +109,18 @@ export class Connection implements Sender {
       return this.write(body);
     }
     if (this.#over) return false;
-    const bytes = Buffer.allocUnsafe(head.length + body.length);
-    bytes.write(head, 0, "latin1");
-    bytes.set(body, head.length);
-    this.#unsent = bytes;
+    this.#head = head;
+    this.#body = body;
     sends.add(this);
     return false;
   }
 
   /** What waits is written, as far as the socket takes it. */
   send(): void {
-    if (this.#over || this.#unsent.length === 0) return;
-    this.#send();
+    if (this.#over) return;
+    if (this.#head !== "") this.#sendWhole();
+    else if (this.#unsent.length > 0) this.#send();
+    else return;
     if (this.#unsent.length === 0) this.#user?.onDrain();
   }
 
@@ -135,7 +140,7 @@ export class Connection implements Sender {
   /** The user is done. True: another may use it. `sent`: the whole request has left. */
   release(sent: boolean): boolean {
     this.#user = null;
-    const good = this.#reusable && sent && this.#unsent.length === 0 && !this.#over;
+    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head === "" && !this.#over;
     if (!good) this.destroy();
     else this.resume();
     return good;
@@ -150,7 +155,7 @@ export class Connection implements Sender {
     this.#user = null;
     this.#onIdleEnd = null;
     this.#over = true;
-    this.#unsent = nothing;
+    this.#drop();
     this.#socket?.terminate();
   }
 
@@ -240,10 +245,28 @@ export class Connection implements Sender {
     };
   }
 
+  #sendWhole(): void {
+    const length = this.#head.length + this.#body.length;
+    const bytes = length <= scratch.length ? scratch : Buffer.allocUnsafe(length);
+    bytes.write(this.#head, 0, "latin1");
+    bytes.set(this.#body, this.#head.length);
+    this.#head = "";
+    this.#body = nothing;
+    const sent = Math.max(0, this.#socket?.write(bytes, 0, length) ?? 0);
+    if (sent > 0) this.wrote = true;
+    this.#unsent = sent === length ? nothing : Buffer.from(bytes.subarray(sent, length));
+  }
+
   #send(): void {
     const sent = Math.max(0, this.#socket?.write(this.#unsent) ?? 0);
     if (sent > 0) this.wrote = true;
     this.#unsent = sent === this.#unsent.length ? nothing : this.#unsent.subarray(sent);
+  }
+
+  #drop(): void {
+    this.#head = "";
+    this.#body = nothing;
+    this.#unsent = nothing;
   }
 
   #stands(): void {
@@ -290,7 +313,7 @@ export class Connection implements Sender {
     if (this.#over) return;
     const user = this.#user;
     this.#over = true;
-    this.#unsent = nothing;
+    this.#drop();
     this.#user = null;
     const onIdleEnd = this.#onIdleEnd;
     this.#onIdleEnd = null;

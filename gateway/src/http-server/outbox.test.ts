@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { Outbox } from "./outbox.ts";
+
+/** A socket that takes `room` bytes at a time. */
+function narrow(room: number) {
+  const heard: string[] = [];
+  const outbox = new Outbox((bytes, length) => {
+    const taken = Math.min(room, length);
+    heard.push(Buffer.from(bytes.subarray(0, taken)).toString("latin1"));
+    return taken;
+  });
+  return { outbox, said: () => heard.join("") };
+}
+
+test.each([1, 7, 1_000, 40_000])(
+  "what a socket that takes %d bytes did not take is kept, whatever others write meanwhile",
+  (room) => {
+    const one = narrow(room);
+    const two = narrow(room + 1);
+    const short = Buffer.from("short");
+    const long = Buffer.alloc(40_000, "l");
+    for (const [{ outbox }, mark] of [
+      [one, "1"],
+      [two, "2"],
+    ] as const) {
+      outbox.begin(`HEAD ${mark}\r\n\r\n`, true);
+      outbox.piece(short);
+      outbox.piece(Buffer.from(mark));
+      outbox.flush();
+      outbox.piece(long);
+      outbox.flush();
+      outbox.finish();
+      outbox.flush();
+    }
+    while (!one.outbox.sent || !two.outbox.sent) {
+      one.outbox.drain();
+      two.outbox.drain();
+    }
+    const said = (mark: string) => `HEAD ${mark}\r\n\r\n6\r\nshort${mark}\r\n9c40\r\n${long}\r\n0\r\n\r\n`;
+    expect(one.said() === said("1")).toBe(true);
+    expect(two.said() === said("2")).toBe(true);
+  },
+);
+
+test("a whole body of any size follows its head, and nothing is taken of a socket that is closed", () => {
+  for (const length of [0, 5, 20_000, 300_000]) {
+    const { outbox, said } = narrow(Number.POSITIVE_INFINITY);
+    outbox.begin("HEAD\r\n\r\n", false);
+    outbox.piece(Buffer.alloc(length, "b"));
+    outbox.finish();
+    outbox.flush();
+    expect(said() === `HEAD\r\n\r\n${"b".repeat(length)}`).toBe(true);
+    expect(outbox.sent).toBe(true);
+  }
+  const closed = new Outbox(() => -1);
+  closed.begin("HEAD\r\n\r\n", false);
+  closed.flush();
+  expect([closed.sent, closed.drain()]).toEqual([false, false]);
+});
