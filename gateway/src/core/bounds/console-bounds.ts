@@ -98,14 +98,16 @@ export const consoleBounds = {
   explainLinesMax: 32,
   explainTextMax: 600,
   explainChoicesPerSecond: 200,
-  explainChoiceCharactersPerSecond: 150_000,
+  explainChoiceCharactersPerSecond: 60_000,
   /** Captures: what is kept of a body and of a header, how many headers, and how long base64 may be that stands whole. */
   captureBodyBytesMax: 64 * 1024,
   captureHeaderCharactersMax: 4 * 1024,
   captureHeadersMax: 100,
   captureBase64CharactersMax: 1024,
-  /** Both wait this long to be written together, in batches so large; what does not fit into the queue is dropped. */
+  /** Both wait this long to be written together, longer once so many choices were told of in a second, in batches so large; what does not fit into the queue is dropped. */
   explainFlushMs: 100,
+  explainFlushBusyMs: 500,
+  explainBusyChoices: 20,
   explainBatchRowsMax: 128,
   explainBatchBytesMax: 1024 * 1024,
   explainQueueRowsMax: 10_000,

@@ -170,7 +170,9 @@ class ExplainQueue implements KeptExplainer {
   #push(waiting: Waiting): void {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.size;
-    this.#unbook ??= this.#options.clock.after(bounds.explainFlushMs, () => void this.written());
+    if (this.#unbook !== null) return;
+    const waitMs = this.#choices > bounds.explainBusyChoices ? bounds.explainFlushBusyMs : bounds.explainFlushMs;
+    this.#unbook = this.#options.clock.after(waitMs, () => void this.written());
   }
 
   /** Never rejects. */
