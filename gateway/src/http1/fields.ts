@@ -25,13 +25,15 @@ const knownNameLengthMax = 64;
 interface KnownName {
   readonly spelling: string;
   readonly name: string;
+  /** What may stand around its value beside spaces. */
+  readonly blank: number;
   readonly kept: boolean;
   next: KnownName | null;
 }
 
 const knownNames = new Map<string, KnownName>();
 /** What a head begins with. */
-const first: KnownName = { spelling: "", name: "", kept: true, next: null };
+const first: KnownName = { spelling: "", name: "", blank: SPACE, kept: true, next: null };
 
 /** Refuses a head in which lines could end in more than one way. Everything below counts on it. */
 export function refuseStray(text: string): void {
@@ -52,8 +54,7 @@ export function readFields(text: string, at: number, countMax: number): Fields {
     const known = guess ?? readName(text.slice(at, colon));
     if (guess === null && known.kept) before.next = known;
     before = known;
-    const { name } = known;
-    fields.push(name, trimmed(text, colon + 1, end, framing.has(name) ? SPACE : TAB));
+    fields.push(known.name, trimmed(text, colon + 1, end, known.blank));
     at = end + 2;
   }
   return fields;
@@ -97,7 +98,8 @@ function readName(spelling: string): KnownName {
   const kept = knownNames.size < knownNamesMax && spelling.length <= knownNameLengthMax;
   // A part of a string keeps all of it.
   const own = kept ? Buffer.from(spelling, "latin1").toString("latin1") : spelling;
-  const read: KnownName = { spelling: own, name: own.toLowerCase(), kept, next: null };
+  const name = own.toLowerCase();
+  const read: KnownName = { spelling: own, name, blank: framing.has(name) ? SPACE : TAB, kept, next: null };
   if (kept) knownNames.set(own, read);
   return read;
 }

@@ -46,8 +46,11 @@ export interface Attempt {
   /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
   progress(events: number, reached: () => Reached): void;
   checkpoint(reached: Reached): void;
-  /** Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. */
-  settle(end: AttemptEnd): LedgerEntry;
+  /**
+   * Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. `nowMs`: monotonic, where it
+   * was read just now.
+   */
+  settle(end: AttemptEnd, nowMs?: number): LedgerEntry;
 }
 
 export interface AttemptDependencies {
@@ -101,7 +104,7 @@ export class RecordedAttempt implements Attempt {
     });
   }
 
-  settle(end: AttemptEnd): LedgerEntry {
+  settle(end: AttemptEnd, nowMs: number = this.#dependencies.clock.monotonic()): LedgerEntry {
     const { clock, journal, observer } = this.#dependencies;
     if (this.#entry !== null) {
       observer.log("error", "An attempt was settled twice; the first settlement stands.", {
@@ -122,7 +125,7 @@ export class RecordedAttempt implements Attempt {
       usageSource: sourceOf(end),
       rawUsage: rawUsageWithin(end.rawUsage),
       costNanoUsd: this.#prices === null ? 0 : costOf(this.#prices, usage),
-      totalMs: clock.monotonic() - this.begunMs,
+      totalMs: nowMs - this.begunMs,
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
       upstreamMs: knownMs(end.upstreamMs),

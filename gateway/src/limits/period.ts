@@ -15,7 +15,7 @@ export function periodStart(period: BudgetPeriod, nowMs: number): number {
     case "week":
       return (day - ((day + epochWeekday) % 7)) * dayMs;
     case "month":
-      return monthStart(nowMs, 0);
+      return monthOf(nowMs).startMs;
   }
 }
 
@@ -29,9 +29,19 @@ export function periodEnd(period: BudgetPeriod, nowMs: number): number | null {
     case "week":
       return periodStart("week", nowMs) + 7 * dayMs;
     case "month":
-      return monthStart(nowMs, 1);
+      return monthOf(nowMs).endMs;
   }
 }
+
+/** Most that is asked about is in the same month as what was asked about before. */
+function monthOf(nowMs: number): { readonly startMs: number; readonly endMs: number } {
+  if (!(nowMs >= month.startMs && nowMs < month.endMs)) {
+    month = { startMs: monthStart(nowMs, 0), endMs: monthStart(nowMs, 1) };
+  }
+  return month;
+}
+
+let month = { startMs: 0, endMs: 0 };
 
 function monthStart(nowMs: number, monthsLater: number): number {
   const date = new Date(nowMs);

@@ -79,7 +79,11 @@ export class Spending {
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
-    for (const [, id] of scopesOfCost(cost)) this.#count(id, cost);
+    const { workspaceId, groupId, keyId, personId } = cost;
+    this.#count(workspaceId, cost);
+    this.#count(groupId, cost);
+    this.#count(keyId, cost);
+    if (personId !== undefined) this.#count(personScopeId(workspaceId, personId), cost);
   }
 
   /** The same of an entry whose budgets this process may never have met: every budget there may be is told. */

@@ -1,6 +1,12 @@
 import { bounds, type CallSignal, type Provider } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
-import { type BadAnswer, type OutboundDraft, type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
+import {
+  type AuthorizeOptions,
+  type BadAnswer,
+  type OutboundDraft,
+  type ProviderKind,
+  withoutQuotedKeys,
+} from "#providers/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { outboundRequest, type RequestClocks } from "./outbound-request.ts";
 
@@ -21,11 +27,19 @@ export class ProviderClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #tokens: AccountTokens;
+  /** For kinds without tokens; only those that sign ask for the time. */
+  readonly #tokenless: AuthorizeOptions;
 
   constructor(transport: Transport, clock: Clock) {
     this.#transport = transport;
     this.#clock = clock;
     this.#tokens = new AccountTokens(transport, clock);
+    this.#tokenless = {
+      get now() {
+        return clock.now();
+      },
+      token: null,
+    };
   }
 
   /**
@@ -35,7 +49,7 @@ export class ProviderClient {
   authorize(kind: ProviderKind, draft: OutboundDraft, signal: CallSignal): Promise<void> | undefined {
     draft.headers["user-agent"] ??= "sluice";
     if (kind.tokens !== undefined) return this.#authorizeByToken(kind, kind.tokens, draft, signal);
-    const authorized = kind.authorize(draft, { now: this.#clock.now(), token: null });
+    const authorized = kind.authorize(draft, this.#tokenless);
     return authorized instanceof Promise ? authorized : undefined;
   }
 

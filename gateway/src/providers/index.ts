@@ -18,6 +18,7 @@ export { retirementOf } from "./catalogue/retirements.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
+  AuthorizeOptions,
   BadAnswer,
   Lane,
   OutboundDraft,

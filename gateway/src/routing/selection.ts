@@ -15,8 +15,8 @@ export interface Selection {
   readonly waitMs: number;
   /** The first event or the whole answer is there. Optional: a recovered deployment is then known before a long stream ends. */
   answered(): void;
-  /** The first end counts, later ones do nothing. `latencyMs` is the attempt's total. */
-  end(result: SelectionEnd, latencyMs: number): void;
+  /** The first end counts, later ones do nothing. `latencyMs` is the attempt's total; `nowMs`: monotonic, where it was read just now. */
+  end(result: SelectionEnd, latencyMs: number, nowMs?: number): void;
 }
 
 export interface SelectionDependencies {
@@ -55,11 +55,10 @@ export class CountedSelection implements Selection {
     if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
   }
 
-  end(result: SelectionEnd, latencyMs: number): void {
+  end(result: SelectionEnd, latencyMs: number, nowMs: number = this.#dependencies.clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#dependencies.retries.end(this.#repeat);
-    const nowMs = this.#dependencies.clock.monotonic();
     const { circuit } = this.#candidate;
     if (result === "ok") circuit.succeed(this.#pass, nowMs, latencyMs);
     else if (result === "cancelled") circuit.cancel(this.#pass);

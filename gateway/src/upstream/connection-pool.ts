@@ -24,14 +24,14 @@ export class ConnectionPool {
     return this.#count;
   }
 
-  /** The one that was used last, because it is the likeliest to stand still; null: there is none. */
-  take(target: Target): Connection | null {
+  /** The one that was used last, because it is the likeliest to stand still; null: there is none. `nowMs`: monotonic. */
+  take(target: Target, nowMs: number): Connection | null {
     const kept = this.#kept.get(target);
     const last = kept?.pop();
     if (kept === undefined || last === undefined) return null;
     this.#count--;
     if (kept.length === 0) this.#kept.delete(target);
-    if (this.#clock.monotonic() - last.sinceMs <= bounds.keptConnectionIdleMs) return last.connection;
+    if (nowMs - last.sinceMs <= bounds.keptConnectionIdleMs) return last.connection;
     last.connection.destroy();
     // What was used before it is older still.
     this.drop(target);

@@ -14,8 +14,6 @@ export class Exchange {
   readonly #caller: CallSignal;
   /** Made for whoever takes no other: the runtime's own client. */
   #controller: AbortController | null = null;
-  /** Monotonic. */
-  readonly startMs: number;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
@@ -37,8 +35,7 @@ export class Exchange {
     this.#clock = clock;
     this.#caller = caller;
     this.#totalMs = totalMs;
-    this.startMs = clock.monotonic();
-    this.#totalDueMs = this.startMs + totalMs;
+    this.#totalDueMs = clock.monotonic() + totalMs;
     this.#dueMs = this.#totalDueMs;
     caller.addEventListener("abort", this.#callerLeft, { once: true });
   }

@@ -87,7 +87,8 @@ class SocketCall implements ConnectionUser {
   #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
   readonly #head: string;
-  readonly #settled = Promise.withResolvers<OutboundAnswer>();
+  #resolve: (answer: OutboundAnswer) => void = () => {};
+  #reject: (failure: Failure) => void = () => {};
   /** Index of the address that is dialled first. */
   readonly #first: number;
   #target: Target;
@@ -116,19 +117,23 @@ class SocketCall implements ConnectionUser {
   }
 
   answer(): Promise<OutboundAnswer> {
-    const { exchange } = this.#parts;
-    exchange.onFail(() => this.#failed());
+    this.#parts.exchange.onFail(() => this.#failed());
+    const answer = new Promise<OutboundAnswer>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     this.#connect();
-    return this.#settled.promise;
+    return answer;
   }
 
   /** A kept connection where there is one; else the address is dialled under the connect clock. */
   #connect(): void {
-    const { pool, exchange, route } = this.#parts;
+    const { clock, pool, exchange, route } = this.#parts;
     const request = this.#unwritten();
+    const nowMs = clock.monotonic();
     this.#tried++;
-    this.#silentMs = exchange.startMs - this.#target.answeredMs;
-    const kept = request.ownConnection === true ? null : pool.take(this.#target);
+    this.#silentMs = nowMs - this.#target.answeredMs;
+    const kept = request.ownConnection === true ? null : pool.take(this.#target, nowMs);
     if (kept !== null) {
       kept.use(this);
       this.#connection = kept;
@@ -176,7 +181,7 @@ class SocketCall implements ConnectionUser {
     const headers = new FieldHeaders(head.fields);
     const length = fieldOf(head.fields, "content-length");
     this.#body = new SocketBody(exchange, this, length === null ? -1 : Number(length));
-    this.#settled.resolve({ status: head.status, headers, body: this.#body });
+    this.#resolve({ status: head.status, headers, body: this.#body });
   }
 
   onBody(piece: Uint8Array): void {
@@ -259,7 +264,7 @@ class SocketCall implements ConnectionUser {
     this.#connection = null;
     this.#abandonUpload();
     this.#body?.failed(failure);
-    this.#settled.reject(connection?.wrote === true ? failure : failure.with({ arrival: "unsent" }));
+    this.#reject(connection?.wrote === true ? failure : failure.with({ arrival: "unsent" }));
   }
 
   /** A wait for the proxy that took too long says so. */

@@ -1,5 +1,5 @@
 import { asFailure, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
-import type { Attempt, AttemptFields } from "#ledger/index.ts";
+import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
@@ -306,14 +306,14 @@ export class AttemptEntry {
     } finally {
       // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
       const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
-      this.#selection.end(ended, now - this.#startMs);
+      this.#selection.end(ended, now - this.#startMs, now);
     }
   }
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
-    this.#record.settle({
+    const end: AttemptEnd = {
       outcome,
       httpStatus,
       upstreamStatus: this.#upstreamStatus,
@@ -327,7 +327,8 @@ export class AttemptEntry {
       overheadMs: this.#overheadMs,
       upstreamId: this.#keptId,
       warnings: this.#warnings?.list() ?? null,
-    });
+    };
+    this.#record.settle(end, now);
     if (this.#keptId !== null && told.source !== "none") this.#tellResponseOwner(this.#keptId, true);
     this.#tally.add(tokensOf(usage));
     if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));

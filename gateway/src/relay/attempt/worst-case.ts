@@ -1,12 +1,4 @@
-import {
-  bounds,
-  type CountedUse,
-  costAtMost,
-  dearestPrices,
-  type Model,
-  type NanoUsd,
-  onlyCounts,
-} from "#core/index.ts";
+import { bounds, type CountedUse, costAtMost, dearestPrices, type Model, onlyCounts } from "#core/index.ts";
 import type { Estimate, Money } from "#limits/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
@@ -32,12 +24,18 @@ export class CallEstimate implements Estimate {
     const input = inputTokensMax(this.#call);
     let most = 0;
     let least = 0;
+    const counted = countedMax(facts);
+    const ends = canBeEnded(facts);
     for (const model of models) {
+      if (model.price === null) continue;
+      const prices = dearestPrices(model.price, input);
       const output = outputTokensMax(facts, model);
-      most = Math.max(most, costOf(model, input, output, facts));
-      least = Math.max(least, costOf(model, input, Math.min(output, bounds.budgetOutputTokensMin), facts));
+      most = Math.max(most, costAtMost(prices, { input, output, counted }));
+      if (!ends) continue;
+      const begun = Math.min(output, bounds.budgetOutputTokensMin);
+      least = Math.max(least, costAtMost(prices, { input, output: begun, counted }));
     }
-    return { most, least: canBeEnded(facts) ? least : most };
+    return { most, least: ends ? least : most };
   }
 }
 
@@ -46,13 +44,9 @@ function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-function costOf(model: Model, input: number, output: number, facts: RequestFacts): NanoUsd {
-  if (model.price === null) return 0;
-  return costAtMost(dearestPrices(model.price, input), { input, output, counted: countedMax(facts) });
-}
-
 /** The most that a call can be charged for by something other than tokens. */
 export function countedMax({ images, serverTools, counted }: RequestFacts): CountedUse {
+  if (serverTools === undefined && counted === undefined) return { images, chargedRequests: 1 };
   return { ...serverTools, ...counted?.most, images, chargedRequests: 1 };
 }
 

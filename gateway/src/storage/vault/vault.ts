@@ -72,8 +72,10 @@ export async function retireMasterKeys(database: Database, options: VaultOptions
 function vaultOn(master: Uint8Array): Vault {
   const pepper = derive(master, "sluice api key pepper v1");
   const sealingKey = derive(master, "sluice sealing key v1");
+  // Made once: each digest begins with a copy of it.
+  const hasher = new Bun.CryptoHasher("sha256", pepper);
   return {
-    digest: (secret) => new Bun.CryptoHasher("sha256", pepper).update(secret).digest("hex"),
+    digest: (secret) => hasher.copy().update(secret).digest("hex"),
     seal: (secret, rowId) => seal(sealingKey, secret, rowId),
     open: (sealed, rowId) => open(sealingKey, sealed, rowId),
     derive: (purpose, id) => derive(master, `sluice ${purpose} v1\n${id}`).toString("base64url"),
