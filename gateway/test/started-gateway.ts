@@ -14,6 +14,7 @@ import type { Gateway } from "../src/main/gateway-options.ts";
 import { openSlot } from "../src/main/open-slot.ts";
 import { drainingHere } from "./draining-here.ts";
 import { migratedIn } from "./migrated.ts";
+import { reportingHere } from "./reporting-here.ts";
 import { writingHere } from "./writing-here.ts";
 
 /** Tells the simulator how to behave; it has to get there. */
@@ -56,6 +57,8 @@ export interface Overrides {
   readonly explainThread?: boolean;
   /** The ledger's entries come into the database by a thread, as outside of tests; on PostgreSQL they always do. */
   readonly drainThread?: boolean;
+  /** Reports are answered by threads, as outside of tests; on PostgreSQL the server answers them. */
+  readonly reportThreads?: boolean;
   /** What the environment says otherwise. */
   readonly environment?: Partial<Environment>;
   /** Instead of the machine's. */
@@ -96,6 +99,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     ...(overrides.drainThread === true || environment.databaseUrl !== null
       ? {}
       : { drain: drainingHere(control.database) }),
+    ...(overrides.reportThreads === true ? {} : { openReports: reportingHere }),
     ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
   let closing: Promise<void> | null = null;

@@ -2,7 +2,7 @@ import type { ApiServer } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Setup } from "#identity/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
-import type { ExplainWriter, JournalDirectory, KeptExplainer, startDrain } from "#storage/index.ts";
+import type { ExplainWriter, JournalDirectory, KeptExplainer, openReports, startDrain } from "#storage/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Certificate } from "./certificate.ts";
@@ -62,6 +62,8 @@ export interface GatewayOptions {
   readonly explainWriter?: ExplainWriter;
   /** Moves the ledger's entries from the journal into the database; in a thread by default. */
   readonly drain?: typeof startDrain;
+  /** Answers what the console and the limits ask of the ledger; on SQLite in threads by default. */
+  readonly openReports?: typeof openReports;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }

@@ -121,7 +121,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const catalog = new CatalogHolder(controlStore, observer, first);
   inForce = () => catalog.current;
   const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
-  const reports = await openReports({ place, clock, observer });
+  const reports = await (options.openReports ?? openReports)({ place, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };

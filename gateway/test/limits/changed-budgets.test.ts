@@ -60,6 +60,7 @@ const used = async (scope = "key"): Promise<number | undefined> => ofScope(await
 
 test("a budget that is removed and set again within its period has forgotten nothing", async () => {
   gateway = await startGateway({
+    reportThreads: true,
     models,
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.05, period: "month" } }],
   });
@@ -75,7 +76,7 @@ test("a budget that is removed and set again within its period has forgotten not
 });
 
 test("calls under way when a budget is set count against it as soon as they end", async () => {
-  gateway = await startGateway({ models });
+  gateway = await startGateway({ models, reportThreads: true });
   const slow = { tokens: 5, latency_ms: 1_500 };
   const underWay = [1, 2].map(() => gateway.chat({ ...hello, max_tokens: 5 }, { script: slow }));
 
@@ -87,7 +88,7 @@ test("calls under way when a budget is set count against it as soon as they end"
 });
 
 test("a key that moves to another group leaves what it spent behind and spends from the other's budget", async () => {
-  gateway = await startGateway({ models });
+  gateway = await startGateway({ models, reportThreads: true });
   for (let n = 0; n < 3; n++) expect(await call()).toBe(200);
   await apply(undefined, "other");
   expect([await call(), await call(), await call(), await call(), await call()]).toEqual([200, 200, 200, 200, 402]);
