@@ -22,7 +22,7 @@ const gapMs = 100;
  */
 export async function hostile(lab: Lab): Promise<Figure[]> {
   const { run } = lab;
-  const rounds = run.options.mode === "quick" ? 1 : 3;
+  const rounds = run.options.mode === "quick" ? 1 : 2;
   const slowest: number[] = [];
   const straight: number[] = [];
   const turns: number[] = [];

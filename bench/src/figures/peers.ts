@@ -146,7 +146,7 @@ async function streams(run: Run, contenders: readonly Contender[]): Promise<Figu
     warmStreams(run, contender, shape),
   );
   const failed = new Set<string>();
-  for (let round = 0; round < (quick ? 1 : 3); round++) {
+  for (let round = 0; round < (quick ? 1 : 2); round++) {
     for (const contender of able) {
       const { name } = contender;
       if (failed.has(name)) continue;

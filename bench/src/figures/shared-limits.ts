@@ -59,7 +59,7 @@ async function takeCosts(run: Run, servers: SharedServers, contestants: readonly
   const quick = run.options.mode === "quick";
   const load = { bodyBytes: 1024, connections, seconds: quick ? 1 : 3 };
   for (const { sluice } of contestants) await saturate(run, sluice, { ...load, seconds: quick ? 2 : 6 });
-  for (let round = 0; round < (quick ? 5 : 9); round++) {
+  for (let round = 0; round < (quick ? 5 : 7); round++) {
     // The order turns round, so that what the first of a round does to the machine falls on all alike.
     for (const { sluice, samples } of round % 2 === 0 ? contestants : contestants.toReversed()) {
       const sample = await run.noise.undisturbed(async () => {
@@ -113,7 +113,7 @@ async function latencyFigures(run: Run, contestants: readonly Contestant[]): Pro
   const times = new Map<string, Record<"p50" | "p99", number[]>>(
     targets.map(({ name }) => [name, { p50: [], p99: [] }]),
   );
-  for (let round = 0; round < (quick ? 2 : 5); round++) {
+  for (let round = 0; round < (quick ? 2 : 3); round++) {
     for (const { name, total } of await runProbe(run, [lane], (lane.count + lane.warmUp) * 20 * 2)) {
       for (const part of ["p50", "p99"] as const) times.get(name)?.[part].push(total[part]);
     }

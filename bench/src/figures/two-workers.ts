@@ -35,7 +35,7 @@ export async function twoWorkers(run: Run): Promise<Figure[]> {
       started.push({ workers, sluice: await startSluice(run, { env, cores: [] }), samples: [] });
     }
     for (const { sluice } of started) await saturate(run, sluice, { ...load, seconds: quick ? 3 : 6 });
-    for (let round = 0; round < (quick ? 5 : 9); round++) {
+    for (let round = 0; round < (quick ? 5 : 7); round++) {
       for (const { sluice, samples } of round % 2 === 0 ? started : started.toReversed()) {
         const { value, cost } = await run.noise.undisturbed(() => measure(sluice, () => saturate(run, sluice, load)));
         run.noise.shares.push(cost.foreignShare);
