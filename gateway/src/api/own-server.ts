@@ -61,8 +61,8 @@ export function serveOwn(
       role,
       flaw: flawOf(target, path),
       bodies,
-      patient: () => {},
-      done: () => {},
+      patient: nothing,
+      done: nothing,
     });
   };
   const server = new HttpServer({
@@ -103,6 +103,9 @@ export function serveOwn(
     },
   };
 }
+
+/** Its own connections know how long they wait, and what has ended. */
+const nothing = (): void => {};
 
 /** A call of the data plane, but for those that would become WebSockets. */
 function isCall({ method, target, fields }: RequestHead): boolean {

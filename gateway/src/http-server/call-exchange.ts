@@ -41,7 +41,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   }
 
   start(): void {
-    this.#run().catch(() => this.#connection.answerBroken());
+    void this.#run();
   }
 
   onBody(piece: Uint8Array): void {
@@ -111,16 +111,20 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     this.#connection.resume();
   }
 
+  /** Never rejects. */
   async #run(): Promise<void> {
-    const { target } = this.#head;
-    const answer = await this.#answer(this.#request, target, this.#connection.address);
-    if (this.#gone) {
-      drop(answer.body);
-      return;
+    try {
+      const answer = await this.#answer(this.#request, this.#head.target, this.#connection.address);
+      if (this.#gone) {
+        drop(answer.body);
+        return;
+      }
+      this.#settleBody();
+      if (answer instanceof ServerAnswer) this.#send(answer);
+      else await this.#sendResponse(answer);
+    } catch {
+      this.#connection.answerBroken();
     }
-    this.#settleBody();
-    if (answer instanceof ServerAnswer) this.#send(answer);
-    else await this.#sendResponse(answer);
   }
 
   #send({ status, headers, body }: ServerAnswer): void {

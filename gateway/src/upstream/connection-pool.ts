@@ -3,16 +3,11 @@ import type { Clock } from "#ports/index.ts";
 import type { Connection } from "./connection.ts";
 import type { Target } from "./route-table.ts";
 
-interface Kept {
-  readonly connection: Connection;
-  readonly sinceMs: number;
-}
-
 /** Connections that wait for their next request. One that ends meanwhile leaves at once; one that waits too long is closed. */
 export class ConnectionPool {
   readonly #clock: Clock;
   /** By address, the longest unused first. */
-  readonly #kept = new Map<Target, Kept[]>();
+  readonly #kept = new Map<Target, Connection[]>();
   #count = 0;
   #disarm: (() => void) | null = null;
 
@@ -31,8 +26,8 @@ export class ConnectionPool {
     if (kept === undefined || last === undefined) return null;
     this.#count--;
     if (kept.length === 0) this.#kept.delete(target);
-    if (nowMs - last.sinceMs <= bounds.keptConnectionIdleMs) return last.connection;
-    last.connection.destroy();
+    if (nowMs - last.idleSinceMs <= bounds.keptConnectionIdleMs) return last;
+    last.destroy();
     // What was used before it is older still.
     this.drop(target);
     return null;
@@ -45,10 +40,11 @@ export class ConnectionPool {
       connection.destroy();
       return;
     }
-    kept.push({ connection, sinceMs: this.#clock.monotonic() });
+    connection.idleSinceMs = this.#clock.monotonic();
+    kept.push(connection);
     this.#kept.set(target, kept);
     this.#count++;
-    connection.whenIdleEnds(() => this.#forget(connection));
+    connection.whenIdleEnds(this.#forget);
     this.#arm();
   }
 
@@ -57,17 +53,17 @@ export class ConnectionPool {
     const kept = this.#kept.get(target) ?? [];
     this.#kept.delete(target);
     this.#count -= kept.length;
-    for (const { connection } of kept) connection.destroy();
+    for (const connection of kept) connection.destroy();
   }
 
-  #forget(connection: Connection): void {
+  readonly #forget = (connection: Connection): void => {
     const kept = this.#kept.get(connection.target) ?? [];
-    const index = kept.findIndex((one) => one.connection === connection);
+    const index = kept.indexOf(connection);
     if (index < 0) return;
     kept.splice(index, 1);
     this.#count--;
     if (kept.length === 0) this.#kept.delete(connection.target);
-  }
+  };
 
   /** One timer for all; it comes at most twice in the longest time that one may wait. */
   #arm(): void {
@@ -81,8 +77,8 @@ export class ConnectionPool {
   #sweep(): void {
     const nowMs = this.#clock.monotonic();
     for (const [target, kept] of this.#kept) {
-      const young = kept.filter(({ sinceMs }) => nowMs - sinceMs <= bounds.keptConnectionIdleMs);
-      for (const one of kept) if (!young.includes(one)) one.connection.destroy();
+      const young = kept.filter(({ idleSinceMs }) => nowMs - idleSinceMs <= bounds.keptConnectionIdleMs);
+      for (const one of kept) if (!young.includes(one)) one.destroy();
       this.#count -= kept.length - young.length;
       if (young.length === 0) this.#kept.delete(target);
       else this.#kept.set(target, young);

@@ -27,6 +27,8 @@ export class Connection implements Sender {
   ready = false;
   /** A proxy has been dialled and has not opened a way to the upstream yet. */
   asksProxy = false;
+  /** For the pool: when its last request had ended, of the monotonic clock. */
+  idleSinceMs = 0;
   /** How many requests it has carried, with the one that is on its way. */
   uses = 0;
   /** Something of the request that it carries may have left. */
@@ -43,7 +45,7 @@ export class Connection implements Sender {
   #paused = false;
   #over = false;
   /** Told when it ends while nobody uses it. */
-  #onIdleEnd: (() => void) | null = null;
+  #onIdleEnd: ((connection: Connection) => void) | null = null;
 
   private constructor(target: Target, user: ConnectionUser) {
     this.target = target;
@@ -146,7 +148,7 @@ export class Connection implements Sender {
     return good;
   }
 
-  whenIdleEnds(act: () => void): void {
+  whenIdleEnds(act: (connection: Connection) => void): void {
     this.#onIdleEnd = act;
   }
 
@@ -317,7 +319,7 @@ export class Connection implements Sender {
     this.#user = null;
     const onIdleEnd = this.#onIdleEnd;
     this.#onIdleEnd = null;
-    if (user === null) onIdleEnd?.();
+    if (user === null) onIdleEnd?.(this);
     else user.onBroken(thrown);
   }
 }

@@ -88,9 +88,13 @@ export class RouteTable {
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
     if (way !== null) return this.#byProxy(known, way.proxy, allowed);
     const addresses = origin.addresses ?? this.#names.find(origin.hostname);
-    const routed = (found: readonly string[]) =>
-      this.#routeTo(known, found, allowed || (webhook && this.#areListed(origin, found)));
-    return addresses instanceof Promise ? addresses.then(routed) : routed(addresses);
+    if (addresses instanceof Promise)
+      return addresses.then((found) => this.#routeFound(known, found, allowed, webhook));
+    return this.#routeFound(known, addresses, allowed, webhook);
+  }
+
+  #routeFound(known: Known, found: readonly string[], allowed: boolean, webhook: boolean): Route | Promise<Route> {
+    return this.#routeTo(known, found, allowed || (webhook && this.#areListed(known.origin, found)));
   }
 
   /** Every address of a name that is private stands where webhooks may go. */
