@@ -7,6 +7,7 @@ import { postgresArray } from "../database/postgres/postgres-values.ts";
 import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
 import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { literal, usualValues } from "./ledger-usual.ts";
 
 /**
  * Entries into PostgreSQL: one statement a batch, however long it is, with an array for each column. In the same statement what
@@ -46,7 +47,11 @@ interface Inserted {
 }
 
 function insertOf(entries: readonly LedgerValues[]): NamedQuery<Inserted> {
-  const columns = ledgerColumns.map((_, place) => postgresArray(entries, (entry) => entry[place]));
+  const columns = usualValues.map((usual, place) => {
+    // Where arrays are of unequal length the shorter ones are filled up with nulls, which the statement reads as what is usual.
+    if (usual !== undefined && entries.every((entry) => entry[place] === usual)) return "{}";
+    return postgresArray(entries, (entry) => entry[place]);
+  });
   const times = entries.map(timesOf);
   const sketches = rollupSketches.map((_, place) => postgresArray(times, (time) => time[place]));
   const query: CompiledQuery = CompiledQuery.raw(statement, [...columns, ...sketches]);
@@ -87,10 +92,19 @@ function typeOf(column: string): string {
   return timeColumns.has(column) ? "float8" : numberColumns.has(column) ? "bigint" : "text";
 }
 
+const givenColumns = [...ledgerColumns, ...rollupSketches];
+const givenValues = [
+  ...ledgerColumns.map((column, place) => {
+    const usual = usualValues[place];
+    return usual === undefined || usual === null ? column : `coalesce(${column}, ${literal(usual)}) as ${column}`;
+  }),
+  ...rollupSketches,
+];
+
 const statement = `
   with given as materialized (
-    select * from unnest(${[...ledgerColumns, ...rollupSketches].map((name, n) => `$${n + 1}::${typeOf(name)}[]`).join(", ")})
-      as given (${[...ledgerColumns, ...rollupSketches].join(", ")})
+    select ${givenValues.join(", ")}
+    from unnest(${givenColumns.map((name, n) => `$${n + 1}::${typeOf(name)}[]`).join(", ")}) as given (${givenColumns.join(", ")})
   ), fresh as (
     insert into ledger_entries (${ledgerColumns.join(", ")}) select ${ledgerColumns.join(", ")} from given
     on conflict do nothing returning attempt_id

@@ -2,6 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
 import { runEach } from "../database/each-row.ts";
 import { type LedgerValues, ledgerColumns, ledgerPlaces } from "./ledger-columns.ts";
+import { literal, usualValues } from "./ledger-usual.ts";
 
 /**
  * SQLite: inserts entries and resolves to those that were new. Several go with one run of a statement, which opens the table and its
@@ -78,39 +79,16 @@ async function insertAll(
 
 const rowsTogether = 16;
 
-/** What most entries have in these columns. */
-const mostly: Readonly<Record<string, string | number | null>> = {
-  error_code: null,
-  warnings: null,
-  operation: null,
-  calls: 1,
-  tags: "{}",
-  cache_write_5m: 0,
-  cache_write_1h: 0,
-  audio_input: 0,
-  audio_output: 0,
-  image_input: 0,
-  image_output: 0,
-  images: 0,
-  video_seconds: 0,
-  web_searches: 0,
-  file_searches: 0,
-  code_sessions: 0,
-  audio_seconds: 0,
-  search_units: 0,
-  characters: 0,
-  charged_requests: 0,
-};
-
-const rare = ledgerColumns.flatMap((column, place) => (column in mostly ? [{ place, usual: mostly[column] }] : []));
-const boundPlaces = ledgerColumns.flatMap((column, place) => (column in mostly ? [] : [place]));
+const places = ledgerColumns.map((_, place) => place);
+const boundPlaces = places.filter((place) => usualValues[place] === undefined);
+const usualPlaces = places.filter((place) => usualValues[place] !== undefined);
 
 function isPlain(entry: LedgerValues): boolean {
-  for (const { place, usual } of rare) if (entry[place] !== usual) return false;
+  for (const place of usualPlaces) if (entry[place] !== usualValues[place]) return false;
   return true;
 }
 
-const plainRow = ledgerColumns.map((column) => (column in mostly ? literal(mostly[column]) : "?"));
+const plainRow = usualValues.map((usual) => (usual === undefined ? "?" : literal(usual)));
 const fullRow = ledgerColumns.map(() => "?");
 
 const plainStatements: Statements = {
@@ -141,8 +119,4 @@ const lastRow = CompiledQuery.raw("select max(rowid) as row from ledger_entries"
 function intoRows(row: readonly string[], rows: number): string {
   const values = `(${row.join(", ")})`;
   return `into ledger_entries (${ledgerColumns.join(", ")}) values ${Array(rows).fill(values).join(", ")}`;
-}
-
-function literal(value: string | number | null | undefined): string {
-  return typeof value === "string" ? `'${value}'` : String(value ?? null);
 }

@@ -42,17 +42,18 @@ export function postgresArray<Row>(rows: readonly Row[], read: (row: Row) => unk
   let text = "{";
   for (let index = 0; index < rows.length; index++) {
     if (index > 0) text += ",";
-    const value = postgresValue(read(rows[index] as Row));
-    if (value === null || value === undefined) text += "NULL";
-    else if (typeof value === "number") text += value;
-    else text += quoted(String(value));
+    text += element(read(rows[index] as Row));
   }
   return `${text}}`;
 }
 
-function quoted(text: string): string {
-  return needsEscape.test(text) ? `"${text.replace(everyEscape, "\\$&")}"` : `"${text}"`;
+function element(given: unknown): string {
+  // Nearly every text is one that needs nothing.
+  if (typeof given === "string" && !needsCare.test(given)) return `"${given}"`;
+  if (typeof given === "number") return String(given);
+  const value = postgresValue(given);
+  return value === null || value === undefined ? "NULL" : `"${String(value).replace(escaped, "\\$&")}"`;
 }
 
-const needsEscape = /["\\]/;
-const everyEscape = /["\\]/g;
+const needsCare = /["\\\0]/;
+const escaped = /["\\]/g;

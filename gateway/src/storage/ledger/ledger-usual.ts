@@ -1,0 +1,34 @@
+import { type LedgerValues, ledgerColumns } from "./ledger-columns.ts";
+
+type Value = LedgerValues[number];
+
+/** What most entries have in the columns that few fill. A statement that says it itself binds nothing there. */
+const usual: Readonly<Record<string, Value>> = {
+  error_code: null,
+  warnings: null,
+  operation: null,
+  calls: 1,
+  tags: "{}",
+  cache_write_5m: 0,
+  cache_write_1h: 0,
+  audio_input: 0,
+  audio_output: 0,
+  image_input: 0,
+  image_output: 0,
+  images: 0,
+  video_seconds: 0,
+  web_searches: 0,
+  file_searches: 0,
+  code_sessions: 0,
+  audio_seconds: 0,
+  search_units: 0,
+  characters: 0,
+  charged_requests: 0,
+};
+
+/** By the places of `ledgerColumns`; undefined where a column has no such value. */
+export const usualValues: readonly (Value | undefined)[] = ledgerColumns.map((column) => usual[column]);
+
+export function literal(value: Value): string {
+  return typeof value === "string" ? `'${value}'` : String(value);
+}
