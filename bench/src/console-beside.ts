@@ -33,8 +33,11 @@ export async function besideTheConsole(run: Run, filled: Filled, rounds: number)
     for (let round = 0; round < rounds; round++) {
       quiet.push(await probe(run, sluice));
       person.begin();
-      asked.push(await probe(run, sluice));
-      await person.end();
+      try {
+        asked.push(await probe(run, sluice));
+      } finally {
+        await person.end();
+      }
     }
     const { count, p50, p99 } = quantiles(person.times);
     const others = `others used ${(100 * share()).toFixed(0)} % of the machine`;
