@@ -5,19 +5,22 @@ import type { Observer } from "#ports/index.ts";
  * must not be kept from the rest. What was thrown is logged, if even that is possible.
  */
 export function guardedObserver(observer: Observer): Observer {
-  const guard = (tell: () => void): void => {
-    try {
-      tell();
-    } catch (error) {
-      complain(observer, error);
-    }
-  };
+  /** Made once for each thing that is told: a call makes nothing for it. */
+  const guarded =
+    <Told extends readonly unknown[]>(tell: (...told: Told) => void) =>
+    (...told: Told): void => {
+      try {
+        tell(...told);
+      } catch (error) {
+        complain(observer, error);
+      }
+    };
   return {
-    log: (level, message, fields) => guard(() => observer.log(level, message, fields)),
-    attemptEnd: (entry) => guard(() => observer.attemptEnd(entry)),
-    requestEnd: (end) => guard(() => observer.requestEnd(end)),
-    breakerChange: (deploymentId, state, reason) => guard(() => observer.breakerChange(deploymentId, state, reason)),
-    configReload: (result, detail) => guard(() => observer.configReload(result, detail)),
+    log: guarded((level, message, fields) => observer.log(level, message, fields)),
+    attemptEnd: guarded((entry) => observer.attemptEnd(entry)),
+    requestEnd: guarded((end) => observer.requestEnd(end)),
+    breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
+    configReload: guarded((result, detail) => observer.configReload(result, detail)),
   };
 }
 
