@@ -56,7 +56,9 @@ describe.concurrent("a request that two readers could understand differently is 
     ["a NUL in a header", get("/healthz", "host: a\r\nx: a\0b\r\n")],
     ["something that is not HTTP", "\x16\x03\x01\x02\x00\x01\x00"],
   ])("%s", async (_title, bytes) => {
-    expect((await exchange(bytes)).statuses).toEqual([400]);
+    const { statuses, text } = await exchange(bytes);
+    expect(statuses).toEqual([400]);
+    expect(text).toMatch(/\r\nx-request-id: req_[\s\S]*"type":"invalid_request_error"/i);
   });
 
   test("a length and a transfer encoding together carry no second request in", async () => {

@@ -153,12 +153,14 @@ export class HttpServer implements ConnectionHost {
     const { fields } = head;
     const { isCall, answer, inner } = this.#options;
     if (expectsContinue(fieldOf(fields, "expect")) === null) {
-      return new CallExchange(connection, head, async () =>
-        this.#options.refuse("expectation", "The expectation cannot be met; 100-continue can."),
-      );
+      return this.#refusing(connection, head, "expectation", "The expectation cannot be met; 100-continue can.");
     }
-    if (!isCall(head)) return new TunnelExchange(connection, head, inner);
-    return new CallExchange(connection, head, answer);
+    if (isCall(head)) return new CallExchange(connection, head, answer);
+    // The server behind would refuse it without a word (RFC 9112, 3.2).
+    if (head.minor === 1 && fieldOf(fields, "host") === null) {
+      return this.#refusing(connection, head, "syntax", "There is no Host header.");
+    }
+    return new TunnelExchange(connection, head, inner);
   }
 
   refuse(connection: ServerConnection, { reason, message }: MalformedMessage): void {
@@ -207,6 +209,11 @@ export class HttpServer implements ConnectionHost {
     const connection = new ServerConnection(this, socket);
     socket.data = connection;
     this.#connections.add(connection);
+  }
+
+  /** What could be read, and is answered all the same. */
+  #refusing(connection: ServerConnection, head: RequestHead, reason: RefusedReason, message: string): CallExchange {
+    return new CallExchange(connection, head, async () => this.#options.refuse(reason, message));
   }
 
   #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
