@@ -158,7 +158,8 @@ class SocketCall implements ConnectionUser {
       void this.#upload(connection, this.#streamed);
       return;
     }
-    this.#sent = connection.writeWhole(this.#head, body instanceof Uint8Array ? body : nothing, sends);
+    // It may have left with others already, and `onDrain` has been called.
+    if (connection.writeWhole(this.#head, body instanceof Uint8Array ? body : nothing, sends)) this.#sent = true;
   }
 
   onDrain(): void {

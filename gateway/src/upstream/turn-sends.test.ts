@@ -66,3 +66,16 @@ test("a caller who leaves before the turn ends has sent nothing", async () => {
   expect(seen).toMatchObject({ code: "client_closed", arrival: "unsent" });
   expect(requests).toBe(1);
 });
+
+test("however many are sent in one turn, each connection is used again", async () => {
+  const calls = 40;
+  const upstream = await startRawUpstream((socket) => void socket.write(rawAnswer("ok")));
+  const transport = createTransport({ clock: systemClock });
+  const call = async () => {
+    const answer = await transport.send(outbound(upstream.url), never);
+    await answer.body.readAll(10, "idle", 60_000);
+  };
+  for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: calls }, call));
+  expect([upstream.requests.length, upstream.connections]).toEqual([3 * calls, calls]);
+  upstream.stop();
+});
