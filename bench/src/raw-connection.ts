@@ -26,6 +26,8 @@ export class RawConnection {
   onStamp: ((microseconds: number) => void) | null = null;
   /** The last piece of the last answer's body, as text; the whole body where it is short. */
   lastBody = "";
+  /** Its other side has closed it, perhaps while nobody asked anything: a kept connection ends when it is idle for long. */
+  closed = false;
   #socket: Socket<RawConnection> | null = null;
   #waiting: Waiting | null = null;
   #unsent: Uint8Array | null = null;
@@ -47,7 +49,10 @@ export class RawConnection {
         open: (socket) => void socket.setNoDelay(true),
         data: (socket, piece) => socket.data.#receive(piece),
         drain: (socket) => socket.data.#flush(),
-        close: (socket) => socket.data.#fail(new Error("the connection was closed before the answer had ended")),
+        close: (socket) => {
+          socket.data.closed = true;
+          socket.data.#fail(new Error("the connection was closed before the answer had ended"));
+        },
         error: (socket, error) => socket.data.#fail(error),
       },
     });

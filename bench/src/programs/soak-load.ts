@@ -50,7 +50,7 @@ async function ask(kind: SoakKind): Promise<void> {
   let gone = false;
   let leave: ReturnType<typeof setTimeout> | undefined;
   try {
-    const connection = spare.pop() ?? (await RawConnection.open(port));
+    const connection = takeSpare() ?? (await RawConnection.open(port));
     if (leaves) {
       leave = setTimeout(() => {
         gone = true;
@@ -72,6 +72,13 @@ async function ask(kind: SoakKind): Promise<void> {
   } finally {
     clearTimeout(leave);
   }
+}
+
+/** After a burst some lie there until the gateway closes them. */
+function takeSpare(): RawConnection | undefined {
+  let connection = spare.pop();
+  while (connection?.closed === true) connection = spare.pop();
+  return connection;
 }
 
 function fail(kind: SoakKind, what: string): void {
