@@ -27,8 +27,6 @@ const quietBrowser = [
   "--no-first-run",
   // There is none on the machines of the tests, and one that is played by software costs more than drawing without.
   "--disable-gpu",
-  // And so nothing has to be kept apart from it: one process fewer to start, and to speak with at each drawing.
-  "--in-process-gpu",
   // Pages of one context live in one process, which has read the console's programs already.
   "--process-per-site",
   // A microphone that gives a tone, and is given to whoever asks for it: the engine alone has nobody whom it could ask.

@@ -77,8 +77,10 @@ await onPostgres("words between processes", () => {
     await until(() => one.clock.pending > 0);
     // Its clock stands still: nothing here can be found by asking.
     for (let n = 0; n < 100; n++) await writeChange(ground, `digest-${n}`);
-    await until(() => seen.length === 100);
-    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `digest-${n}`));
+    // The catalog may be told as well, where the database did not answer at once when the feed began.
+    const digests = () => seen.filter((one) => one !== "catalog");
+    await until(() => digests().length >= 100);
+    expect(digests()).toEqual(Array.from({ length: 100 }, (_, n) => `digest-${n}`));
     stop();
   });
 
