@@ -1,5 +1,4 @@
-import { bounds } from "#core/index.ts";
-import { type Fields, fieldProblem, type RequestHead } from "#http1/index.ts";
+import { FieldLines, type Fields, fieldProblem, type RequestHead } from "#http1/index.ts";
 
 /** Says to whoever waits for it that the body may be sent. */
 export const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
@@ -32,19 +31,12 @@ function told(framing: AnswerFraming): string {
 
 /** Empty for what the connection says by itself, and for what HTTP cannot carry. */
 export function fieldLine(name: string, value: string): string {
-  const last = lastLines.get(name);
-  if (last !== undefined && last.value === value) return last.line;
-  if (ours.has(name) || fieldProblem(name, value) !== null) return "";
-  const line = `${name}: ${value}\r\n`;
-  if (last !== undefined) {
-    last.value = value;
-    last.line = line;
-  } else if (lastLines.size < bounds.headerNamesMax) lastLines.set(name, { value, line });
-  return line;
+  return lines.of(name, value);
 }
 
-/** Most answers say the same as the one before them. */
-const lastLines = new Map<string, { value: string; line: string }>();
+const lines = new FieldLines((name, value) =>
+  ours.has(name) || fieldProblem(name, value) !== null ? "" : `${name}: ${value}\r\n`,
+);
 
 /** Of an answer that another server has made. */
 export function fieldLines(fields: Fields): string {

@@ -9,6 +9,7 @@
  * MalformedMessage and its connection is of no more use. Everything that is kept is bounded.
  */
 export { FieldHeaders } from "./field-headers.ts";
+export { FieldLines } from "./field-lines.ts";
 export { type Fields, fieldOf, fieldProblem } from "./fields.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
 export { MalformedMessage } from "./malformed.ts";

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { fieldProblem } from "#http1/index.ts";
+import { FieldLines, fieldProblem } from "#http1/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
 import type { Route } from "./route-table.ts";
 import { refusedUrl } from "./send-failure.ts";
@@ -32,27 +32,18 @@ export function requestHead(
   const prefix = way === null ? "" : way.targetPrefix;
   let text = `${request.method} ${prefix}${targetOf(rest)} HTTP/1.1\r\nhost: ${origin.hostHeader}\r\n`;
   if (way !== null) text += way.authorization;
-  for (const name in request.headers) text += fieldLine(name, request.headers[name] ?? "");
+  for (const name in request.headers) text += lines.of(name, request.headers[name] ?? "");
   if (bodyBytes !== null || bodyMethods.has(request.method)) text += `content-length: ${bodyBytes ?? 0}\r\n`;
   return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
 }
 
-/** Empty for what the connection decides. Most requests say the same as the one before them. */
-function fieldLine(name: string, value: string): string {
-  const last = lastLines.get(name);
-  if (last !== undefined && last.value === value) return last.line;
-  const isOurs = ours.has(name.toLowerCase());
-  const problem = isOurs ? null : fieldProblem(name, value);
+/** Empty for what the connection decides. */
+const lines = new FieldLines((name, value) => {
+  if (ours.has(name.toLowerCase())) return "";
+  const problem = fieldProblem(name, value);
   if (problem !== null) throw unsendable(problem);
-  const line = isOurs ? "" : `${name}: ${value}\r\n`;
-  if (last !== undefined) {
-    last.value = value;
-    last.line = line;
-  } else if (lastLines.size < bounds.headerNamesMax) lastLines.set(name, { value, line });
-  return line;
-}
-
-const lastLines = new Map<string, { value: string; line: string }>();
+  return `${name}: ${value}\r\n`;
+});
 
 /** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. Most requests have one of few. */
 function targetOf(rest: string): string {
