@@ -38,6 +38,25 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await standing(page);
   }
 
+  test("the line above the pages of a new installation comes with its page: nothing moves under the pointer after it", async () => {
+    const bare = await page.context().newPage();
+    await bare.addInitScript(`new MutationObserver(() => {
+      if (document.querySelector(".page") !== null && document.querySelector(".next-step") === null) {
+        document.documentElement.dataset.pageWithoutLine = "";
+      }
+    }).observe(document, { childList: true, subtree: true })`);
+    const program = bare.waitForResponse(/\/page-[^/]*\.js$/);
+    await bare.route(/\/next-step-[^/]*\.js$/, async (route) => {
+      await program;
+      await route.continue();
+    });
+    await bare.goto("/console/settings");
+    await bare.getByRole("complementary", { name: "First steps" }).waitFor();
+    await bare.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+    expect(await bare.locator("html[data-page-without-line]").count()).toBe(0);
+    await bare.close();
+  });
+
   test("all models of an account are imported at once, but those that are served already, with who owns them", async () => {
     await open("providers/main?tab=import");
     await page.getByRole("checkbox", { name: "Select all" }).check();

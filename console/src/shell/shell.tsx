@@ -7,6 +7,7 @@ import { useOwnLanguage } from "../session/use-language.ts";
 import { Brand } from "./brand.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { Navigation } from "./navigation.tsx";
+import { PageWaiting } from "./page-waiting.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";
 import { useTypedAhead } from "./use-typed-ahead.ts";
@@ -37,8 +38,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className="shell-right">
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
         <main id="content" ref={main} tabIndex={-1} className="shell-main">
-          <FirstRun />
-          {children}
+          {/* The page comes together with the line above it, which would push it down under the pointer otherwise. */}
+          <Suspense fallback={<PageWaiting />}>
+            <FirstRun />
+            {children}
+          </Suspense>
         </main>
       </div>
       <Suspense>
@@ -57,11 +61,7 @@ function FirstRun() {
   const [fresh] = useState(!answer.first_steps.call);
   const pathname = useLocation({ select: (location) => location.pathname });
   if (!fresh) return null;
-  return (
-    <Suspense>
-      <NextStep pathname={pathname} key={answer.first_steps.call ? "over" : pathname} />
-    </Suspense>
-  );
+  return <NextStep pathname={pathname} key={answer.first_steps.call ? "over" : pathname} />;
 }
 
 /** A new page takes the focus, so that those who hear the console hear that it has changed. */
