@@ -25,7 +25,8 @@ export function TopLines({ usage, by }: TopLinesProps) {
   const { range, from, to } = useUrlSearch();
   const whole = usage.data?.totals.cost_usd ?? 0;
   const columns = useMemo(() => columnsOf(by, whole), [by, whole]);
-  if (usage.data === undefined || usage.data.series.length === 0) return null;
+  // While they load their place is kept; what went wrong with them stands at the chart.
+  if (usage.data === undefined ? usage.error !== null : usage.data.series.length === 0) return null;
   const span = Object.fromEntries(Object.entries({ range, from, to }).filter(([, value]) => value !== undefined));
   return (
     <Section flush title={t("overview.lines.title", { by })} description={t("overview.lines.help")}>

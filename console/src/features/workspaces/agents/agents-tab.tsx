@@ -48,7 +48,8 @@ export default function AgentsTab({ workspace }: { readonly workspace: string })
         )}
       </Section>
       {now !== undefined && <VersionsSection params={params} now={now} mayChange={mayChange} />}
-      <PreviewSection workspace={workspace} />
+      {/* Below what is as long as the settings are: it comes with them, and is not pushed down by them. */}
+      {(now !== undefined || problem !== null) && <PreviewSection workspace={workspace} />}
     </Stack>
   );
 }
