@@ -75,9 +75,13 @@ export class DueWorker {
     if (free <= 0) return bounds.assetTickMs;
     const now = clock.now();
     try {
-      const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
-      for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
-      const next = this.#active.size > 0 ? now : await store.nextDueAsset();
+      let next = this.#active.size > 0 ? now : await store.nextDueAsset();
+      // Taking writes even where there is nothing: it is left out while nothing is due.
+      if (next !== null && next <= now) {
+        const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
+        for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
+        if (this.#active.size === 0) next = await store.nextDueAsset();
+      }
       this.#unread.passed();
       // One that is due sooner than a tick waits for it, as it does while others are worked on.
       return Math.min(Math.max((next ?? Number.POSITIVE_INFINITY) - now, bounds.assetTickMs), bounds.assetRestMs);

@@ -150,7 +150,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ ledgerStore, leadership, ids, clock, observer, explainer, ...tracing },
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
-  const feed = createChangeFeed({ database, clock, observer, broadcast });
+  const onSilence = (): void => databaseWatch.doubt();
+  const feed = createChangeFeed({ database, clock, observer, broadcast, onSilence });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     reports.forget();

@@ -56,18 +56,22 @@ export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"
  */
 export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
   const { leases, clock, hasOthers } = options;
-  const tell = () => leases.take(sharedLease.name, sharedLease.owner, bounds.leaseMs);
+  const { name, owner } = sharedLease;
+  const tell = () => leases.take(name, owner, bounds.leaseMs);
   const refuseBesideOnly = async () => await leases.release(await taken(options));
   await refuseBesideOnly();
-  let lease = await tell();
+  await tell();
   // Once more: one that began between the two did not see this one.
   await refuseBesideOnly();
   const stop = repeatedly(clock, async () => {
-    lease = await tell();
+    if (!(await leases.extend(name, owner, bounds.leaseMs))) await tell();
   });
   return async () => {
     await stop();
-    if (lease !== null && !(await hasOthers().catch(() => true))) await leases.release(lease).catch(() => undefined);
+    if (await hasOthers().catch(() => true)) return;
+    // Whichever of them took it last: the taking of now is the one to be released.
+    const lease = await tell().catch(() => null);
+    if (lease !== null) await leases.release(lease).catch(() => undefined);
   };
 }
 

@@ -77,6 +77,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
   const installation = installationOf(control);
   let hooks: Required<AdoptionHooks> | null = null;
   let recovered = 0;
+  let databaseAskedMs = Number.NEGATIVE_INFINITY;
   /** Of the first look, until there is somebody to be told. */
   let early: LedgerEntry[] = [];
   const adoption = startAdoption({
@@ -84,6 +85,9 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       for (const journal of abandonedJournals(control.journalPath, directory.path, installation)) {
         yield { ...journal, leftovers: store.joinedTo(journal.leftovers, journal.owner) };
       }
+      // Who is missed in the database has been silent for minutes: it is asked for more rarely than the disk.
+      if (control.clock.monotonic() - databaseAskedMs < bounds.remoteLookMs) return;
+      databaseAskedMs = control.clock.monotonic();
       yield* store.abandoned();
     },
     store: control.ledgerStore,
@@ -105,6 +109,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       hooks = given;
       if (early.length > 0) given.onStored(early);
       early = [];
+      databaseAskedMs = Number.NEGATIVE_INFINITY;
       void adoption.hurry();
     },
     stopAdoption: () => adoption.close(),

@@ -19,6 +19,7 @@ test("a process that ends while it applies the config file ends when that is don
   const leases = {
     take: async (name: string, owner: string) => ({ name, owner, fence: 1 }),
     renew: async () => true,
+    extend: async () => true,
     release: async () => undefined,
     holder: async () => null,
     held: async () => [],

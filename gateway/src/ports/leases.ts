@@ -24,6 +24,8 @@ export interface Leases {
   take(name: string, owner: string, leaseMs: number): Promise<Lease | null>;
   /** False: it was released, taken by somebody since, or has lapsed, and is not to be had back by renewing. */
   renew(lease: Lease, leaseMs: number): Promise<boolean>;
+  /** The same for a lease that several keep alive under one owner's name, whichever of them took it last. False: nobody of that name has it. */
+  extend(name: string, owner: string, leaseMs: number): Promise<boolean>;
   /** Others may have it at once. Nothing happens where it is not held any more. */
   release(lease: Lease): Promise<void>;
   /** Null: it is free. */

@@ -53,6 +53,21 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       expect(await leases.renew(anew, minute)).toBe(false);
     });
 
+    test("a lease of several under one name is kept alive by each of them, and by nobody once it has lapsed", async () => {
+      await using ground = await make();
+      const leases = createLeases(ground.database);
+      expect(await leases.extend("together", "all", minute)).toBe(false);
+      await leases.take("together", "all", minute / 4);
+      const { fence } = await taken(leases.take("together", "all", minute / 4));
+      expect(await leases.extend("together", "all", minute)).toBe(true);
+      const holder = await leases.holder("together");
+      expect(holder?.fence).toBe(fence);
+      expect(holder?.leftMs).toBeGreaterThan(minute / 4);
+      expect(await leases.extend("together", "others", minute)).toBe(false);
+      await lapse(ground, "together");
+      expect(await leases.extend("together", "all", minute)).toBe(false);
+    });
+
     test("its time is the database's: a replica whose clock is days off neither takes early nor holds longer", async () => {
       await using ground = await make();
       const leases = createLeases(ground.database);

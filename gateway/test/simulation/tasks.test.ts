@@ -155,7 +155,8 @@ describe("a day of video tasks with an ill vendor, and processes that stop, die 
     async (seed) => {
       const { town, tasks, entries, check, deliveries, running, accepted } = await play(seed);
       await using _ = town;
-      expect(tasks.length).toBeGreaterThan(accepted / 2);
+      // Who is asked while it stands still or dies takes none.
+      expect(tasks.length).toBeGreaterThan(accepted / 3);
       expect(tasks.filter(({ state }) => !finalTaskStates.has(state))).toEqual([]);
 
       // Never made twice: whatever was sent for a task, the vendor has one of it at most, and no task without its own.

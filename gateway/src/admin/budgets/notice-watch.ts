@@ -143,9 +143,10 @@ export class NoticeWatch {
   }
 
   async #lookInTurn(): Promise<void> {
-    const { leadership } = this.#options;
+    const { leadership, store } = this.#options;
     if (leadership === undefined) await this.look();
-    else await leadership.once("notices", () => this.look());
+    // Where nobody asked to be told, no turn is taken either.
+    else if ((await store.list(null)).length > 0) await leadership.once("notices", () => this.look());
   }
 
   #later(): void {

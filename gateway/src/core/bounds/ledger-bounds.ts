@@ -22,7 +22,7 @@ export const ledgerBounds = {
   /** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
   foldRows: 2_000,
   foldMs: 1_000,
-  foldIdleMs: 5_000,
+  foldIdleMs: 15_000,
   /**
    * Sums of days: how long after its end a day is summed, how soon one that has changed is summed again, the pause after one,
    * how often it is looked for one, and how long after the start it is first.
@@ -85,6 +85,8 @@ export const ledgerBounds = {
   remoteCheckpointMs: 1_000,
   remoteCheckpointsMax: 10_000,
   remoteLostMs: 600_000,
+  /** How often it is looked for such. */
+  remoteLookMs: 60_000,
   /** Records of an earlier run that are read without letting anything else run. */
   leftoversTurnRecords: 256,
   /** Rows in one database batch of the drain. */

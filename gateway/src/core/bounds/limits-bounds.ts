@@ -77,7 +77,7 @@ export const limitsBounds = {
   shareIdleMs: 60_000,
   shareCostsMax: 10_000,
   /** Seconds that one question for recalls waits. */
-  shareInboxS: 5,
+  shareInboxS: 30,
   /** The wall clock is taken to have been set when it moves this much otherwise than time passes … */
   clockJumpMs: 5_000,
   /** … and is believed again when it stays so for this long. */

@@ -57,6 +57,8 @@ export const tasksBounds = {
   taskHoldsSweepMax: 100,
   /** The same of a shared counter, which every process asks. */
   taskHoldsSharedSweepMax: 20,
+  /** How long a counter that held nothing is not asked, unless something is held meanwhile. */
+  taskHoldsRestMs: 30_000,
   /** How long something is held for a task that is not stored: its request may still be on its way to the store. */
   taskHoldMissingMs: 3_600_000,
   /** Results: redirects that are followed, the wait for a first byte, silence between two pieces, the whole. */

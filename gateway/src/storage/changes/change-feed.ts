@@ -8,6 +8,8 @@ export interface ChangeFeedOptions {
   readonly observer: Observer;
   /** Says when to ask at once. What it does not say is found by asking anyhow. */
   readonly broadcast?: Broadcast;
+  /** Told each time that the database does not answer. */
+  readonly onSilence?: () => void;
 }
 
 /**
@@ -69,6 +71,7 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
     } catch (error) {
       if (!failing) observer.log("warn", "The database does not say what has changed; asking again.", { error });
       failing = true;
+      options.onSilence?.();
       return false;
     }
   };

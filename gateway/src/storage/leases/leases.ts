@@ -34,6 +34,18 @@ export function createLeases(database: Database): Leases {
       );
       return numUpdatedRows > 0n;
     },
+    async extend(name, owner, leaseMs) {
+      const { numUpdatedRows } = await relaxedWrite(database, (connection) =>
+        connection
+          .updateTable("leases")
+          .set({ until: sql<number>`${now} + ${leaseMs}` })
+          .where("name", "=", name)
+          .where("owner", "=", owner)
+          .where(sql<SqlBool>`until > ${now}`)
+          .executeTakeFirst(),
+      );
+      return numUpdatedRows > 0n;
+    },
     async release(lease) {
       await relaxedWrite(database, (connection) =>
         connection

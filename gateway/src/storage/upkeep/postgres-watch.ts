@@ -12,7 +12,7 @@ export interface PostgresWatchOptions {
 }
 
 /**
- * Asks a PostgreSQL server now and then whether it answers. While it does not, calls of keys that this process knows go on and their
+ * Asks a PostgreSQL server now and then whether it answers: rarely while it does, since others who are left without an answer say so. While it does not, calls of keys that this process knows go on and their
  * entries wait in the journal, so this is a remark and no reason to be given no calls: all processes would lose them at once.
  */
 export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
@@ -29,6 +29,7 @@ class PostgresWatch implements DatabaseWatch {
   /** How many migrations there were at the last look, and the last of them. */
   #schema: string | null = null;
   #closed = false;
+  #isResting = false;
   #unbook = (): void => undefined;
   #asked: Promise<void> = Promise.resolve();
   /** A question that is still open: a server that is silent is not asked another. */
@@ -40,15 +41,27 @@ class PostgresWatch implements DatabaseWatch {
 
   begin(): void {
     if (this.#closed) return;
-    this.#unbook = this.#options.clock.after(bounds.postgresPingMs, () => {
-      this.#asked = this.#ask().then(() => this.begin());
-    });
+    const restMs = this.remark === null ? bounds.postgresCalmMs : bounds.postgresPingMs;
+    this.#unbook = this.#options.clock.after(restMs, () => this.#look());
+    this.#isResting = true;
+  }
+
+  doubt(): void {
+    if (!this.#isResting || this.remark !== null) return;
+    this.#unbook();
+    this.#look();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#isResting = false;
     this.#unbook();
     await this.#asked;
+  }
+
+  #look(): void {
+    this.#isResting = false;
+    this.#asked = this.#ask().then(() => this.begin());
   }
 
   async #ask(): Promise<void> {

@@ -82,17 +82,12 @@ export class Poller {
     const room = bounds.taskPollsInFlightMax - this.#running.size;
     const now = clock.now();
     const leased = room <= 0 ? [] : await store.lease(now, bounds.taskLeaseMs, room);
-    if (room > 0) {
-      this.#readMs = clock.monotonic();
-      // The first was due soonest.
-      this.#foundLateMs = now - (leased[0]?.task.dueAt ?? now);
-    }
+    // The first was due soonest.
+    if (room > 0) this.#read(now - (leased[0]?.task.dueAt ?? now));
     for (const one of leased) this.#run(one);
     this.#hungry = room <= 0 || leased.length === room;
     await deliveries.pass();
-    await this.#sweep();
-    // Files are waited for by nobody but the end.
-    this.#sweeping = this.#sweeping.then(() => this.#dependencies.materials.sweep());
+    await this.#sweepAll();
     return leased.length;
   }
 
@@ -117,12 +112,15 @@ export class Poller {
     }
   }
 
-  async #sweep(): Promise<void> {
-    const { clock, holds, store } = this.#dependencies;
+  async #sweepAll(): Promise<void> {
+    const { clock, holds, store, materials } = this.#dependencies;
     const nowMs = clock.monotonic();
-    if (nowMs - this.#sweptMs < bounds.taskHoldsSweepMs) return;
-    this.#sweptMs = nowMs;
-    await holds.sweep(store);
+    if (nowMs - this.#sweptMs >= bounds.taskHoldsSweepMs) {
+      this.#sweptMs = nowMs;
+      await holds.sweep(store);
+    }
+    // Files are waited for by nobody but the end.
+    this.#sweeping = this.#sweeping.then(() => materials.sweep());
   }
 
   async #tick(): Promise<void> {
@@ -131,26 +129,38 @@ export class Poller {
     this.#stirred = false;
     let restMs: number = bounds.taskTickMs;
     try {
-      await this.round();
+      // Asking when something is due writes nothing and costs a third of a round.
       restMs = await this.#rest();
+      if (restMs > 0) await this.#sweepAll();
+      else {
+        await this.round();
+        restMs = Math.max(bounds.taskTickMs, await this.#rest());
+      }
       this.#unread.passed();
     } catch (thrown) {
       this.#unread.failed({ error: thrown });
+      restMs = bounds.taskTickMs;
     } finally {
       this.#ticking = false;
       if (this.#started) this.#schedule(this.#stirred ? bounds.taskTickMs : restMs);
     }
   }
 
-  /** Until the next round, in whole ticks: one while anything is under way, else until something is due. */
+  /** Until the next round, in whole ticks: none while anything is under way, or due, else until something is. */
   async #rest(): Promise<number> {
     const { store, clock, deliveries } = this.#dependencies;
-    if (this.#running.size > 0 || deliveries.inFlight > 0) return bounds.taskTickMs;
+    if (this.#running.size > 0 || deliveries.inFlight > 0) return 0;
+    const due = await store.nextDue(clock.now());
     const now = clock.now();
-    const due = await store.nextDue(now);
+    if (due === null || due > now) this.#read(0);
     const untilDueMs = due === null ? bounds.taskIdleMs : due - now;
-    const ticks = Math.ceil(Math.max(1, untilDueMs / bounds.taskTickMs));
+    const ticks = Math.ceil(Math.max(0, untilDueMs / bounds.taskTickMs));
     return Math.min(ticks * bounds.taskTickMs, bounds.taskIdleMs);
+  }
+
+  #read(lateMs: number): void {
+    this.#readMs = this.#dependencies.clock.monotonic();
+    this.#foundLateMs = lateMs;
   }
 
   #soon(): void {

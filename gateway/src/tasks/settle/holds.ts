@@ -14,6 +14,8 @@ export interface HoldsOptions {
 export class Holds {
   readonly #admission: HoldsOptions["admission"];
   readonly #clock: Clock;
+  /** A shared counter held nothing when it was asked last. */
+  #nothingUntilMs = Number.NEGATIVE_INFINITY;
   readonly #permits = new Map<string, Permit>();
   /** Holds of tasks that are not stored, and since when by the monotonic clock: one may be about to be. */
   readonly #missing = new BoundedMap<string, number>(bounds.taskHoldsSweepMax * 100);
@@ -38,6 +40,7 @@ export class Holds {
 
   /** The task is stored. */
   keep(taskId: string, permit: Permit): void {
+    this.#nothingUntilMs = Number.NEGATIVE_INFINITY;
     if (this.endWithProcess) this.#permits.set(taskId, permit);
   }
 
@@ -79,7 +82,10 @@ export class Holds {
   /** A few of all, whoever made them. What a final task cost is in the ledger: its budgets are read anew. */
   async #sweepLasting(store: Pick<TaskStore, "findById">): Promise<void> {
     const nowMs = this.#clock.monotonic();
-    for (const taskId of await this.#admission.someHolds(bounds.taskHoldsSharedSweepMax)) {
+    if (nowMs < this.#nothingUntilMs) return;
+    const some = await this.#admission.someHolds(bounds.taskHoldsSharedSweepMax);
+    if (some.length === 0) this.#nothingUntilMs = nowMs + bounds.taskHoldsRestMs;
+    for (const taskId of some) {
       const task = await store.findById(taskId);
       if (task === null) {
         const sinceMs = this.#missing.get(taskId) ?? nowMs;
