@@ -5,10 +5,11 @@ import type { Clock } from "#ports/index.ts";
 import type { ServerAnswer } from "./answer.ts";
 import { expectsContinue, fieldLine } from "./answer-head.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import type { InnerSocket } from "./inner-socket.ts";
-import { type ConnectionHost, ServerConnection } from "./server-connection.ts";
+import { ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 
 /** Why a request is refused before it is a call of anybody. */
@@ -45,7 +46,7 @@ function tlsOf({ chain, key }: { readonly chain: string; readonly key: string })
 }
 
 /** A port, and the connections to it. */
-export class HttpServer implements ConnectionHost {
+export class HttpServer implements ConnectionHost<ServerConnection> {
   readonly idleMs: number;
   readonly secure: boolean;
   readonly #options: HttpServerOptions;
@@ -153,6 +154,8 @@ export class HttpServer implements ConnectionHost {
     const { fields } = head;
     const { isCall, answer, inner } = this.#options;
     if (expectsContinue(fieldOf(fields, "expect")) === null) {
+      // Nobody knows whether the body comes all the same.
+      connection.leave();
       return this.#refusing(connection, head, "expectation", "The expectation cannot be met; 100-continue can.");
     }
     if (isCall(head)) return new CallExchange(connection, head, answer);

@@ -2,29 +2,10 @@ import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
 import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer-head.ts";
+import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
-
-/** What a connection needs of its server. */
-export interface ConnectionHost {
-  open(connection: ServerConnection, head: RequestHead): ServerExchange;
-  /** A request that cannot be read. */
-  refuse(connection: ServerConnection, problem: MalformedMessage): void;
-  /** The time of a head that had begun is over. */
-  refuseLate(connection: ServerConnection): void;
-  /** The deadline that lies so far ahead, in turns of the wheel. */
-  after(ms: number): number;
-  readonly idleMs: number;
-  /** Its connections speak TLS. */
-  readonly secure: boolean;
-  /** HTTP's date of now. */
-  date(): string;
-  /** True: no connection is used again. */
-  leaving(): boolean;
-  flushSoon(connection: ServerConnection): void;
-  forget(connection: ServerConnection): void;
-}
 
 type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
 
@@ -35,7 +16,7 @@ const limits = { headBytesMax: bounds.callerHeadBytesMax, fieldsMax: bounds.call
 export class ServerConnection {
   readonly address: string;
   readonly secure: boolean;
-  readonly #host: ConnectionHost;
+  readonly #host: ConnectionHost<ServerConnection>;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
   readonly #outbox: Outbox;
@@ -49,6 +30,10 @@ export class ServerConnection {
   #answered = false;
   /** Nothing is answered behind this one. */
   #last = false;
+  /** What cannot be read has come: where the next request would begin nobody knows. */
+  #deaf = false;
+  /** The end of the answer is that of the connection. */
+  #untilClosed = false;
   /** What came behind the request that is answered. */
   readonly #held = new HeldBytes();
   #paused = false;
@@ -57,10 +42,11 @@ export class ServerConnection {
   #dueAt: number;
   #sendDueAt = never;
 
-  constructor(host: ConnectionHost, socket: Socket<ServerConnection>) {
+  constructor(host: ConnectionHost<ServerConnection>, socket: Socket<ServerConnection>) {
     this.#host = host;
     this.#socket = socket;
-    this.address = socket.remoteAddress;
+    // Of one that was reset before it was met there is none.
+    this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
     this.#outbox = new Outbox((bytes, length) => socket.write(bytes, 0, length));
     this.#reader = new RequestReader(limits, {
@@ -107,7 +93,7 @@ export class ServerConnection {
         return;
       default:
         if (this.#exchange !== null && this.#bodyOver) this.#hold(bytes);
-        else this.#read(bytes);
+        else if (!this.#deaf) this.#read(bytes);
     }
   }
 
@@ -148,15 +134,18 @@ export class ServerConnection {
     else if (this.#dueAt <= now) this.#late();
   }
 
-  /** Nothing more is begun on it; an idle one is closed. */
+  /** Nothing more is begun on it; one on which nothing is answered is closed. */
   leave(): void {
+    this.#last = true;
     if (this.#phase === "idle") this.#end();
-    else this.#last = true;
+    else if (this.#phase === "discarding") this.#finish();
   }
 
   /** At once. */
   cut(): void {
-    this.#socket.terminate();
+    // A reset would take back what its caller has not read yet of an answer that has left.
+    if (this.#phase === "lingering" && this.#outbox.sent) this.#socket.end();
+    else this.#socket.terminate();
     this.closed();
   }
 
@@ -193,7 +182,7 @@ export class ServerConnection {
   answerBegin(status: number, lines: string, length: number | null): boolean {
     if (this.#phase === "over") return false;
     const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
-    if (framing === "close") this.#last = true;
+    if (framing === "close") this.#last = this.#untilClosed = true;
     const bodyless = framing === "none" || this.#head?.method === "HEAD";
     this.#outbox.begin(this.#headText(status, lines, framing), framing === "chunked" && !bodyless);
     this.#host.flushSoon(this);
@@ -219,7 +208,8 @@ export class ServerConnection {
     if (this.#phase === "over") return;
     this.#last = true;
     this.flush();
-    this.#finish();
+    if (this.#untilClosed) this.cut();
+    else this.#finish();
   }
 
   flush(): void {
@@ -292,6 +282,7 @@ export class ServerConnection {
     const problem =
       thrown instanceof MalformedMessage ? thrown : new MalformedMessage("syntax", "The request cannot be read.");
     this.#last = true;
+    this.#deaf = true;
     if (this.#exchange === null) {
       this.#phase = "answering";
       this.#head = null;
@@ -359,7 +350,7 @@ export class ServerConnection {
     this.#exchange = null;
     this.#held.clear();
     this.#phase = "lingering";
-    this.#dueAt = this.#host.after(bounds.lingerMs);
+    this.#dueAt = never;
     this.resume();
     if (this.#outbox.sent) this.#shutDown();
     exchange?.onGone();
@@ -367,8 +358,12 @@ export class ServerConnection {
 
   /** Closed before all was read, a caller that still sends might lose what was written (RFC 9112, 9.6). */
   #shutDown(): void {
-    if (this.#callerDone) this.#end();
-    else this.#socket.shutdown();
+    if (this.#callerDone) {
+      this.#end();
+      return;
+    }
+    this.#dueAt = this.#host.after(bounds.lingerMs);
+    this.#socket.shutdown();
   }
 
   #end(): void {
@@ -385,6 +380,7 @@ export class ServerConnection {
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") {
       this.#last = true;
+      this.#deaf = true;
       this.#phase = "answering";
       this.#dueAt = never;
       this.#host.refuseLate(this);

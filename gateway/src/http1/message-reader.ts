@@ -3,7 +3,10 @@ import { HeadBytes } from "./head-bytes.ts";
 import { type Framing, type RequestHead, type ResponseHead, readRequestHead, readResponseHead } from "./heads.ts";
 import { MalformedMessage } from "./malformed.ts";
 
-/** What is told of a message as it arrives. Pieces of the body are parts of the bytes that were pushed, not copies. */
+/**
+ * What is told of a message as it arrives. Pieces of the body are parts of the bytes that were pushed, not copies; the chunks
+ * that came in one push are moved together in it, and are one piece.
+ */
 export interface MessageSink<Head> {
   onHead(head: Head): void;
   onBody(piece: Uint8Array): void;
@@ -36,6 +39,7 @@ const SEMICOLON = 0x3b;
 const sizeDigitsMax = 13;
 const interimMax = 32;
 const emptyLinesMax = 8;
+const movedByteByByteMax = 16;
 const extensionPattern =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/;
 
@@ -48,6 +52,9 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
   /** Of the body, or of the chunk that is being read. */
   #left = 0;
   #digits = 0;
+  /** What the chunks of this push have held, in its bytes; `to` is 0 while there is none. */
+  #chunksFrom = 0;
+  #chunksTo = 0;
   #extension = "";
   #extensionBytes = 0;
 
@@ -74,7 +81,12 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
    */
   push(bytes: Buffer): number {
     let at = 0;
-    while (at < bytes.length && this.#phase !== "done") at = this.#step(bytes, at);
+    try {
+      while (at < bytes.length && this.#phase !== "done") at = this.#step(bytes, at);
+    } finally {
+      // What came before something that cannot be read, too.
+      this.#tellChunks(bytes);
+    }
     return at;
   }
 
@@ -92,8 +104,9 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
       case "head":
         return this.#takeHead(bytes, at);
       case "length":
-      case "chunk":
         return this.#takeCounted(bytes, at);
+      case "chunk":
+        return this.#takeChunk(bytes, at);
       case "close":
         this.#sink.onBody(at === 0 ? bytes : bytes.subarray(at));
         return bytes.length;
@@ -139,12 +152,32 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
   #takeCounted(bytes: Buffer, at: number): number {
     const taken = Math.min(this.#left, bytes.length - at);
     this.#left -= taken;
-    const whole = this.#left === 0;
-    const last = whole && this.#phase === "length";
-    if (whole) this.#phase = last ? "done" : "chunk_end";
+    const last = this.#left === 0;
+    if (last) this.#phase = "done";
     this.#sink.onBody(taken === bytes.length ? bytes : bytes.subarray(at, at + taken));
     if (last) this.#sink.onEnd();
     return at + taken;
+  }
+
+  /** A sender may make a chunk of every byte, and each piece costs whoever reads it. */
+  #takeChunk(bytes: Buffer, at: number): number {
+    const end = at + Math.min(this.#left, bytes.length - at);
+    this.#left -= end - at;
+    if (this.#left === 0) this.#phase = "chunk_end";
+    if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = at;
+    if (this.#chunksTo === at) this.#chunksTo = end;
+    else if (end - at > movedByteByByteMax) {
+      bytes.copyWithin(this.#chunksTo, at, end);
+      this.#chunksTo += end - at;
+    } else while (at < end) bytes[this.#chunksTo++] = bytes[at++] ?? 0;
+    return end;
+  }
+
+  #tellChunks(bytes: Buffer): void {
+    const to = this.#chunksTo;
+    if (to === 0) return;
+    this.#chunksTo = 0;
+    this.#sink.onBody(this.#chunksFrom === 0 && to === bytes.length ? bytes : bytes.subarray(this.#chunksFrom, to));
   }
 
   /** Digit by digit: a stream's chunks are short, and their heads come in pieces too. */
@@ -197,6 +230,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     if (fieldOf(fields, "content-length") !== null || fieldOf(fields, "transfer-encoding") !== null) {
       throw new MalformedMessage("framing", "A trailer says where the body ends.");
     }
+    this.#tellChunks(bytes);
     this.#finish();
     return after;
   }
@@ -222,6 +256,11 @@ export class ResponseReader extends MessageReader<ResponseHead> {
     this.#bodyless = method === "HEAD" || method === "CONNECT";
     this.#interim = 0;
     this.restart();
+  }
+
+  /** Nothing of the response has come, of an interim one neither. */
+  get silent(): boolean {
+    return this.untouched && this.#interim === 0;
   }
 
   protected readHead(text: string): ResponseHead | null {

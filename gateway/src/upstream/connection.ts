@@ -42,6 +42,8 @@ export class Connection implements Sender {
   #socket: Socket | null = null;
   #reader: ResponseReader;
   #reusable = false;
+  /** The answer has come to its end, and its user has not been told yet. */
+  #whole = false;
   #paused = false;
   #over = false;
   /** Told when it ends while nobody uses it. */
@@ -58,7 +60,9 @@ export class Connection implements Sender {
           this.#user?.onHead(head);
         },
         onBody: (piece) => this.#user?.onBody(piece),
-        onEnd: () => this.#user?.onEnd(),
+        onEnd: () => {
+          this.#whole = true;
+        },
       },
     );
   }
@@ -72,7 +76,7 @@ export class Connection implements Sender {
 
   /** Nothing of an answer has come. */
   get untouched(): boolean {
-    return this.#reader.untouched;
+    return this.#reader.silent;
   }
 
   /** The next request of somebody else. Only of a connection that `reusable` was said of. */
@@ -288,21 +292,26 @@ export class Connection implements Sender {
     try {
       const taken = this.#reader.push(bytes);
       // More than the answer: whose answer that is nobody can say.
-      if (taken < bytes.length) this.#spoil();
+      if (taken < bytes.length) this.#reusable = false;
+      this.#tellEnd();
     } catch (thrown) {
       this.#unusable(thrown);
     }
   }
 
-  #spoil(): void {
-    this.#reusable = false;
-    if (this.#user === null) this.#unusable(undefined);
+  /** Once all that came with it has been looked at: the connection may be somebody else's within the call. */
+  #tellEnd(): void {
+    if (!this.#whole) return;
+    this.#whole = false;
+    this.#user?.onEnd();
   }
 
   /** The upstream has said that it sends no more. */
   #closed(): void {
     if (this.#over) return;
-    if (this.#user !== null && this.uses > 0) this.#reader.end();
+    if (this.#user === null || this.uses === 0) return;
+    this.#reader.end();
+    this.#tellEnd();
   }
 
   #unusable(thrown: unknown): void {

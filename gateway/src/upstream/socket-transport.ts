@@ -44,10 +44,10 @@ export class SocketTransport implements Transport {
     try {
       const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network, request.webhook);
       if (!(found instanceof Promise)) return this.#ask(request, exchange, found);
-      return exchange
-        .race(found)
-        .then((route) => this.#ask(request, exchange, route))
-        .catch((thrown: unknown) => Promise.reject(unsent(exchange, thrown)));
+      return exchange.race(found).then(
+        (route) => this.#ask(request, exchange, route),
+        (thrown: unknown) => Promise.reject(unsent(exchange, thrown)),
+      );
     } catch (thrown) {
       return Promise.reject(unsent(exchange, thrown));
     }
@@ -55,7 +55,13 @@ export class SocketTransport implements Transport {
 
   #ask(request: OutboundRequest, exchange: Exchange, route: Route): Promise<OutboundAnswer> {
     const parts = { clock: this.#clock, pool: this.#pool, sends: this.#sends, exchange, route };
-    return new SocketCall(parts, request).answer();
+    try {
+      // Its caller may have left when the name was known and nobody had been told yet.
+      if (exchange.failure !== null) throw exchange.failure;
+      return new SocketCall(parts, request).answer();
+    } catch (thrown) {
+      return Promise.reject(unsent(exchange, thrown));
+    }
   }
 }
 
@@ -63,7 +69,7 @@ export class SocketTransport implements Transport {
 function unsent(exchange: Exchange, thrown: unknown): Failure {
   const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
   exchange.fail(failure);
-  return failure;
+  return failure.with({ arrival: "unsent" });
 }
 
 interface CallParts {
@@ -165,8 +171,9 @@ class SocketCall implements ConnectionUser {
   onDrain(): void {
     const drained = this.#drained;
     this.#drained = null;
-    if (drained === null) this.#sent = true;
-    else drained();
+    if (drained !== null) drained();
+    // Of a streamed body only its end says that all was sent: this may have been the head.
+    else if (this.#streamed === null) this.#sent = true;
   }
 
   onHead(head: ResponseHead): void {
@@ -259,13 +266,15 @@ class SocketCall implements ConnectionUser {
     if (failure === null) return;
     const connection = this.#connection ?? this.#broken;
     const standing = this.#connection?.ready === true;
+    // Before it stood only a proxy was written to.
+    const wrote = connection?.ready === true && connection.wrote;
     if (this.#connection !== null && !standing)
       route.preferred = (route.targets.indexOf(this.#target) + 1) % route.targets.length;
     this.#connection?.destroy();
     this.#connection = null;
     this.#abandonUpload();
     this.#body?.failed(failure);
-    this.#reject(connection?.wrote === true ? failure : failure.with({ arrival: "unsent" }));
+    this.#reject(wrote ? failure : failure.with({ arrival: "unsent" }));
   }
 
   /** A wait for the proxy that took too long says so. */

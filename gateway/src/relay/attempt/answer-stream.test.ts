@@ -146,6 +146,20 @@ test("an end that could not be settled breaks the connection, is thrown at no so
   expect(left.ends).toEqual(["end", "cancelled client_closed", "over"]);
 });
 
+test("a shutdown and a reader that stopped meet streams that cannot be settled: nothing is thrown, and none ends cleanly", () => {
+  const draining = new Failure("draining", "The gateway is shutting down.");
+  const [unread, read] = [ground({ settles: false }), ground({ settles: false })];
+  read.pull();
+  unread.live.abortAll(draining);
+  read.live.abortAll(draining);
+  unread.pull();
+  const stalled = ground({ settles: false });
+  stalled.pull();
+  stalled.clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
+  stalled.pull();
+  for (const { said } of [unread, read, stalled]) expect(said.at(-1)).toBe("error ledger_unavailable");
+});
+
 test("as a stream of the runtime it says the same", async () => {
   const { body, open } = ground();
   const text = new Response(readableOf(open)).text();

@@ -71,7 +71,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   abort(failure: Failure): void {
     if (this.#over) return;
     this.#stopReading();
-    this.#breakOff("interrupted", failure);
+    this.#breakOffSafely("interrupted", failure);
     this.#pulled();
   }
 
@@ -238,11 +238,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     }
   }
 
-  /** Within the callback of a socket nobody hears what is thrown; the caller sees a connection that breaks. */
+  /** Within the callback of a socket or a timer nobody hears what is thrown; the caller sees a connection that breaks. */
   #breakOffSafely(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
     try {
       this.#breakOff(outcome, failure);
     } catch (thrown) {
+      // Whoever has asked for nothing yet is told when it does.
+      this.#broken = asFailure(thrown);
       this.#sink?.error(thrown);
     }
   }
@@ -302,7 +304,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     }
     if (this.#over) return;
     if (tap.ended) void readTail(answer);
-    this.#breakOff("cancelled", gone);
+    this.#breakOffSafely("cancelled", gone);
   }
 
   #close(): void {
@@ -321,7 +323,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
         this.#stopReading();
         this.#broken = new Failure("client_closed", "The caller stopped reading.");
-        this.#breakOff("cancelled", this.#broken);
+        this.#breakOffSafely("cancelled", this.#broken);
         return;
       }
       let nextMs = bounds.keepAliveMs - silentMs;

@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { bounds } from "#core/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
+import { until } from "../../../test/until.ts";
+import { openSocket } from "../edge/raw-socket.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { type EchoServer, startEcho } from "./echo-server.ts";
+
+const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
+const certificate = {
+  chain: readFileSync(join(fixtures, "gateway.example.cert.pem"), "utf8"),
+  key: readFileSync(join(fixtures, "gateway.example.key.pem"), "utf8"),
+};
+const turn = () => new Promise(setImmediate);
+
+let started: EchoServer[] = [];
+afterEach(() => {
+  for (const echo of started) echo.stop();
+  started = [];
+});
+
+function start(options: Parameters<typeof startEcho>[0]): EchoServer {
+  const echo = startEcho(options);
+  started.push(echo);
+  return echo;
+}
+
+function advance(clock: FakeClock, ms: number): void {
+  for (let passed = 0; passed < ms; passed += 500) clock.advance(500);
+}
+
+describe.each([
+  ["", false],
+  [", by TLS", true],
+])("an answer that has left whole is not taken back from a caller that reads slowly%s", (_name, secure) => {
+  test.each(["its connection has waited for the caller's end", "the server is stopped"])("when %s", async (when) => {
+    const clock = new FakeClock();
+    const size = 1_000_000;
+    const answer = async (_request: unknown, target: string) =>
+      new ServerAnswer(200, {}, target === "/v1/long" ? Buffer.alloc(size, "a") : null);
+    const { port, server } = start({ clock, answer, ...(secure ? { certificate } : {}) });
+    const caller = openSocket(port, secure);
+    caller.write("GET /v1/short HTTP/1.1\r\nhost: a\r\n\r\n");
+    const before = (await caller.until("\r\n\r\n")).length;
+    caller.pause();
+    caller.write("GET /v1/long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    await until(() => server.connections === 1 && server.pending === 0 && server.idle === 0);
+    if (when === "the server is stopped") server.stop(true);
+    else advance(clock, bounds.lingerMs + 3_000);
+    expect(server.connections).toBe(0);
+    caller.resume();
+    expect((await caller.closed).slice(before).split("\r\n\r\n")[1]).toHaveLength(size);
+  });
+});
+
+describe("what comes behind something that cannot be read is not read", () => {
+  test("a body that is not framed as HTTP does not become whole by what follows", async () => {
+    const { promise: admitted, resolve: admit } = Promise.withResolvers<void>();
+    const { port, server } = start({
+      answer: async (request) => {
+        await admitted;
+        const body = await request.bytes().catch(() => null);
+        return new ServerAnswer(body === null ? 400 : 200, {}, body);
+      },
+    });
+    const caller = openSocket(port);
+    caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhelloX");
+    await until(() => server.pending === 1);
+    for (const piece of ["\r\n0\r\n\r\n", "GET /v1/other HTTP/1.1\r\nhost: a\r\n\r\n"]) {
+      caller.write(piece);
+      await turn();
+      await turn();
+    }
+    admit();
+    expect(await caller.closed).toMatch(/^HTTP\/1\.1 400 (?:(?!HTTP\/).)*$/s);
+  });
+
+  test("a head that comes when its time is over is no request", async () => {
+    const clock = new FakeClock();
+    const { port, server, heard } = start({ clock });
+    // In the turn of the loop in which the rest of the head arrives, and before it does.
+    const { promise: far, resolve: accepted } = Promise.withResolvers<Bun.Socket>();
+    const data = () => advance(clock, 65_000);
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {}, open: accepted } });
+    const near = await Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data } });
+    const other = await far;
+    const caller = openSocket(port);
+    caller.write("GET /v1/x HTTP/1.1\r\nho");
+    await until(() => server.connections === 1 && server.idle === 0);
+    other.write("go");
+    caller.write("st: a\r\n\r\n");
+    expect(await caller.closed).toContain("x-reason: late");
+    expect(heard).toEqual([]);
+    near.end();
+    listener.stop(true);
+  });
+
+  test("behind a refused expectation nobody knows whether the body comes", async () => {
+    const { port } = start({});
+    const caller = openSocket(port);
+    caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\nexpect: more\r\ncontent-length: 5\r\n\r\n");
+    expect(await caller.closed).toContain("\r\nconnection: close\r\n");
+  });
+});
+
+test("an answer that breaks off does not end as a whole one where its end is that of the connection", async () => {
+  const { promise: broken, resolve: breakOff } = Promise.withResolvers<void>();
+  const body = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          controller.enqueue(Buffer.from("half"));
+          await broken;
+          controller.error(new Error("it broke off"));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  const { port } = start({ answer: async () => new ServerAnswer(200, {}, body()) });
+  const caller = connect(port, "127.0.0.1");
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  caller.on("error", ({ message }) => resolve(message));
+  caller.on("end", () => resolve("a clean end"));
+  caller.write("GET /v1/x HTTP/1.0\r\nhost: a\r\n\r\n");
+  await new Promise<void>((heard) => caller.on("data", (bytes) => void (bytes.includes("half") && heard())));
+  breakOff();
+  expect(await ended).toContain("ECONNRESET");
+});
+
+test("a connection that only waits for the rest of a body ends when the server is left", async () => {
+  const { port, server } = start({ answer: async () => new ServerAnswer(401, {}, null) });
+  const caller = openSocket(port);
+  caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhello");
+  await caller.until("401 Unauthorized");
+  await until(() => server.pending === 0);
+  server.leave();
+  expect(await caller.closed).toEndWith("content-length: 0\r\n\r\n");
+  await server.ended;
+});
+
+test("a caller that was gone before it was met has no address", async () => {
+  const addresses: string[] = [];
+  const { port, server } = start({
+    answer: async (_request, _target, address) => {
+      addresses.push(address);
+      return new ServerAnswer(200, {}, null);
+    },
+  });
+  const script = `
+    const socket = require("node:net").connect(${port}, "127.0.0.1", () => {
+      socket.write("GET /v1/x HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n");
+      setImmediate(() => socket.resetAndDestroy());
+    });`;
+  // Meanwhile nobody is met.
+  expect(Bun.spawnSync([process.execPath, "--no-env-file", "-e", script]).exitCode).toBe(0);
+  const next = openSocket(port);
+  next.write("GET /v1/x HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+  await next.closed;
+  await until(() => server.connections === 0);
+  expect(addresses.every((address) => address === "" || address === "127.0.0.1")).toBe(true);
+});
