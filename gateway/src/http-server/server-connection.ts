@@ -124,8 +124,8 @@ export class ServerConnection {
     if (!this.#outbox.sent) return;
     this.#sendDueAt = never;
     if (this.#answered) this.flush();
-    else if (this.#phase === "lingering") this.#shutDown();
-    else this.#exchange?.onRoom();
+    else if (this.#phase !== "lingering") this.#exchange?.onRoom();
+    else if (this.#dueAt === never) this.#shutDown();
   }
 
   /** The wheel has turned. */
@@ -384,7 +384,8 @@ export class ServerConnection {
       this.#phase = "answering";
       this.#dueAt = never;
       this.#host.refuseLate(this);
-    } else this.cut();
+    } else if (this.#phase === "discarding") this.#finish();
+    else this.cut();
   }
 
   /** For the socket to take what was written. */

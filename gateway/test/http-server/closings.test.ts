@@ -130,6 +130,24 @@ test("an answer that breaks off does not end as a whole one where its end is tha
   expect(await ended).toContain("ECONNRESET");
 });
 
+test("who never sends the rest of its body can still read why it was refused", async () => {
+  const clock = new FakeClock();
+  const { port, server } = start({
+    clock,
+    answer: async () => new ServerAnswer(413, {}, Buffer.alloc(1_000_000, "a")),
+  });
+  const caller = openSocket(port);
+  caller.write("HEAD /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
+  const before = (await caller.until("\r\n\r\n")).length;
+  caller.pause();
+  caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhello");
+  await until(() => server.pending === 0 && server.idle === 0);
+  advance(clock, 80_000);
+  expect(server.connections).toBe(0);
+  caller.resume();
+  expect((await caller.closed).slice(before).split("\r\n\r\n")[1]).toHaveLength(1_000_000);
+});
+
 test("a connection that only waits for the rest of a body ends when the server is left", async () => {
   const { port, server } = start({ answer: async () => new ServerAnswer(401, {}, null) });
   const caller = openSocket(port);
