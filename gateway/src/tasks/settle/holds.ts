@@ -113,8 +113,9 @@ function ignored(work: void | Promise<void>): void {
 
 const nobody = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "" };
 
-function costOf({ attemptId, workspaceId, groupId, keyId, createdAt, costNanoUsd }: Task) {
-  return { attemptId, at: createdAt, workspaceId, groupId, keyId, costNanoUsd: costNanoUsd ?? 0 };
+function costOf({ attemptId, workspaceId, groupId, keyId, personId, createdAt, costNanoUsd }: Task) {
+  const place = { workspaceId, groupId, keyId, ...(personId === undefined ? {} : { personId }) };
+  return { attemptId, at: createdAt, ...place, costNanoUsd: costNanoUsd ?? 0 };
 }
 
 /** What a final task has used. */

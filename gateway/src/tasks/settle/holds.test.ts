@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { createMemoryCounter } from "#coordination/index.ts";
+import type { Task } from "#core/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import type { SharedParts } from "#ports/index.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
+import { Holds } from "./holds.ts";
+
+const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_000, period: "month" } } });
+const mayMs = Date.UTC(2026, 4, 10);
+/** What of a task that has ended matters to what was set aside for it. */
+const ended = {
+  id: "vt_1",
+  attemptId: "att_1",
+  workspaceId: "ws_1",
+  groupId: "grp_1",
+  keyId: "key_1",
+  personId: ada.person,
+  state: "succeeded",
+  createdAt: mayMs,
+  costNanoUsd: 300,
+  usage: null,
+} as Partial<Task> as Task;
+
+/** What Ada's budget has spent (nano-USD) when a process hears of the end of her video, which another one has stored. */
+async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Promise<number> {
+  const clock = new FakeClock(mayMs);
+  const counter = createMemoryCounter({ clock });
+  const shared: SharedParts = {
+    hold: async (_id, claims) => counter.reserve(claims),
+    endHold: async () => true,
+    someHolds: async () => [],
+    adopted: async () => undefined,
+    ledgerLagMs: 0,
+  };
+  const admission = createAdmission({ counter: isShared ? Object.assign(counter, { shared }) : counter, clock });
+  const permit = await admission.hold(ada, 400, false, "vt_1");
+  const holds = new Holds({ admission, clock });
+  holds.keep("vt_1", permit);
+  await end(holds);
+  const [budget] = await admission.limitUsage(ada);
+  return Math.round((budget?.used ?? 0) * 1e9) - (isShared ? 400 : 0);
+}
+
+test("a person's budget hears what their video cost from whichever process ends it", async () => {
+  expect(await spentAfter((holds) => holds.settle(ended), true)).toBe(300);
+  expect(await spentAfter((holds) => holds.sweep({ findById: async () => ended }), false)).toBe(300);
+});
