@@ -58,9 +58,12 @@ export class Budget implements Tally {
     return claim.limit - period.spent - period.held;
   }
 
+  /** The same for a share that it has: nothing while what was spent is being read, unless that keeps nobody from calling. */
   roomOf(share: Share): number {
     const period = this.#find(share.mark);
-    return period === null ? 0 : share.limit - period.spent - period.held;
+    if (period === null) return 0;
+    const counts = period.known || share.isOpen || share.limit === Number.POSITIVE_INFINITY;
+    return counts ? share.limit - period.spent - period.held : 0;
   }
 
   topUp(share: Share, amount: number): void {

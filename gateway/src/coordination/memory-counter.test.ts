@@ -62,3 +62,12 @@ test("a full counter lets go of budgets that the ledger knows and nobody used la
   expect(counter.begin("d", 0)).toBe("unknown");
   expect(counter.peek(budgetClaim("a", 10, 0)).valueOf()).toMatchObject({ used: 1 });
 });
+
+test("a budget that lets calls through when it cannot be counted also lets them hold more while it is read anew", () => {
+  const counter = createMemoryCounter({ clock: new FakeClock() });
+  meet(counter, "b");
+  const answer = counter.reserve([{ ...budgetClaim("b", 100, 10), fail: "open" }]);
+  if (answer instanceof Promise || !answer.granted) throw new Error("refused");
+  counter.reread([{ key: "b", periodStart: 0 }]);
+  expect(counter.topUp(answer.ticket, 20, 1)).toBe(20);
+});

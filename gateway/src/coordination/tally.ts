@@ -30,6 +30,8 @@ export class Share implements ClaimState {
   readonly used: number;
   readonly limit: number;
   readonly freeInMs: number;
+  /** Its limit lets calls through when it cannot be counted. */
+  readonly isOpen: boolean;
 
   constructor(tally: Tally, claim: Claim, amount: number, { mark, used, freeInMs }: Taken) {
     this.tally = tally;
@@ -37,6 +39,7 @@ export class Share implements ClaimState {
     this.mark = mark;
     this.used = used;
     this.limit = claim.limit;
+    this.isOpen = claim.fail === "open";
     this.freeInMs = freeInMs;
   }
 }

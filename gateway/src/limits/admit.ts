@@ -132,6 +132,21 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#unsettled++;
   }
 
+  /** Nothing may be left, or what a budget has spent may have to be read first, as where another process has died: it is asked again then. */
+  topUp(
+    rules: readonly LimitRule[],
+    { ticket }: Reserved,
+    [amount, least]: readonly [amount: NanoUsd, least: NanoUsd],
+  ): NanoUsd | Promise<NanoUsd> {
+    const got = this.counter.topUp(ticket, amount, least);
+    if (typeof got === "number" && got > 0) return got;
+    const orRead = (): NanoUsd | Promise<NanoUsd> => {
+      const unknown = this.#spending.meet(countedBy(rules));
+      return unknown instanceof Promise ? unknown.then(() => this.counter.topUp(ticket, amount, least)) : 0;
+    };
+    return got instanceof Promise ? got.then((later) => (later > 0 ? later : orRead())) : orRead();
+  }
+
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const { all, budgets, unpaid } = this.#rulesOf(principal);
     if (estimate.isFree === true) {

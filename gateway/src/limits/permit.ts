@@ -47,6 +47,11 @@ export interface SpentBudget {
 export interface PermitOffice {
   readonly counter: Counter;
   repeated(): void;
+  topUp(
+    rules: readonly LimitRule[],
+    reserved: Reserved,
+    asked: readonly [amount: NanoUsd, least: NanoUsd],
+  ): NanoUsd | Promise<NanoUsd>;
   retell(ticket: object, actual: readonly number[]): Promise<void>;
 }
 
@@ -77,7 +82,7 @@ export class CountedPermit implements Permit {
   }
 
   topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
-    return this.#ended ? 0 : this.#office.counter.topUp(this.#reserved.ticket, Math.ceil(amount), Math.ceil(least));
+    return this.#ended ? 0 : this.#office.topUp(this.#rules, this.#reserved, [Math.ceil(amount), Math.ceil(least)]);
   }
 
   rateHeaders(): RateHeaders {

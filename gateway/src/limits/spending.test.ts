@@ -212,3 +212,22 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and noth
   }
   expect(counter.size).toBeLessThanOrEqual(100);
 });
+
+test("more money for a call that is under way waits while what its budget has spent is read anew, and is what is left then", async () => {
+  const { clock, admission, state, enter, spend } = ground();
+  const permit = await admitted(admission, keyWith(1_000), money(100));
+  spend(400);
+  admission.storedElsewhere([enter(300)]);
+  expect(await permit.topUp(500, 1)).toBe(200);
+  expect(permit.held).toBe(300);
+  admission.storedElsewhere([enter(0), enter(50)]);
+  permit.settle({ tokens: 0 });
+  const other = await admitted(admission, keyWith(1_000), money(50));
+  state.down = true;
+  admission.storedElsewhere([enter(10)]);
+  expect(await other.topUp(500, 1)).toBe(0);
+  state.down = false;
+  clock.advance(bounds.budgetReadRetryMs);
+  await settle();
+  expect(await other.topUp(500, 1)).toBe(190);
+});

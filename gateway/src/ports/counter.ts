@@ -77,7 +77,8 @@ export interface Counter {
   reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Refused | Promise<Reserved | Refused>;
   /**
    * Holds more money for a reservation, in each of its budgets: `amount`, or what is left if that is at least `least`.
-   * Resolves to how much was held; 0 when it does not fit or the reservation has ended.
+   * Resolves to how much was held; 0 when it does not fit, when the reservation has ended, and while what one of its budgets has
+   * spent is not known, unless that one's `fail` is open.
    */
   topUp(ticket: object, amount: number, least: number): number | Promise<number>;
   /**

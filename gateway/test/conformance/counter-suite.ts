@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { AttemptCost, Claim, Counter, Refused, Reserved, Spending } from "#ports/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "./counter-claims.ts";
+import { rereadTests } from "./counter-reread-tests.ts";
 
 /** Makes an empty counter whose time is `clock`, or runs beside it. */
 export type CounterFactory = (clock: FakeClock) => Counter | Promise<Counter>;
@@ -17,6 +18,7 @@ export function counterSuite(name: string, create: CounterFactory): void {
     admissionTests(made);
     windowTests(made);
     budgetTests(made);
+    rereadTests(made, granted);
     conservationTests(made);
   });
 }

@@ -223,8 +223,9 @@ class CounterInRedis implements RedisCounter {
     if (!(ticket instanceof SharedReservation) || ticket.ended) return 0;
     let more = 0;
     try {
+      const open = ticket.claims.flatMap(({ kind, fail, key }) => (kind === "budget" && fail === "open" ? [key] : []));
       for (let turn = 0; more < amount && turn < 2; turn++) {
-        const args = [ticket.id, numberText(amount - more), numberText(Math.max(0, least - more))];
+        const args = [ticket.id, numberText(amount - more), numberText(Math.max(0, least - more)), ...open];
         const [text, leased] = await this.#membership.ask("topUp", args);
         more += Number(text);
         if (Number(leased) === 0) break;

@@ -144,9 +144,14 @@ for i = 4, #ARGV do actuals[#actuals + 1] = ARGV[i] end
 return {endOne(ARGV[3], actuals)}
 `;
 
-/** ARGV: id, amount, least. Answers {how much more is held, owners whose shares are to be recalled before it is said that no more is left}. */
+/**
+ * ARGV: id, amount, least, then the keys of budgets that let calls through when they cannot be counted. Of the others nothing is held
+ * while what they have spent is being read. Answers {how much more is held, owners whose shares are to be recalled before it is said
+ * that no more is left}.
+ */
 const topUp = `
-local id, room, least = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local id, room, least, isOpen = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), {}
+for i = 6, #ARGV do isOpen[ARGV[i]] = true end
 local packed = redis.call('GET', base .. 'r:' .. id)
 if not packed then return {'0', 0} end
 local wanted, leased = room, 0
@@ -154,7 +159,8 @@ local r = cmsgpack.unpack(packed)
 for _, c in ipairs(r.claims) do
   if c.kind == 'b' then
     local p = periodOf(open('b', c.key, 0), c.start)
-    room = math.min(room, p and c.limit - p.s - p.h or 0)
+    local counts = p and (p.k or isOpen[c.key] or c.limit == inf)
+    room = math.min(room, counts and c.limit - p.s - p.h or 0)
   end
 end
 if room < wanted then
