@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { PeopleUsageFilter, PersonUsage } from "#ports/index.ts";
 import type { ReportGround } from "./report-ground.ts";
-import { newYear } from "./store-ground.ts";
+import { ledgerEntry, newYear } from "./store-ground.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -86,6 +86,30 @@ export function reportPeopleTests(ground: () => ReportGround): void {
       Object.fromEntries([...truth].map(([name, of]) => [name, sumsOf(of).costUsd])),
     );
     expect(await reports.personDailySpend([], since)).toEqual([]);
+  });
+
+  test("what people have spent is their entries', also where a key changed hands and is called with on in the same hour", async () => {
+    const { reports, ledgerStore, database } = ground();
+    const at = newYear + 300 * day;
+    const place = { at, workspaceId: "ws_hands", keyId: "key_hands" };
+    const called = (name: string, personId: string, costNanoUsd: number) =>
+      ledgerStore.insert([ledgerEntry(`hands_${name}`, { ...place, personId, costNanoUsd })]);
+    await called("1", "usr_ada", 100);
+    await called("2", "usr_bob", 10);
+    while ((await ledgerStore.fold()) > 0) {}
+    await called("3", "usr_ada", 7);
+    await called("4", "usr_bob", 5);
+    const time = { from: at, to: at + hour };
+    const ask = (id: string) => ({ kind: "person" as const, id: personScopeId("ws_hands", id), ...time });
+    const { spent } = await reports.spending([ask("usr_ada"), ask("usr_bob")], at + hour);
+    expect(spent.map(({ amount }) => amount)).toEqual([107, 15]);
+    const { data } = await reports.peopleUsage({ workspaceId: "ws_hands", ...time, sort: "-cost_usd" }, null, 9);
+    expect(data.map(({ costUsd }) => Math.round(costUsd * 1e9))).toEqual([107, 15]);
+    const days = await reports.personDailySpend([ask("usr_ada").id], at);
+    expect(days.map(({ usd }) => Math.round(usd * 1e9))).toEqual([107]);
+    for (const table of ["ledger_entries", "usage_rollups"] as const) {
+      await database.kysely.deleteFrom(table).where("workspace_id", "=", "ws_hands").execute();
+    }
   });
 
   test("who may see themselves only has a line of their own, and everybody else's calls stand together", async () => {

@@ -1,10 +1,10 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { countedEntries } from "./ledger-counted.ts";
 import { cutToDays, gapsBetween, type RollupAsk, type Rollups, type TimeSpan } from "./ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "./ledger-days.ts";
-import { hourMs, severalPeople } from "./ledger-rollup.ts";
+import { hourMs, rollupScope, severalPeople } from "./ledger-rollup.ts";
 
 /** Of all sums of days only those by key know whose they are. */
 const grain = { name: "key", columns: new Set<ScopeColumn>(["workspace_id", "group_id", "key_id"]) } as const;
@@ -72,10 +72,12 @@ export function peopleWithin(
   const runs = peopleKnow(needed) ? days.flatMap((run) => cutToDays(run, span)) : [];
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
-  const hours = (gap: TimeSpan) =>
-    within(connection.selectFrom("usage_rollups"), gap).where(
+  const hours = (gap: TimeSpan) => {
+    const rows = within(connection.selectFrom("usage_rollups"), gap).where(
       sql<boolean>`person_id is distinct from ${sql.lit(severalPeople)}`,
     );
+    return shared && name === "postgres" ? rows.where(unlessShared) : rows;
+  };
   const parts = part === "known" ? [] : gapsBetween(runs, span).map(hours);
   for (const run of runs) {
     const summed = connection.selectFrom("usage_days as usage_rollups");
@@ -96,6 +98,12 @@ export function peopleWithin(
   for (const rows of more) all = all.unionAll(rows as never);
   return connection.selectFrom(all.as("usage_rollups")) as unknown as Rollups;
 }
+
+const sameScope = rollupScope.map((column) => `shared.${column} = usage_rollups.${column}`).join(" and ");
+
+/** PostgreSQL: what is not folded yet of a rollup that is several people's already is one person's, and among that rollup's entries. */
+export const unlessShared: RawBuilder<boolean> = sql`not exists (
+  select 1 from only usage_rollups as shared where shared.person_id = ${sql.lit(severalPeople)} and ${sql.raw(sameScope)})`;
 
 /** The entries of the rollups that are several people's, without sketches; `hour` is the moment of each. */
 function sharedEntries(connection: Connection, { from, to }: TimeSpan) {

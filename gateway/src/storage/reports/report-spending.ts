@@ -3,6 +3,7 @@ import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
 import { type Connection, inSnapshot } from "../database/database.ts";
 import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
+import { unlessShared } from "../ledger/ledger-people-reading.ts";
 import { hourMs, severalPeople } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-desk.ts";
 
@@ -35,7 +36,7 @@ async function spentBy(
   ask: SpendingAsk,
 ): Promise<Spent> {
   const { kind, id, from } = ask;
-  if (kind === "person") return await spentByPerson(connection, ask);
+  if (kind === "person") return await spentByPerson({ connection, flavour }, ask);
   const end = endOf(ask);
   const column = columnOf[kind];
   const row = await rollupsWithin(connection, flavour, {
@@ -59,11 +60,14 @@ interface Spent {
 }
 
 /** Of the hours in which a key changed hands, the entries say what was whose. */
-async function spentByPerson(connection: Connection, ask: SpendingAsk): Promise<Spent> {
+async function spentByPerson(
+  { connection, flavour }: Pick<ReportContext, "connection" | "flavour">,
+  ask: SpendingAsk,
+): Promise<Spent> {
   const [workspaceId, personId] = personOfScope(ask.id);
   const end = endOf(ask);
-  const whole = await connection
-    .selectFrom("usage_rollups")
+  const rollups = connection.selectFrom("usage_rollups");
+  const whole = await (flavour.name === "postgres" ? rollups.where(unlessShared) : rollups)
     .where("person_id", "=", personId)
     .where("workspace_id", "=", workspaceId)
     .where("hour", ">=", ask.from)
