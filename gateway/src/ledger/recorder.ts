@@ -1,6 +1,6 @@
-import { type FailureCode, type Intent, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
+import { type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
 import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
-import { type Attempt, type AttemptFields, RecordedAttempt } from "./attempt.ts";
+import { type Attempt, type AttemptEnd, type AttemptFields, RecordedAttempt } from "./attempt.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface RecorderOptions {
@@ -23,6 +23,11 @@ export interface Recorder {
    */
   begin(fields: AttemptFields, price: PriceVersion | null, arrivedMs?: number): Attempt;
   /**
+   * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
+   * begin any more. Written with what comes next, so to be called before that attempt is settled.
+   */
+  beside(fields: AttemptFields, price: PriceVersion | null, end: AttemptEnd): LedgerEntry;
+  /**
    * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
    */
   refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry;
@@ -33,15 +38,30 @@ export interface Recorder {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(journal, clock);
+  const intentOf = (fields: AttemptFields, price: PriceVersion | null, startedAfterMs: number): Intent => {
+    // The version that is paid by, whatever the caller thought it would be.
+    const priceVersion = price?.id ?? null;
+    return { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
+  };
   return {
     begin(fields, price, arrivedMs) {
       const begunMs = clock.monotonic();
-      // The version that is paid by, whatever the caller thought it would be.
-      const priceVersion = price?.id ?? null;
       const startedAfterMs = arrivedMs === undefined ? 0 : Math.max(0, begunMs - arrivedMs);
-      const intent: Intent = { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
+      const intent = intentOf(fields, price, startedAfterMs);
       journal.intent(intent);
       return new RecordedAttempt(options, intent, price?.table ?? null, begunMs);
+    },
+    beside(fields, price, end) {
+      const intent = intentOf(fields, price, 0);
+      const whole: Pick<Journal, "checkpoint" | "settle"> = {
+        checkpoint: () => undefined,
+        settle: (settlement) => journal.refuse(joinEntry(intent, settlement)),
+      };
+      const nowMs = clock.monotonic();
+      return new RecordedAttempt({ clock, observer, journal: whole }, intent, price?.table ?? null, nowMs).settle(
+        end,
+        nowMs,
+      );
     },
     refuse(fields, code, httpStatus, totalMs) {
       const now = clock.now();

@@ -14,7 +14,10 @@ export interface Journal {
   checkpoint(checkpoint: Checkpoint): void;
   /** Never throws. While the disk fails, at most bounds.journalBacklogMax records wait and are tried again. */
   settle(settlement: Settlement): void;
-  /** A whole entry, for a call that was refused before any attempt. Written soon. */
+  /**
+   * A whole entry: of a call that was refused before any attempt, or of what another model used within an attempt. Never throws, as
+   * `settle`. Written soon, and before what is given next.
+   */
   refuse(entry: LedgerEntry): void;
   /** False while the disk fails. */
   readonly healthy: boolean;

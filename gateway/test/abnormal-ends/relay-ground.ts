@@ -1,6 +1,6 @@
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
-import { readableOf } from "#core/index.ts";
+import { type Model, readableOf } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Observer, Offload, Transport } from "#ports/index.ts";
@@ -35,6 +35,8 @@ export interface RelayChanges {
   readonly body?: string;
   readonly offload?: Offload;
   readonly transport?: (upstream: Transport) => Transport;
+  readonly journal?: JournalInMemory;
+  readonly model?: Model;
 }
 
 /** A call through a relay whose upstream always answers well. */
@@ -48,7 +50,7 @@ export async function callWith(
   const chance = { unit: () => 0.5 };
   let count = 0;
   const ids = { next: (prefix: string) => `${prefix}${++count}` };
-  const journal = new JournalInMemory();
+  const { journal = new JournalInMemory() } = changes;
   const counter = createMemoryCounter({ clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
@@ -85,7 +87,7 @@ export async function callWith(
       marks: null,
       query: "",
       headers: new Headers(),
-      models: [model],
+      models: [changes.model ?? model],
       signal: new AbortController().signal,
       startedMs: 0,
       bodyWaitMs: 0,

@@ -313,6 +313,7 @@ export class AttemptEntry {
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
+    if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
     const end: AttemptEnd = {
       outcome,
       httpStatus,
@@ -331,7 +332,6 @@ export class AttemptEntry {
     this.#record.settle(end, now);
     if (this.#keptId !== null && told.source !== "none") this.#tellResponseOwner(this.#keptId, true);
     this.#tally.add(tokensOf(usage));
-    if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }
 

@@ -4,7 +4,7 @@ import type { OtherUsage } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 
 /**
- * What other models used within one answer (an adviser that the upstream asked): an entry each beside the attempt's own, at
+ * What other models used within one answer (an adviser that the upstream asked): an entry each beside the attempt's own, before that, at
  * the price of the model of ours that leads to it. One that no name of ours leads to costs what the call's own model costs:
  * nothing is free because nobody knows it. Gives the tokens.
  */
@@ -29,7 +29,7 @@ export function bookOthers(
       inputEstimate: 0,
       reservedNanoUsd: 0,
     };
-    dependencies.recorder.begin(fields, price).settle({
+    dependencies.recorder.beside(fields, price, {
       outcome,
       httpStatus: 200,
       upstreamStatus: null,

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { Failure, type Intent } from "#core/index.ts";
+import type { OutboundAnswer, Transport } from "#ports/index.ts";
+import { JournalInMemory } from "../simulation/journal-in-memory.ts";
+import { callWith, messages, noise } from "./relay-ground.ts";
+
+/** Its disk is full from the first attempt on: what is begun ends, and nothing is begun. */
+class FullJournal extends JournalInMemory {
+  #begun = 0;
+
+  override intent(intent: Intent): void {
+    if (this.#begun++ > 0) throw new Failure("ledger_unavailable", "The disk is full.");
+    super.intent(intent);
+  }
+}
+
+const iterations = [
+  { type: "message", input_tokens: 100, output_tokens: 10 },
+  { type: "advisor_message", model: "another", input_tokens: 800, output_tokens: 90 },
+];
+const usage = { input_tokens: 100, output_tokens: 10, iterations };
+const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn", usage };
+const content = [{ type: "text", text: "advised" }];
+
+function advised(): OutboundAnswer {
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...message, content }));
+  const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
+  return { status: 200, headers: new Headers({ "content-type": "application/json" }), body };
+}
+
+test("what other models used within an answer is booked, and the answer given, though the disk is full by then", async () => {
+  const transport = (): Transport => ({ send: async () => advised() });
+  const journal = new FullJournal();
+  const { model } = messages();
+  const [one] = model.deployments;
+  if (one === undefined) throw new Error("it has deployments");
+  const provider = { ...one.provider, kind: "anthropic", settings: {} };
+  const changes = { journal, transport, model: { ...model, deployments: [{ ...one, provider }] } };
+  const { heard, left } = await callWith(messages().protocol.codec as never, false, noise, changes);
+  expect(heard).toContain("advised");
+  expect(left).toEqual([0, 0, 0, 0, 0]);
+  expect(journal.entries.map(({ retryIndex, usage: { output } }) => [retryIndex, output]).toSorted()).toEqual([
+    [0, 10],
+    [1, 90],
+  ]);
+});
