@@ -239,3 +239,24 @@ test("an embeddings answer without a usage costs its input", async () => {
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 100, output: 0 } });
 });
+
+test("an answer is booked whatever name its upstream gives it; one longer than any is not kept", async () => {
+  for (const [name, kept] of [
+    ["r".repeat(512), true],
+    ["r".repeat(513), false],
+  ] as const) {
+    const { whole, events } = told.open(70, 12);
+    const named = (value: object) => JSON.stringify(value).replaceAll('"id":"r"', `"id":"${name}"`);
+    const stream = events.map((each) => event(JSON.parse(named(each)))).join("");
+    for (const [streamed, reply] of [
+      [false, answered("application/json", named(whole))],
+      [true, answered("text/event-stream", stream)],
+    ] as const) {
+      expect(await entryAfter("open", streamed, reply)).toMatchObject({
+        outcome: "succeeded",
+        usage: { inputUncached: 70, output: 12 },
+        upstreamId: kept ? name : null,
+      });
+    }
+  }
+});

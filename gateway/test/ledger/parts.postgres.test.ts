@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { isRowFault } from "../../src/storage/disk/drain-set-aside.ts";
 import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { begun, untilWaiting } from "../held-transactions.ts";
@@ -31,6 +33,16 @@ async function dropMonth({ kysely }: Database, month: string): Promise<void> {
 }
 
 await onPostgres("parts of the ledger", () => {
+  test("what no index of the server takes is a fault of its entry, which then holds up no other", async () => {
+    await using ground = await openPostgresGround();
+    const upstreamId = Array.from({ length: 200 }, (_, n) => createHash("sha256").update(`${n}`).digest("hex")).join(
+      "",
+    );
+    const store = createLedgerStore(ground.database);
+    const refused = await store.insert([{ ...entryAt("long", march), upstreamId }]).catch((thrown: unknown) => thrown);
+    expect(isRowFault(refused)).toBe(true);
+  });
+
   test("many writers whose month is not there yet make it once, and lose nothing", async () => {
     await using ground = await openPostgresGround();
     await dropMonth(ground.database, "2024_03");

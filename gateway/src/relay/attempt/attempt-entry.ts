@@ -1,4 +1,4 @@
-import { asFailure, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
+import { asFailure, bounds, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -259,7 +259,7 @@ export class AttemptEntry {
 
   /** The upstream keeps its answer under this id: later calls about it must find its account. */
   #keep(upstreamId: string): void {
-    if (!this.#call.facts.keeps) return;
+    if (!this.#call.facts.keeps || upstreamId.length > bounds.upstreamIdCharactersMax) return;
     this.#keptId = upstreamId;
     this.#tellResponseOwner(upstreamId, false);
   }

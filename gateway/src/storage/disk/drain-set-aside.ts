@@ -17,10 +17,10 @@ export function setAside(directory: string, entry: LedgerEntry, reason: string):
   }
 }
 
-/** Whether the row itself is at fault (a constraint, a wrong type), so that trying again cannot help. */
+/** Whether the row itself is at fault (a constraint, a wrong type, a text too long for an index), so that trying again cannot help. */
 export function isRowFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;
-  if (typeof code === "string" && /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|^2[23]\w{3}$/.test(code)) return true;
+  if (typeof code === "string" && /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|^2[23]\w{3}$|^54000$/.test(code)) return true;
   return error.cause instanceof Error && isRowFault(error.cause);
 }
