@@ -172,7 +172,8 @@ export class LedgerExport {
 
   /** Before it entries are being removed, and a copy must not be made anew of what is left. */
   #keptSince(): number {
-    return this.#options.clock.now() - (this.#options.retentionDays() - 1) * dayMs;
+    const days = this.#options.retentionDays();
+    return this.#options.clock.now() - Math.max(days - 1, days / 2) * dayMs;
   }
 }
 

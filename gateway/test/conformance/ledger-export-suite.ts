@@ -12,14 +12,14 @@ const hourMs = 3_600_000;
 const place: LedgerExportPlace = { bucket: "books", prefix: "", region: "eu-test-1", endpoint: null };
 
 /** Copies of a ledger's hours in a bucket of the test's own, in objects of two entries. */
-function openExport({ database, clock }: StoreGround) {
+function openExport({ database, clock }: StoreGround, retentionDays = 30) {
   const objects = new Map<string, Uint8Array>();
   let refused = 0;
   let at: LedgerExportPlace | null = place;
   const hours = createExportedHours(database);
   const exported = new LedgerExport({
     place: () => at,
-    retentionDays: () => 30,
+    retentionDays: () => retentionDays,
     storeOf: () => ({
       async put(name, bytes, sha256) {
         if (refused-- > 0) throw new Error("the bucket answered 503 SlowDown");
@@ -101,6 +101,15 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       });
       expect(exported.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
       expect(exported.counts).toEqual({ hours: 1, entries: 5, failures: 0 });
+    });
+
+    test("where entries are kept for a single day, they are copied before they go", async () => {
+      await using ground = await make();
+      const { exported, copied } = openExport(ground, 1);
+      await ground.ledgerStore.insert(five);
+      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      await exported.look();
+      expect(copied(folder(0))).toEqual(rows(five));
     });
 
     test("hours are copied in their order, also those without an entry, and each once", async () => {
