@@ -83,10 +83,11 @@ export class Budget implements Tally {
 
   know(periodStart: number, { amount, recent, cleanFrom, again }: Spending, atMs: number): void {
     const period = this.#find(periodStart);
-    if (period === null || period.known) return;
+    // One that is to be read anew since this reading began has more to be read.
+    if (period === null || period.known || period.counted === null) return;
     period.spent += amount;
     for (const cost of recent) {
-      if (period.counted?.has(cost.attemptId) === true) period.spent -= cost.amount;
+      if (period.counted.has(cost.attemptId)) period.spent -= cost.amount;
       else expect(period, cost.attemptId, atMs);
     }
     period.counted = null;
@@ -105,7 +106,9 @@ export class Budget implements Tally {
 
   reread(periodStart: number): void {
     const period = this.#periods.find(({ start }) => start === periodStart);
-    if (period !== undefined) period.known = false;
+    if (period === undefined) return;
+    period.known = false;
+    period.counted = null;
   }
 
   state(claim: Claim): ClaimState {

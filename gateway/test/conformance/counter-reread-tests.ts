@@ -22,4 +22,18 @@ export function rereadTests(
     expect(await counter.topUp(ticket, 10, 1)).toBe(7);
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 100, held: 30 });
   });
+
+  test("a reading that began before more came into the ledger does not count: it is to be made again", async () => {
+    const { counter } = await made();
+    await granted(counter, [budgetClaim("b", 100, 10)]);
+    const later = { key: "b", periodStart: 0 };
+    const read = { recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true };
+    await counter.reread([later]);
+    await counter.begin("b", 0, true);
+    await counter.reread([later]);
+    await counter.known("b", 0, { ...read, amount: 5 });
+    expect(await counter.begin("b", 0, true)).toBe("unknown");
+    await counter.known("b", 0, { ...read, amount: 70 });
+    expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80, held: 10 });
+  });
 }
