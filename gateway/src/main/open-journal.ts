@@ -7,6 +7,7 @@ import {
   createOpenAttemptStore,
   createRemoteJournal,
   type JournalDirectory,
+  settingAside,
   startDrain,
 } from "#storage/index.ts";
 import type { Control } from "./control.ts";
@@ -42,7 +43,8 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
   const durability = options.durability === "remote" ? "disk" : options.durability;
   const isRemote = shared && options.durability === "remote";
   for (const why of directory.strange) observer.log("warn", why);
-  const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
+  const takenOver = settingAside(ledgerStore, directory.path, observer);
+  const recovered = await recover({ leftovers: directory.leftovers, store: takenOver });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
   const adopting = shared ? await adoptionOf(options) : notAdopting;
   const drain = (options.drain ?? startDrain)({
@@ -90,7 +92,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       databaseAskedMs = control.clock.monotonic();
       yield* store.abandoned();
     },
-    store: control.ledgerStore,
+    store: settingAside(control.ledgerStore, directory.path, observer),
     clock: control.clock,
     observer,
     hooks: {

@@ -32,6 +32,7 @@ export {
   prepareDataDirectory,
   refuseLostDatabase,
 } from "./disk/data-directory.ts";
+export { settingAside } from "./disk/drain-set-aside.ts";
 export { startDrain } from "./drain/drain-thread.ts";
 export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts";
 export { createExplainStore } from "./explain/explain-store.ts";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { noUsage } from "#core/index.ts";
 import { recover, verifyLedger } from "#ledger/index.ts";
-import { createJournal, openJournalDirectory, readJournal } from "#storage/index.ts";
+import { createJournal, openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
+import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
 import {
@@ -47,8 +48,9 @@ async function leaveBehind(write: (journal: ReturnType<typeof createJournal>) =>
 
 async function recoverAll() {
   const directory = openJournalDirectory(books.directory);
+  const store = settingAside(books.store, books.directory, listeningObserver());
   try {
-    return await recover({ leftovers: directory.leftovers, store: books.store });
+    return await recover({ leftovers: directory.leftovers, store });
   } finally {
     directory.release();
   }
@@ -263,4 +265,19 @@ test("a missing journal is an empty one", async () => {
   expect(await recordsOf(readJournal(join(books.directory, "none")))).toEqual([]);
   mkdirSync(books.directory, { recursive: true });
   expect((await recoverAll()).stored).toBe(0);
+});
+
+test("what the database will never take is set aside and keeps nobody from starting, and the rest is recovered", async () => {
+  await leaveBehind((journal) => {
+    for (let n = 1; n <= 9; n++) {
+      journal.intent(intentOf(n));
+      // Not a number becomes null in JSON, which the column refuses.
+      journal.settle(settlementOf(n, n === 5 ? { totalMs: Number.NaN } : {}));
+    }
+  });
+  expect(await recoverAll()).toMatchObject({ stored: 8, interrupted: 0 });
+  expect((await books.entries()).size).toBe(8);
+  expect(readFileSync(setAsidePath(books.directory), "utf8")).toContain(attemptIdOf(5));
+  expect(segmentsIn(books.directory)).toEqual([]);
+  expect((await recoverAll()).damage.join()).toContain("would not take");
 });

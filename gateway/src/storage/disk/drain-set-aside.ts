@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry } from "#core/index.ts";
+import type { LedgerStore, Observer } from "#ports/index.ts";
 
 export function setAsidePath(directory: string): string {
   return join(directory, "set-aside.jsonl");
@@ -15,6 +16,38 @@ export function setAside(directory: string, entry: LedgerEntry, reason: string):
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * The store, of which an entry that the database will never take holds up nobody: it is set aside in this directory, as the drain
+ * does it. Everything else that goes wrong rejects as before.
+ */
+export function settingAside(
+  store: Pick<LedgerStore, "insert" | "price">,
+  directory: string,
+  observer: Pick<Observer, "log">,
+): Pick<LedgerStore, "insert" | "price"> {
+  const insert = async (entries: readonly LedgerEntry[]): Promise<number> => {
+    try {
+      return await store.insert(entries);
+    } catch (thrown) {
+      const [only] = entries;
+      if (only === undefined || !isRowFault(thrown)) throw thrown;
+      if (entries.length > 1) {
+        const middle = entries.length >> 1;
+        return (await insert(entries.slice(0, middle))) + (await insert(entries.slice(middle)));
+      }
+      const error = thrown instanceof Error ? thrown.message : String(thrown);
+      setAside(directory, only, error);
+      const { attemptId } = only;
+      observer.log("error", "The database refuses an entry of an earlier run, which is set aside.", {
+        attemptId,
+        error,
+      });
+      return 0;
+    }
+  };
+  return { insert, price: (id) => store.price(id) };
 }
 
 /** Whether the row itself is at fault (a constraint, a wrong type, a text too long for an index), so that trying again cannot help. */
