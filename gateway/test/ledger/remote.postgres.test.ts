@@ -207,8 +207,9 @@ await onPostgres("intents in the database", () => {
     journal.settle(settlementOf(1));
     await createInstances(ground.database).tell({ id: owner.process, version: "1", host: "lost" });
     const adopted: string[] = [];
+    const sure = createOpenAttemptStore(ground.database, { sureMs: 0 });
     const adoption = startAdoption({
-      abandoned: () => store.abandoned(),
+      abandoned: () => sure.abandoned(),
       store: ledger,
       clock,
       observer: listeningObserver(),
@@ -237,6 +238,33 @@ await onPostgres("intents in the database", () => {
     expect(await takeOver()).toMatchObject([{ stored: 0 }]);
     expect((await entries()).size).toBe(3);
     expect((await ledger.check()).faults).toEqual([]);
+  });
+
+  test("when the database was away for long, processes that live are not taken for lost before they could be heard", async () => {
+    const { journal, clock, ledger, store } = remoteProcess("not drained");
+    const { tell } = createInstances(ground.database);
+    const living = { id: owner.process, version: "1", host: "here" };
+    await tell(living);
+    journal.intent(intentOf(1));
+    await journal.synced();
+    const adoption = startAdoption({
+      abandoned: () => store.abandoned(),
+      store: ledger,
+      clock,
+      observer: listeningObserver(),
+      hooks: {},
+    });
+    await unseenFor(2 * bounds.remoteLostMs);
+    // The first that asks is not the first that tells.
+    await adoption.hurry();
+    await adoption.hurry();
+    await tell(living);
+    await adoption.hurry();
+    await adoption.close();
+    expect([(await entries()).size, await openIds()]).toEqual([0, [attemptIdOf(1)]]);
+    journal.settle(settlementOf(1));
+    await ledger.insert([entryOf(1)]);
+    expect((await entries()).get(attemptIdOf(1))).toEqual(entryOf(1));
   });
 
   test("a journal that lost its end in a power cut is made whole by the database, and what it knows better counts", async () => {

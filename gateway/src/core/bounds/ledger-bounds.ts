@@ -87,6 +87,8 @@ export const ledgerBounds = {
   remoteLostMs: 600_000,
   /** How often it is looked for such. */
   remoteLookMs: 60_000,
+  /** For so long one has to be found silent, again and again: when the database was away, its processes have to be heard again first. */
+  remoteSureMs: 30_000,
   /** Records of an earlier run that are read without letting anything else run. */
   leftoversTurnRecords: 256,
   /** Rows in one database batch of the drain. */

@@ -5,9 +5,17 @@ import type { Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
-/** On PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. */
-export function createOpenAttemptStore(database: Database): OpenAttemptStore {
+/**
+ * On PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. `sureMs`: for so
+ * long a process has to be found silent before it is taken for lost.
+ */
+export function createOpenAttemptStore(
+  database: Database,
+  { sureMs = bounds.remoteSureMs }: { readonly sureMs?: number } = {},
+): OpenAttemptStore {
   const { kysely } = database;
+  /** Silent processes, and since when they were found to be so. */
+  let silent: ReadonlyMap<string, number> = new Map();
   const now = databaseNow(database);
   const discardOf = async (owner: string): Promise<void> => {
     await kysely.deleteFrom("open_attempts").where("owner", "=", owner).execute();
@@ -34,10 +42,13 @@ export function createOpenAttemptStore(database: Database): OpenAttemptStore {
     removeOf: discardOf,
     joinedTo: (leftovers, owner) => (owner === null ? leftovers : joined(database, leftovers, owner, discardOf)),
     async *abandoned() {
+      const before = silent;
+      // A look that fails says that nobody could be heard.
+      silent = new Map();
       const owners = await kysely
         .selectFrom("open_attempts")
         .leftJoin("instances", "instances.id", "open_attempts.owner")
-        .select("open_attempts.owner")
+        .select(["open_attempts.owner", now.as("now")])
         .groupBy("open_attempts.owner")
         .having(
           sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${bounds.remoteLostMs}::bigint
@@ -46,7 +57,11 @@ export function createOpenAttemptStore(database: Database): OpenAttemptStore {
         .orderBy("open_attempts.owner")
         .limit(bounds.journalSlotsMax)
         .execute();
-      for (const { owner } of owners) yield abandonedBy(database, owner, discardOf);
+      silent = new Map(owners.map((found) => [found.owner, before.get(found.owner) ?? found.now]));
+      for (const found of owners) {
+        if (found.now - (silent.get(found.owner) ?? found.now) < sureMs) continue;
+        yield abandonedBy(database, found.owner, discardOf);
+      }
     },
   };
 }
