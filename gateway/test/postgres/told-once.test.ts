@@ -45,12 +45,12 @@ await onPostgres("while the database is away", () => {
     const poller = new Poller({
       store: {
         ...tasks,
-        lease: (...args: Parameters<typeof tasks.lease>) => counted("tasks", () => tasks.lease(...args)),
+        nextDue: (now: number) => counted("tasks", () => tasks.nextDue(now)),
       },
       ...{ clock, observer, deliveries: idle, holds: idle, materials: idle },
     } as never);
     const worker = new DueWorker({
-      store: { ...assets, dueAssets: (...args) => counted("assets", () => assets.dueAssets(...args)) },
+      store: { ...assets, nextDueAsset: () => counted("assets", () => assets.nextDueAsset()) },
       ...{ clock, observer, work: async () => undefined },
     });
     const leader = new AbortController();
@@ -86,7 +86,7 @@ await onPostgres("while the database is away", () => {
     /** Time goes on whenever nobody waits for the database, until it is so. */
     const untilItIs = (isSo: () => boolean): Promise<unknown> =>
       until(() => {
-        if (waiting === 0) clock.advance(bounds.taskTickMs);
+        if (waiting === 0) clock.advance(bounds.taskIdleMs);
         return isSo();
       });
     /** Until each has done this ten times more. */
