@@ -1,21 +1,38 @@
-import type { Catalog } from "#core/index.ts";
-import type { ControlStore, Observer } from "#ports/index.ts";
+import { bounds, type Catalog, LastingFault } from "#core/index.ts";
+import type { Clock, ControlStore, Observer } from "#ports/index.ts";
+
+export interface CatalogHolderOptions {
+  readonly controlStore: Pick<ControlStore, "catalog">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  /** What else comes into force with it. */
+  readonly alsoRead?: () => Promise<void>;
+}
 
 /**
  * The snapshot in force. It is replaced whole when something changed; loads that overlap become one more load, so
- * that the last change always wins. When the database cannot be read the last good snapshot stays.
+ * that the last change always wins. When the database cannot be read the last good snapshot stays, and it is read again until that is
+ * done: nobody tells of the same change twice.
  */
 export class CatalogHolder {
-  readonly #store: ControlStore;
-  readonly #observer: Observer;
+  readonly #options: CatalogHolderOptions;
+  readonly #unread: LastingFault;
   #current: Catalog;
   #loading: Promise<void> | null = null;
   #again = false;
+  #unbook = (): void => undefined;
+  #closed = false;
 
-  constructor(store: ControlStore, observer: Observer, first: Catalog) {
-    this.#store = store;
-    this.#observer = observer;
+  constructor(options: CatalogHolderOptions, first: Catalog) {
+    this.#options = options;
     this.#current = first;
+    const fault = "The configuration could not be read again; the last one stays in force.";
+    this.#unread = new LastingFault({
+      ...options,
+      level: "error",
+      fault,
+      over: "The configuration was read again.",
+    });
   }
 
   get current(): Catalog {
@@ -38,15 +55,25 @@ export class CatalogHolder {
     await this.#loading;
   }
 
+  /** Nothing is read again from now on. */
+  close(): void {
+    this.#closed = true;
+    this.#unbook();
+  }
+
   async #load(): Promise<void> {
     do {
       this.#again = false;
+      this.#unbook();
       try {
-        this.#current = await this.#store.catalog();
+        this.#current = await this.#options.controlStore.catalog();
+        await this.#options.alsoRead?.();
+        this.#unread.passed();
       } catch (thrown) {
-        this.#observer.log("error", "The configuration could not be read again; the last one stays in force.", {
-          error: thrown,
-        });
+        this.#unread.failed({ error: thrown });
+        if (!this.#closed) {
+          this.#unbook = this.#options.clock.after(bounds.changePollMs, () => void this.refresh());
+        }
       }
     } while (this.#again);
   }

@@ -118,7 +118,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { journal, recovered } = opening;
   processes.tellLag(() => journal.lag);
 
-  const catalog = new CatalogHolder(controlStore, observer, first);
+  const catalog = new CatalogHolder(
+    {
+      ...{ controlStore, clock, observer },
+      alsoRead: () => useOidc({ signIn, controlStore, rights: control.rights, observer }),
+    },
+    first,
+  );
   inForce = () => catalog.current;
   const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
   const reports = await (options.openReports ?? openReports)({ place, clock, observer });
@@ -155,10 +161,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     reports.forget();
-    if (change.kind === "catalog") {
-      void catalog.refresh().then(prepareDemo);
-      void useOidc({ signIn, controlStore, rights: control.rights, observer });
-    }
+    if (change.kind === "catalog") void catalog.refresh().then(prepareDemo);
   });
   const prepareDemo = (): void => {
     const wanted = [...catalog.current.providers.values()].some(({ kind, enabled }) => kind === "demo" && enabled);
@@ -171,7 +174,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // What changed between the first reading and the subscription is in this second one, once the feed knows where it begins.
   await feed.catchUp();
   await catalog.refresh();
-  await useOidc({ signIn, controlStore, rights: control.rights, observer });
   const setup = await createSetup({
     ...{ signIn, people, ...sharedSetup(control, processes) },
     randomToken: options.randomToken,
@@ -297,6 +299,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);
     await ending.step("notices", () => notices.stop());
     stopFeed();
+    catalog.close();
     stopLoopWatch();
     rest.close();
     await ending.step("journals of other processes", () => opening.stopAdoption());

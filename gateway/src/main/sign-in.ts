@@ -42,7 +42,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
   });
 }
 
-/** Single sign-on goes by the accounts that are stored now; those in force stay when they cannot be read. */
+/** Single sign-on goes by the accounts that are stored now. Rejects when they cannot be read: those in force stay. */
 export async function useOidc(dependencies: {
   readonly signIn: Pick<SignIn, "useOidc">;
   readonly controlStore: Pick<ControlStore, "oidcAccounts">;
@@ -51,17 +51,7 @@ export async function useOidc(dependencies: {
 }): Promise<void> {
   // Nobody waits for it: whoever signs in meanwhile is put under the rules of today all the same.
   void settleRights(dependencies.rights, dependencies.observer);
-  try {
-    dependencies.signIn.useOidc(await dependencies.controlStore.oidcAccounts());
-  } catch (thrown) {
-    dependencies.observer.log(
-      "error",
-      "The accounts of single sign-on could not be read; the last ones stay in force.",
-      {
-        error: thrown,
-      },
-    );
-  }
+  dependencies.signIn.useOidc(await dependencies.controlStore.oidcAccounts());
 }
 
 /** What an issuer says of somebody becomes their rights. */

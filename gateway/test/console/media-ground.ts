@@ -73,7 +73,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   await controlStore.apply(configOf(simulator, more), "test");
   const people = createPeopleStore({ database: control.database, clock, ids });
   const signIn = createHeaderSignIn(control.database, () => clock.now());
-  const catalog = new CatalogHolder(controlStore, quiet, await controlStore.catalog());
+  const catalog = new CatalogHolder({ controlStore, clock, observer: quiet }, await controlStore.catalog());
   const workspaceId = (slug: string) =>
     [...catalog.current.workspaces.values()].find((one) => one.slug === slug)?.id ?? "";
   const users = await makeUsers(signIn, people, workspaceId);
