@@ -142,6 +142,21 @@ await onPostgres("connections", () => {
     await database.close();
   });
 
+  test("reads go well while all connections are cut again and again, those too that are being made", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const elsewhere = new URL(url);
+    elsewhere.pathname = "/postgres";
+    const name = new URL(url).pathname.slice(1);
+    await asOwner(elsewhere.href, async (client) => {
+      for (let round = 0; round < 12; round++) {
+        const reads = Array.from({ length: 5 }, () => names(database));
+        await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+        expect(await Promise.all(reads)).toEqual([[], [], [], [], []]);
+      }
+    });
+  });
+
   test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
     await using ground = await openPostgresGround();
     const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });

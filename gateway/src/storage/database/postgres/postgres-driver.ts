@@ -8,7 +8,7 @@ import {
 } from "kysely";
 import type { PgResult, Pool, PoolClient } from "pg";
 import { bounds } from "#core/index.ts";
-import { endsConnection, statementProblem, unavailable } from "./postgres-problems.ts";
+import { endsConnection, statementProblem, unavailable, wasCut } from "./postgres-problems.ts";
 import { postgresValue } from "./postgres-values.ts";
 
 /** A statement that a connection prepares once, under this name: read and planned once, however often it is asked. */
@@ -39,14 +39,26 @@ export class PostgresDriver implements Driver {
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
-    if (this.#pool === null) throw unavailable("The database is closed.", undefined);
+    let client: PoolClient | null;
     try {
-      const another = async (): Promise<PoolClient | null> => (await this.#pool?.connect()) ?? null;
-      const connection = new PostgresConnection(await this.#pool.connect(), this.#statementMs, another);
-      this.#lent.add(connection);
-      return connection;
+      client = await this.#client();
     } catch (thrown) {
       throw unavailable("The database cannot be reached.", thrown);
+    }
+    if (client === null) throw unavailable("The database is closed.", undefined);
+    const connection = new PostgresConnection(client, this.#statementMs, () => this.#client());
+    this.#lent.add(connection);
+    return connection;
+  }
+
+  /** null: it is closed. One that is cut while it is made was asked nothing, and another is made. */
+  async #client(): Promise<PoolClient | null> {
+    for (let again = 0; ; again++) {
+      try {
+        return (await this.#pool?.connect()) ?? null;
+      } catch (thrown) {
+        if (again === rereadsMax || !wasCut(thrown)) throw thrown;
+      }
     }
   }
 
@@ -183,8 +195,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** Others of the pool may have been lost at the same moment, and not have noticed yet. */
-const rereadsMax = 3;
+/** All of the pool may have been lost at the same moment, one after the other, and not have noticed yet. */
+const rereadsMax = bounds.postgresPoolSize;
 
 /** A select as it was built here: what is written by hand may do anything, and so may what stands before a select. */
 function onlyReads({ query }: CompiledQuery): boolean {

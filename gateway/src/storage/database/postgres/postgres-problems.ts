@@ -57,6 +57,11 @@ export function endsConnection(thrown: unknown): boolean {
   return !/^[0-9A-Z]{5}$/.test(codeOf(thrown)) || /^(08|57P0|25P03)/.test(codeOf(thrown));
 }
 
+/** Whether the server, or whoever governs it, has cut a connection that stood; it does not say that it takes no more. */
+export function wasCut(thrown: unknown): boolean {
+  return /^(57P0[12]|ECONNRESET|EPIPE)$/.test(codeOf(thrown));
+}
+
 export function unavailable(message: string, cause: unknown): Failure {
   return new Failure("storage_unavailable", `${message} Try again.`, { cause, retryAfterMs: 1_000 });
 }
