@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { LedgerEntry } from "#core/index.ts";
+import { type LedgerEntry, noUsage } from "#core/index.ts";
 import { ledgerEntry, newYear, refusedEntry, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 
 /** What holds of the ledger's sums while they are folded, and of entries at the edges of months, on every database. */
@@ -71,6 +71,23 @@ function foldTests(make: StoreGroundFactory): void {
     await foldAll(ground);
     expect(await sumsOf(ground)).toEqual(sumsIn(kept.values()));
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
+  test("whatever an upstream says of its usage, sums are folded and days summed, its own at the largest they can be", async () => {
+    await using ground = await make();
+    const most = { usage: { ...noUsage, output: Number.MAX_SAFE_INTEGER }, costNanoUsd: Number.MAX_SAFE_INTEGER };
+    for (let batch = 0; batch < 3; batch++) {
+      const entries = Array.from({ length: 400 }, (_, n) =>
+        ledgerEntry(`most_${batch}_${n}`, { ...most, model: "broken" }),
+      );
+      await ground.ledgerStore.insert([...entries, ledgerEntry(`sound_${batch}`, { model: "sound", costNanoUsd: 7 })]);
+      if (batch === 1) await foldAll(ground);
+    }
+    await foldAll(ground);
+    const sums = await sumsOf(ground);
+    expect(sums["sound"]).toEqual([3, 21]);
+    expect(sums["broken"]?.[1]).toBeGreaterThanOrEqual(2 ** 63);
+    expect(await ground.ledgerStore.sumDay(newYear + 48 * hour)).toBe(1);
   });
 
   test("folding a part of a busy hour leaves the sketches of the rest as they are", async () => {

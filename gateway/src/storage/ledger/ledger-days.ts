@@ -3,6 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
+import { bounded } from "./ledger-fold.ts";
 import { commonPerson, histogramsUntil, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 export const dayMs = 24 * hourMs;
@@ -138,7 +139,7 @@ function daySums({ scope }: DayGrain, postgres: boolean): string {
     ...scopeColumns.map((column) => (scope.includes(column) ? column : "''")),
     // A key is mostly one person's; what several keys are summed under is nobody's.
     scope.includes("key_id") ? commonPerson : "null",
-    ...rollupSums.map((sum) => `sum(${sum})`),
+    ...rollupSums.map((sum) => (postgres ? bounded(`sum(${sum})`) : `sum(${sum})`)),
     ...rollupSketches.map((sketch) => `coalesce(${joined}(${sketch}, ''), '')`),
   ].join(", ");
 }

@@ -10,13 +10,23 @@ import { commonPerson, personBeside, rollupScope, rollupSketches, rollupSums } f
 /**
  * PostgreSQL: adds the rows that inserts left in `usage_rollups_tail` to their rollups, as many as `rowsMax`, and
  * resolves to how many there were: 0 when none is left. A row is taken away and added in one transaction, so whenever it ends each counts
- * once. It goes by the rows that are there and by no number, so none that is committed late is passed over.
+ * once. It goes by the rows that are there and by no number, so none that is committed late is passed over. A sum that is larger than a column
+ * holds stays at the largest it can: what upstreams say of a few calls keeps no other sums from being folded.
  */
 export async function foldRollups(database: Database, rowsMax: number = bounds.foldRows): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
   // Without calls there is nothing for hours: one question says so, without a transaction.
   const some = await sql`select 1 from usage_rollups_tail limit 1`.execute(database.kysely);
   if (some.rows.length === 0) return 0;
+  try {
+    return await foldBy(plainStatement, database, rowsMax);
+  } catch (thrown) {
+    if (!isOutOfRange(thrown)) throw thrown;
+    return await foldBy(boundedStatement, database, rowsMax);
+  }
+}
+
+async function foldBy(statement: string, database: Database, rowsMax: number): Promise<number> {
   return await database.kysely.transaction().execute(async (transaction) => {
     const query: CompiledQuery = CompiledQuery.raw(statement, [rowsMax]);
     const { rows } = await transaction.executeQuery(query as CompiledQuery<Folded>);
@@ -62,23 +72,43 @@ export async function shortenRollup(
 const names = rollupScope.join(", ");
 const histograms = Object.values(histogramColumns).flat();
 const columns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches, ...histograms].join(", ");
-const moved = rollupSums.map((sum) => `${sum} = kept.${sum} + excluded.${sum}`);
 const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
 const person = `person_id = ${personBeside("kept", "excluded")}`;
 const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
 
+/** PostgreSQL: a sum as its column takes it. */
+export function bounded(sum: string): string {
+  return `least(${sum}, 9223372036854775807)::bigint`;
+}
+
+const plainStatement = statementOf(
+  (sum) => `sum(${sum})`,
+  (sum) => `kept.${sum} + excluded.${sum}`,
+);
+const boundedStatement = statementOf(
+  (sum) => bounded(`sum(${sum})`),
+  (sum) => bounded(`kept.${sum}::numeric + excluded.${sum}`),
+);
+
 /** Rollups are written in the order of their keys. Of rows that another one folds at this moment nothing is taken. */
-const statement = `
+function statementOf(summed: (sum: string) => string, added: (sum: string) => string): string {
+  const moved = rollupSums.map((sum) => `${sum} = ${added(sum)}`);
+  return `
   with taken as (
     delete from usage_rollups_tail
     where ctid = any (array (select ctid from usage_rollups_tail limit $1 for update skip locked))
     returning *
   ), folded as (
     insert into usage_rollups as kept (${columns})
-    select ${names}, ${commonPerson}, ${rollupSums.map((sum) => `sum(${sum})`).join(", ")},
+    select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}, ${histograms.map(() => "0").join(", ")}
     from taken group by ${names} order by ${names}
     on conflict (${names}) do update set ${[...moved, ...joined, person].join(", ")}
     returning ${names}, ${long.join(", ")}
   )
   select *, (select count(*) from taken) as taken from folded`;
+}
+
+function isOutOfRange(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "22003";
+}
