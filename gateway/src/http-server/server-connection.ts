@@ -48,7 +48,7 @@ export class ServerConnection {
     // Of one that was reset before it was met there is none.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
-    this.#outbox = new Outbox((bytes, length) => socket.write(bytes, 0, length));
+    this.#outbox = new Outbox((bytes, length) => this.#write(bytes, length));
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#exchange?.onBody(piece),
@@ -281,8 +281,7 @@ export class ServerConnection {
   #unreadable(thrown: unknown): void {
     const problem =
       thrown instanceof MalformedMessage ? thrown : new MalformedMessage("syntax", "The request cannot be read.");
-    this.#last = true;
-    this.#deaf = true;
+    this.#last = this.#deaf = true;
     if (this.#exchange === null) {
       this.#phase = "answering";
       this.#head = null;
@@ -307,9 +306,8 @@ export class ServerConnection {
   }
 
   #restIsShort(): boolean {
-    const framing = this.#head?.framing;
-    if (framing === undefined || this.#callerDone) return false;
-    return framing.kind === "length" && framing.bytes <= bounds.bodyAtOnceBytesMax;
+    const framing = this.#callerDone ? undefined : this.#head?.framing;
+    return framing?.kind === "length" && framing.bytes <= bounds.bodyAtOnceBytesMax;
   }
 
   /** An answer has left whole. */
@@ -379,13 +377,19 @@ export class ServerConnection {
   #late(): void {
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") {
-      this.#last = true;
-      this.#deaf = true;
+      this.#last = this.#deaf = true;
       this.#phase = "answering";
       this.#dueAt = never;
       this.#host.refuseLate(this);
     } else if (this.#phase === "discarding") this.#finish();
     else this.cut();
+  }
+
+  #write(bytes: Uint8Array, length: number): number {
+    const taken = this.#socket.write(bytes, 0, length);
+    // Of a paused connection whose end was found by writing the runtime tells nothing more.
+    if (taken < 0) this.#sendDueAt = 0;
+    return taken;
   }
 
   /** For the socket to take what was written. */

@@ -16,20 +16,34 @@ const certificate = {
 };
 const turn = () => new Promise(setImmediate);
 
-let started: EchoServer[] = [];
+let stops: (() => void)[] = [];
 afterEach(() => {
-  for (const echo of started) echo.stop();
-  started = [];
+  for (const stop of stops) stop();
+  stops = [];
 });
 
 function start(options: Parameters<typeof startEcho>[0]): EchoServer {
   const echo = startEcho(options);
-  started.push(echo);
+  stops.push(() => echo.stop());
   return echo;
 }
 
 function advance(clock: FakeClock, ms: number): void {
   for (let passed = 0; passed < ms; passed += 500) clock.advance(500);
+}
+
+/** What to call so that `act` runs among the callbacks of sockets, before those of what is written after the call. */
+async function hearing(act: () => void): Promise<() => void> {
+  const { promise: accepted, resolve: accept } = Promise.withResolvers<Bun.Socket>();
+  const place = { hostname: "127.0.0.1", port: 0 };
+  const listener = Bun.listen({ ...place, socket: { data: () => {}, open: accept } });
+  const near = await Bun.connect({ ...place, port: listener.port, socket: { data: act } });
+  const far = await accepted;
+  stops.push(() => {
+    near.end();
+    listener.stop(true);
+  });
+  return () => void far.write("now");
 }
 
 describe.each([
@@ -82,20 +96,14 @@ describe("what comes behind something that cannot be read is not read", () => {
     const clock = new FakeClock();
     const { port, server, heard } = start({ clock });
     // In the turn of the loop in which the rest of the head arrives, and before it does.
-    const { promise: far, resolve: accepted } = Promise.withResolvers<Bun.Socket>();
-    const data = () => advance(clock, 65_000);
-    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {}, open: accepted } });
-    const near = await Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data } });
-    const other = await far;
+    const say = await hearing(() => advance(clock, 65_000));
     const caller = openSocket(port);
     caller.write("GET /v1/x HTTP/1.1\r\nho");
     await until(() => server.connections === 1 && server.idle === 0);
-    other.write("go");
+    say();
     caller.write("st: a\r\n\r\n");
     expect(await caller.closed).toContain("x-reason: late");
     expect(heard).toEqual([]);
-    near.end();
-    listener.stop(true);
   });
 
   test("behind a refused expectation nobody knows whether the body comes", async () => {
@@ -157,6 +165,26 @@ test("a connection that only waits for the rest of a body ends when the server i
   server.leave();
   expect(await caller.closed).toEndWith("content-length: 0\r\n\r\n");
   await server.ended;
+});
+
+test("a caller that leaves while it is not read, and is found gone by writing, is not waited for as one that reads slowly", async () => {
+  const clock = new FakeClock();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<ServerAnswer>();
+  const { port, server } = start({ clock, answer: () => answered });
+  const caller = openSocket(port);
+  caller.write("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
+  await until(() => server.pending === 1);
+  caller.write("x".repeat(bounds.pipelinedBytesMax * 2));
+  for (let turns = 0; turns < 20; turns++) await turn();
+  const say = await hearing(() => {
+    caller.reset();
+    answer(new ServerAnswer(200, {}, Buffer.from("to nobody")));
+  });
+  say();
+  await caller.closed;
+  for (let turns = 0; turns < 20; turns++) await turn();
+  advance(clock, 3_000);
+  expect(server.connections).toBe(0);
 });
 
 test("a caller that was gone before it was met has no address", async () => {
