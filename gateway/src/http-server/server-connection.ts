@@ -339,7 +339,7 @@ export class ServerConnection {
     const held = this.#held.take();
     this.resume();
     this.#read(held);
-    if (this.#callerDone && this.#exchange === null) this.#end();
+    if (this.#callerDone && this.#exchange === null && !this.#answered) this.#end();
     else if (this.#callerDone) this.#exchange?.onCallerDone();
   }
 

@@ -187,6 +187,17 @@ test("a caller that leaves while it is not read, and is found gone by writing, i
   expect(server.connections).toBe(0);
 });
 
+test("who sends no more still reads why the last of what it sent was refused", async () => {
+  const { exchange } = start({
+    answer: async ({ signal }) => {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", resolve));
+      return new ServerAnswer(200, {}, null);
+    },
+  });
+  const answers = await exchange("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/x HTTP/1.1\r\nno field\r\n\r\n");
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
+});
+
 test("a caller that was gone before it was met has no address", async () => {
   const addresses: string[] = [];
   const { port, server } = start({
