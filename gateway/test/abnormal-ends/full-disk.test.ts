@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure, type Intent } from "#core/index.ts";
-import type { OutboundAnswer, Transport } from "#ports/index.ts";
+import type { Observer, OutboundAnswer, Transport } from "#ports/index.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 import { callWith, messages, noise } from "./relay-ground.ts";
 
@@ -28,19 +28,33 @@ function advised(): OutboundAnswer {
   return { status: 200, headers: new Headers({ "content-type": "application/json" }), body };
 }
 
-test("what other models used within an answer is booked, and the answer given, though the disk is full by then", async () => {
+async function advisedCall(journal: JournalInMemory, observer: Observer) {
   const transport = (): Transport => ({ send: async () => advised() });
-  const journal = new FullJournal();
-  const { model } = messages();
+  const { model, protocol } = messages();
   const [one] = model.deployments;
-  if (one === undefined) throw new Error("it has deployments");
+  if (one === undefined || protocol.codec === null) throw new Error("it can be called");
   const provider = { ...one.provider, kind: "anthropic", settings: {} };
   const changes = { journal, transport, model: { ...model, deployments: [{ ...one, provider }] } };
-  const { heard, left } = await callWith(messages().protocol.codec as never, false, noise, changes);
+  return await callWith(protocol.codec, false, observer, changes);
+}
+
+test("what other models used within an answer is booked, and the answer given, though the disk is full by then", async () => {
+  const journal = new FullJournal();
+  const { heard, left } = await advisedCall(journal, noise);
   expect(heard).toContain("advised");
   expect(left).toEqual([0, 0, 0, 0, 0]);
   expect(journal.entries.map(({ retryIndex, usage: { output } }) => [retryIndex, output]).toSorted()).toEqual([
     [0, 10],
     [1, 90],
   ]);
+});
+
+test("whatever becomes of an adviser's entry, the call's own is settled", async () => {
+  const journal = new JournalInMemory();
+  const attemptEnd = (): never => {
+    throw new TypeError("undefined is not an object");
+  };
+  const { left } = await advisedCall(journal, { ...noise, attemptEnd });
+  expect(left).toEqual([0, 0, 0, 0, 0]);
+  expect(journal.entries.map(({ retryIndex }) => retryIndex).toSorted()).toEqual([0, 1]);
 });

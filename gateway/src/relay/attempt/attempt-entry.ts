@@ -6,6 +6,7 @@ import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { Warnings } from "../translation/translator.ts";
 import type { CallTally } from "./call-tally.ts";
+import { neverDialled } from "./failed-attempt.ts";
 import { failureWords } from "./failure-words.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import {
@@ -313,7 +314,6 @@ export class AttemptEntry {
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
-    if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
     const end: AttemptEnd = {
       outcome,
       httpStatus,
@@ -329,7 +329,11 @@ export class AttemptEntry {
       upstreamId: this.#keptId,
       warnings: this.#warnings?.list() ?? null,
     };
-    this.#record.settle(end, now);
+    try {
+      if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
+    } finally {
+      this.#record.settle(end, now);
+    }
     if (this.#keptId !== null && told.source !== "none") this.#tellResponseOwner(this.#keptId, true);
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
@@ -377,16 +381,6 @@ export function callFields(call: Call) {
 
 function mayBeCharged({ arrival }: Failure): boolean {
   return arrival === "stale" || arrival === "unknown";
-}
-
-/** Refused before any connection was tried. */
-function neverDialled({ accountFault }: Failure): boolean {
-  return (
-    accountFault === "url" ||
-    accountFault === "name" ||
-    accountFault === "private_address" ||
-    accountFault === "forbidden_address"
-  );
 }
 
 interface Booking {

@@ -1,4 +1,4 @@
-import type { Retry } from "#core/index.ts";
+import type { Failure, Retry } from "#core/index.ts";
 
 /** An attempt that failed, in words that may be shown to whoever looks at the request. */
 export interface FailedAttempt {
@@ -6,4 +6,14 @@ export interface FailedAttempt {
   readonly code: string;
   readonly message: string;
   readonly retry: Retry;
+}
+
+/** Refused before any connection was tried. */
+export function neverDialled({ accountFault }: Failure): boolean {
+  return (
+    accountFault === "url" ||
+    accountFault === "name" ||
+    accountFault === "private_address" ||
+    accountFault === "forbidden_address"
+  );
 }
