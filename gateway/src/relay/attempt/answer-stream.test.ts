@@ -39,7 +39,7 @@ class PushedBody implements AnswerBody {
   }
 }
 
-function ground({ settles = true } = {}) {
+function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
   const live = new LiveStreams();
@@ -62,7 +62,7 @@ function ground({ settles = true } = {}) {
     tap: upstreamSide("openai-chat").listener.tapStream(false),
     first,
     idleMs: 1_000,
-    drains: false,
+    drains,
   });
   const said: string[] = [];
   const sink = {
@@ -128,6 +128,22 @@ test("a caller that stopped reading for long and goes on sees a connection that 
   expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
   pull();
   expect(said.slice(1)).toEqual(["error client_closed"]);
+});
+
+test("an upstream that charges for it anyway is let finish for a reader that stopped, too; one that goes on sees a break", async () => {
+  const { clock, body, ends, said, open, pull, answered } = ground({ drains: true });
+  pull();
+  clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
+  expect([ends, body.cancelled]).toEqual([[], 0]);
+  pull();
+  open.cancel();
+  expect([said.at(-1), answered()]).toEqual(["error client_closed", 2]);
+  body.push(event("two"));
+  await Promise.resolve();
+  await Promise.resolve();
+  body.push(Buffer.from("data: [DONE]\n\n"));
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
 });
 
 test("an end that could not be settled breaks the connection, is thrown at no socket, and lets go of what was held", () => {

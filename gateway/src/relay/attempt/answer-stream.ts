@@ -76,7 +76,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   }
 
   pull(sink: BodySink, answered: () => void): void {
-    if (this.#over) {
+    if (this.#over || this.#broken !== null) {
       this.#sayLast(sink);
       answered();
       return;
@@ -92,10 +92,9 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
 
   cancel(): void {
     if (this.#over) return;
-    const { drains } = this.#options;
-    if (drains) {
-      this.#sink = null;
-      void this.#finishAlone();
+    if (this.#options.drains) {
+      // One that had stopped reading before is being finished already.
+      if (this.#broken === null) this.#leaveAlone();
       return;
     }
     this.#stopReading();
@@ -285,6 +284,11 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     return encoder.encode(dialect.renderStreamError(failure, call.requestId));
   }
 
+  #leaveAlone(): void {
+    this.#sink = null;
+    void this.#finishAlone();
+  }
+
   /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
   async #finishAlone(): Promise<void> {
     const { answer, tap, entry, idleMs } = this.#options;
@@ -321,9 +325,12 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       if (this.#over) return;
       const silentMs = clock.monotonic() - this.#lastWriteMs;
       if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
-        this.#stopReading();
         this.#broken = new Failure("client_closed", "The caller stopped reading.");
-        this.#breakOffSafely("cancelled", this.#broken);
+        if (this.#options.drains) this.#leaveAlone();
+        else {
+          this.#stopReading();
+          this.#breakOffSafely("cancelled", this.#broken);
+        }
         return;
       }
       let nextMs = bounds.keepAliveMs - silentMs;
