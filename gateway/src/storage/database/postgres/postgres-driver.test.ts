@@ -157,6 +157,31 @@ await onPostgres("connections", () => {
     });
   });
 
+  test("a transaction whose connection is cut before it has begun begins on another one", async () => {
+    await using ground = await openPostgresGround();
+    const { database, url } = ground;
+    const elsewhere = new URL(url);
+    elsewhere.pathname = "/postgres";
+    const name = new URL(url).pathname.slice(1);
+    let neverBegun = 0;
+    const transact = async (): Promise<void> => {
+      let begun = false;
+      const work = database.kysely.transaction().execute(async (transaction) => {
+        begun = true;
+        await transaction.selectFrom("settings").select("name").execute();
+      });
+      await work.catch(() => (begun ? undefined : neverBegun++));
+    };
+    await asOwner(elsewhere.href, async (client) => {
+      for (let round = 0; round < 12; round++) {
+        const work = Array.from({ length: 5 }, transact);
+        await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+        await Promise.all(work);
+      }
+    });
+    expect(neverBegun).toBe(0);
+  });
+
   test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
     await using ground = await openPostgresGround();
     const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });

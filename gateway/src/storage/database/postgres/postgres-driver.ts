@@ -65,8 +65,7 @@ export class PostgresDriver implements Driver {
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
     const isolation = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
     const access = settings.accessMode === undefined ? "" : ` ${settings.accessMode}`;
-    connection.staysForTransaction();
-    await connection.executeQuery(CompiledQuery.raw(`start transaction${isolation}${access}`));
+    await connection.begin(CompiledQuery.raw(`start transaction${isolation}${access}`));
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
@@ -117,13 +116,14 @@ class PostgresConnection implements DatabaseConnection {
     client.on("error", this.#onError);
   }
 
-  /** Until it is released: nothing is asked again on another one. */
-  staysForTransaction(): void {
+  /** From then on until it is released nothing is asked again on another one. Before, nothing was done that could be done twice. */
+  async begin(query: CompiledQuery): Promise<void> {
+    await this.#answered(query, true);
     this.#inTransaction = true;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { command, rowCount, rows } = await this.#answered(query);
+    const { command, rowCount, rows } = await this.#answered(query, onlyReads(query));
     const writes = command === "INSERT" || command === "UPDATE" || command === "DELETE";
     return { rows: rows as Row[], ...(writes ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
   }
@@ -156,13 +156,14 @@ class PostgresConnection implements DatabaseConnection {
     throw new Error("Rows are not streamed from PostgreSQL; read them in pages.");
   }
 
-  async #answered(query: CompiledQuery): Promise<PgResult> {
+  /** `mayRepeat`: it may be asked twice without harm. */
+  async #answered(query: CompiledQuery, mayRepeat: boolean): Promise<PgResult> {
     for (let again = 0; ; again++) {
       try {
         return await this.#ask(query);
       } catch (thrown) {
         const lost = this.#broken && !this.#cut && !this.#inTransaction;
-        if (!lost || again === rereadsMax || !onlyReads(query) || !(await this.#exchange())) throw thrown;
+        if (!lost || again === rereadsMax || !mayRepeat || !(await this.#exchange())) throw thrown;
       }
     }
   }
