@@ -18,7 +18,7 @@ export interface NamedQuery<Result> extends CompiledQuery<Result> {
 
 /**
  * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again; what only
- * reads, outside a transaction, is asked again on another one when the server goes away in the middle of it, as at a failover.
+ * reads, outside a transaction, and what begins one, is asked again on another one when the server goes away in the middle of it, as at a failover.
  * The end of a transaction is believed only when the server says that it has committed.
  */
 export class PostgresDriver implements Driver {
