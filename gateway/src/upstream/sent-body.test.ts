@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import type { OutboundAnswer } from "#ports/index.ts";
+import { bounds } from "#core/index.ts";
+import type { OutboundAnswer, OutboundStream } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
-import { startRawUpstream } from "../../test/raw-upstream.ts";
+import { outbound } from "../../test/outbound.ts";
+import { rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
 import { createTransport } from "./index.ts";
 
 const bodyBytes = 512 * 1024;
@@ -37,4 +39,35 @@ test("what was sent is let go of while its answer still streams", async () => {
   expect(sent.filter((body) => body.deref() !== undefined).length).toBeLessThan(calls / 4);
   for (const { body } of answers) body.cancel();
   upstream.stop();
+});
+
+test("an upstream that takes a long body as fast as it comes is sent so much of it in one turn of the loop, and no more", async () => {
+  let turn = 0;
+  let stand = setImmediate(function next() {
+    turn++;
+    stand = setImmediate(next);
+  });
+  const pulledIn = new Map<number, number>();
+  const size = 8 * bounds.sendTurnBytes;
+  const piece = new Uint8Array(bounds.sendPieceBytes);
+  const body: OutboundStream = {
+    size,
+    open() {
+      let at = 0;
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        if (at === size) return controller.close();
+        at += piece.length;
+        pulledIn.set(turn, (pulledIn.get(turn) ?? 0) + piece.length);
+        controller.enqueue(piece);
+      };
+      return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    },
+  };
+  const upstream = await startRawUpstream((socket) => socket.write(rawAnswer("ok")));
+  const transport = createTransport({ clock: systemClock });
+  const answer = await transport.send(outbound(upstream.url, { body }), new AbortController().signal);
+  await answer.body.readAll(10, "idle", 60_000);
+  clearImmediate(stand);
+  upstream.stop();
+  expect(Math.max(...pulledIn.values())).toBeLessThanOrEqual(bounds.sendTurnBytes + piece.length);
 });

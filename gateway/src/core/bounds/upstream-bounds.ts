@@ -5,6 +5,8 @@ export const upstreamBounds = {
   /** A longer body is sent in pieces of this size. */
   sendAtOnceBytesMax: 4 * 1024 * 1024,
   sendPieceBytes: 256 * 1024,
+  /** After so much of it everybody else has a turn. */
+  sendTurnBytes: 1024 * 1024,
   /** Larger whole answers are read, and translated, in threads of their own. */
   replyInPlaceBytesMax: 2 * 1024 * 1024,
   translateReplyInPlaceBytesMax: 128 * 1024,
