@@ -136,8 +136,8 @@ async function latencyFigures(run: Run, contestants: readonly Contestant[]): Pro
 
 /** What each uses while nobody calls. */
 async function idleFigures(run: Run, servers: SharedServers, contestants: readonly Contestant[]): Promise<Figure[]> {
-  // What the load left behind is done: shares go back, connections that nobody uses are closed.
-  await Bun.sleep(run.options.mode === "quick" ? 5_000 : 70_000);
+  // What the load left behind is done: shares go back, connections that nobody uses are closed, and compiled code is let go of.
+  await Bun.sleep(run.options.mode === "quick" ? 5_000 : 130_000);
   const before = {
     servers: servers.cpuMs(),
     gateways: contestants.map(({ sluice }) => treeCpuMs(sluice.pid)),

@@ -346,16 +346,17 @@ export class Membership {
     if (this.#state !== "up") return;
     try {
       const { epoch, lock } = this.#keys;
+      const own = this.#epoch;
       const askedMs = this.#clock.monotonic();
-      const [found, current, , , serverMs] = await this.#exec("enter", [epoch, lock], ["", "", ""]);
+      const entering = this.#exec("enter", [epoch, lock], ["", "", ""]);
+      // Both leave in one writing. A renewal in an epoch that has ended is of no use, and harms nobody.
+      const renewing = this.#run("renew", [epoch], own, this.#renewArgs());
+      renewing.catch(() => undefined);
+      const [found, current, , , serverMs] = await entering;
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
-      if (found === "ready" && current === this.#epoch) {
-        const renewedMs = this.#clock.monotonic();
-        const answer = await this.#run("renew", [epoch], this.#epoch, this.#renewArgs());
-        if (!isStale(answer)) {
-          this.#renewed(renewedMs);
-          return;
-        }
+      if (found === "ready" && current === own && !isStale(await renewing)) {
+        this.#renewed(askedMs);
+        return;
       }
       if (this.#state === "up") this.#rejoin("joining");
     } catch (thrown) {
