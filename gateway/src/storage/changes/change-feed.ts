@@ -1,8 +1,7 @@
-import type { CompiledQuery } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Broadcast, Change, ChangeFeed, Clock, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import type { Row } from "../database/schema.ts";
+import { writtenOnce } from "../database/written-once.ts";
 
 export interface ChangeFeedOptions {
   readonly database: Database;
@@ -49,7 +48,7 @@ const rowsMax = 1_000;
 
 function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>): Poll {
   const { database, clock, observer, broadcast } = options;
-  const query = changesAfter(database);
+  const changesAfter = writtenChanges(database);
   let stopped = false;
   let takeBack = (): void => undefined;
   let seen: number | null = null;
@@ -63,7 +62,7 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
         if (failing) tell({ kind: "catalog" }, listeners, observer);
         seen = begun;
       }
-      const rows = await readChanges(database, query, seen);
+      const rows = await readChanges(database, changesAfter(seen));
       failing = false;
       for (const row of rows) {
         if (stopped) return false;
@@ -133,25 +132,26 @@ export async function lastChange(database: Pick<Database, "kysely">): Promise<nu
   return Number(row?.seq ?? 0);
 }
 
-/** Written once: of all that a process without calls asks, it is asked most often. */
-function changesAfter({ reading }: Database): CompiledQuery<ChangeRow> {
-  return reading
-    .selectFrom("changes")
-    .select(["seq", "kind", "digest"])
-    .where("seq", ">", 0)
-    .orderBy("seq")
-    .limit(rowsMax)
-    .compile();
+/** Of all that a process without calls asks, it is asked most often. */
+function writtenChanges({ reading }: Database) {
+  const written = writtenOnce((place: (name: "after") => never) =>
+    reading
+      .selectFrom("changes")
+      .select(["seq", "kind", "digest"])
+      .where("seq", ">", place("after"))
+      .orderBy("seq")
+      .limit(rowsMax),
+  );
+  return (after: number) => written({ after });
 }
 
-type ChangeRow = Pick<Row<"changes">, "seq" | "kind" | "digest">;
+type ChangesAsked = ReturnType<ReturnType<typeof writtenChanges>>;
 
 async function readChanges(
-  database: Database,
-  query: CompiledQuery<ChangeRow>,
-  after: number,
+  { reading }: Database,
+  asked: ChangesAsked,
 ): Promise<readonly { seq: number; change: Change }[]> {
-  const { rows } = await database.reading.executeQuery<ChangeRow>({ ...query, parameters: [after, rowsMax] });
+  const { rows } = await reading.executeQuery(asked);
   return rows.map((row) => ({
     seq: row.seq,
     change: row.kind === "key" && row.digest !== null ? { kind: "key", digest: row.digest } : { kind: "catalog" },

@@ -4,21 +4,26 @@ import type { Instances, SeenInstance } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
+import { writtenOnce } from "../database/written-once.ts";
 
 export function createInstances(database: Database): Instances {
   const now = databaseNow(database);
   let told = 0;
+  const telling = writtenOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
+    database.kysely
+      .insertInto("instances")
+      .values({
+        ...{ id: place("id"), version: place("version"), host: place("host"), journal_lag: place("lag") },
+        ...{ started_at: now, seen_at: now },
+      })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag: place("lag") })),
+  );
   return {
     async tell({ id, version, host }, journalLag) {
-      const journal_lag = journalLag ?? null;
       // What is kept for a day need not be looked through every few seconds.
       const tidies = told++ % bounds.instanceTidyTells === 0;
       await relaxedWrite(database, async (connection) => {
-        await connection
-          .insertInto("instances")
-          .values({ id, version, host, started_at: now, seen_at: now, journal_lag })
-          .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag }))
-          .execute();
+        await connection.executeQuery(telling({ id, version, host, lag: journalLag ?? null }));
         if (!tidies) return;
         await connection
           .deleteFrom("instances")

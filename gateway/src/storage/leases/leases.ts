@@ -1,8 +1,9 @@
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
+import { writtenOnce } from "../database/written-once.ts";
 
 /** What was to be written under a lease was not: it is not held any more. */
 export class LeaseLost extends Error {
@@ -16,6 +17,25 @@ export class LeaseLost extends Error {
 /** Leases as rows. A power cut may take a taking or a renewal back; nothing is lost with it but the lease. */
 export function createLeases(database: Database): Leases {
   const now = databaseNow(database);
+  const until = (leaseMs: number) => sql<number>`${now} + ${leaseMs}`;
+  const renewal = writtenOnce((place: (name: keyof Lease | "leaseMs") => never) =>
+    database.kysely
+      .updateTable("leases")
+      .set({ until: until(place("leaseMs")) })
+      .where(isHeld({ name: place("name"), owner: place("owner"), fence: place("fence") }, now)),
+  );
+  const extension = writtenOnce((place: (name: "name" | "owner" | "leaseMs") => never) =>
+    database.kysely
+      .updateTable("leases")
+      .set({ until: until(place("leaseMs")) })
+      .where("name", "=", place("name"))
+      .where("owner", "=", place("owner"))
+      .where(sql<SqlBool>`until > ${now}`),
+  );
+  const isWritten = async (query: CompiledQuery): Promise<boolean> => {
+    const { numAffectedRows = 0n } = await relaxedWrite(database, (connection) => connection.executeQuery(query));
+    return numAffectedRows > 0n;
+  };
   return {
     async take(name, owner, leaseMs) {
       // Most who ask do not get it: they read, and neither write nor lock.
@@ -24,28 +44,8 @@ export function createLeases(database: Database): Leases {
       const row = await relaxedWrite(database, (connection) => taking(connection, { name, owner, leaseMs, now }));
       return row === undefined ? null : { name, owner, fence: row.fence };
     },
-    async renew(lease, leaseMs) {
-      const { numUpdatedRows } = await relaxedWrite(database, (connection) =>
-        connection
-          .updateTable("leases")
-          .set({ until: sql<number>`${now} + ${leaseMs}` })
-          .where(isHeld(lease, now))
-          .executeTakeFirst(),
-      );
-      return numUpdatedRows > 0n;
-    },
-    async extend(name, owner, leaseMs) {
-      const { numUpdatedRows } = await relaxedWrite(database, (connection) =>
-        connection
-          .updateTable("leases")
-          .set({ until: sql<number>`${now} + ${leaseMs}` })
-          .where("name", "=", name)
-          .where("owner", "=", owner)
-          .where(sql<SqlBool>`until > ${now}`)
-          .executeTakeFirst(),
-      );
-      return numUpdatedRows > 0n;
-    },
+    renew: ({ name, owner, fence }, leaseMs) => isWritten(renewal({ name, owner, fence, leaseMs })),
+    extend: (name, owner, leaseMs) => isWritten(extension({ name, owner, leaseMs })),
     async release(lease) {
       await relaxedWrite(database, (connection) =>
         connection

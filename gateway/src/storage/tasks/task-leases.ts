@@ -3,6 +3,7 @@ import type { LeasedTask, Vault } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { leaseIsFree, newLeaseToken, updateDue } from "../database/leases.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
+import { writtenOnce } from "../database/written-once.ts";
 import { requestOfTask, wholeTask } from "./task-rows.ts";
 
 /** Takes tasks that are due and that nobody works on, in one statement: what two passes see, only one gets. */
@@ -26,15 +27,15 @@ export async function leaseDue(
 }
 
 /** Of what `leaseDue` and `leaseDeliveries` would take, when the first can be taken. One statement, which writes nothing. */
-export async function nextDue(database: Database, now: number): Promise<number | null> {
-  const { task, message } = await database.reading
-    .selectNoFrom((eb) => [
+export function nextDue(database: Database): (now: number) => Promise<number | null> {
+  const written = writtenOnce((place: (name: "now") => never) =>
+    database.reading.selectNoFrom((eb) => [
       eb
         .selectFrom("tasks")
         .select("due_at")
         .where("due_at", "is not", null)
         .where("final", "=", sql.lit(0))
-        .where(leaseIsFree(now))
+        .where(leaseIsFree(place("now")))
         .orderBy("due_at")
         .limit(1)
         .as("task"),
@@ -45,10 +46,14 @@ export async function nextDue(database: Database, now: number): Promise<number |
         .orderBy("due_at")
         .limit(1)
         .as("message"),
-    ])
-    .executeTakeFirstOrThrow();
-  if (task === null || message === null) return task ?? message;
-  return Math.min(task, message);
+    ]),
+  );
+  return async (now) => {
+    const { rows } = await database.reading.executeQuery(written({ now }));
+    const { task = null, message = null } = rows[0] ?? {};
+    if (task === null || message === null) return task ?? message;
+    return Math.min(task, message);
+  };
 }
 
 export async function leaseOne(

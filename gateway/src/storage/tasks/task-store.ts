@@ -33,7 +33,7 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     page: (filter, cursor, limit) => taskPage(database, vault, { filter, cursor, limit }),
     events: (taskId) => eventsOf(database.kysely, taskId),
     lease: (now, leaseMs, limit) => leaseDue(database, vault, { now, leaseMs, limit }),
-    nextDue: (now) => nextDue(database, now),
+    nextDue: nextDue(database),
     leaseOne: (id, now, leaseMs) => leaseOne(database, vault, id, { now, leaseMs }),
     step: (leased, step, now, release) => stepTask(database, vault, leased, { step, now, release }),
     finish: (leased, step, entry, delivery, now) =>

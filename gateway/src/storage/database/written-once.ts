@@ -1,0 +1,24 @@
+import type { Compilable, CompiledQuery } from "kysely";
+
+/**
+ * A statement that is asked again and again, also by a process without calls: the query builder writes it once, with names in the
+ * place of values, and each asking puts its own values there.
+ */
+export function writtenOnce<Row, Name extends string>(
+  write: (place: (name: Name) => never) => Compilable<Row>,
+): (values: Readonly<Record<Name, unknown>>) => CompiledQuery<Row> {
+  let written: CompiledQuery<Row> | null = null;
+  return (values) => {
+    written ??= write((name) => new Place(name) as never).compile();
+    const parameters = written.parameters.map((each) => (each instanceof Place ? values[each.name as Name] : each));
+    return { ...written, parameters };
+  };
+}
+
+class Place {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
