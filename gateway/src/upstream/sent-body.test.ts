@@ -55,7 +55,10 @@ test("an upstream that takes a long body as fast as it comes is sent so much of 
     open() {
       let at = 0;
       const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-        if (at === size) return controller.close();
+        if (at === size) {
+          controller.close();
+          return;
+        }
         at += piece.length;
         pulledIn.set(turn, (pulledIn.get(turn) ?? 0) + piece.length);
         controller.enqueue(piece);
