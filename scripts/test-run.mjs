@@ -1,6 +1,6 @@
 // The surroundings of one run of the tests: a temporary folder and a home of their own, and an end that leaves nothing.
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./install.mjs";
@@ -76,7 +76,7 @@ export function openTestRun(base) {
       const running = processesIn(folder).map(({ pid, name }) => `process ${pid}: ${name}`);
       return [
         ...running,
-        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}`),
+        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}${within(join(temporary, name))}`),
         ...readdirSync(home)
           .filter((name) => !caches.has(name))
           .map((name) => `in the home folder: ${name}`),
@@ -87,6 +87,15 @@ export function openTestRun(base) {
     },
   };
 }
+
+/** What is in it says who has left it. */
+function within(path) {
+  if (!statSync(path).isDirectory()) return "";
+  const names = readdirSync(path, { recursive: true });
+  return names.length === 0 ? " (empty)" : ` (${names.slice(0, namesMax).join(", ")})`;
+}
+
+const namesMax = 12;
 
 /**
  * Linux's folder in memory, where there is plenty of both: a run writes some gigabytes, most of them databases that live for a

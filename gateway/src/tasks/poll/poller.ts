@@ -131,8 +131,10 @@ export class Poller {
     try {
       // Asking when something is due writes nothing and costs a third of a round.
       restMs = await this.#rest();
-      if (restMs > 0) await this.#sweepAll();
-      else {
+      if (restMs > 0) {
+        this.#read(0);
+        await this.#sweepAll();
+      } else {
         await this.round();
         restMs = Math.max(bounds.taskTickMs, await this.#rest());
       }
@@ -152,7 +154,6 @@ export class Poller {
     if (this.#running.size > 0 || deliveries.inFlight > 0) return 0;
     const due = await store.nextDue(clock.now());
     const now = clock.now();
-    if (due === null || due > now) this.#read(0);
     const untilDueMs = due === null ? bounds.taskIdleMs : due - now;
     const ticks = Math.ceil(Math.max(0, untilDueMs / bounds.taskTickMs));
     return Math.min(ticks * bounds.taskTickMs, bounds.taskIdleMs);
