@@ -47,7 +47,7 @@ export async function openTaskProcess(
   return { ...gateway, simulation, model };
 }
 
-/** Places its orders, a few at a time. Resolves to the ids by order, and leaves out what was refused. */
+/** Places its orders, a few at a time. Resolves to the ids by order, or to why it was refused. */
 export async function placeOrders(
   { videos, simulation, model }: Awaited<ReturnType<typeof openTaskProcess>>,
   orders: readonly number[],
@@ -57,8 +57,7 @@ export async function placeOrders(
   const caller = async (): Promise<void> => {
     for (let order = left.shift(); order !== undefined; order = left.shift()) {
       const call = createCall(simulation, orderBody(order), { idempotencyKey: `order-${order}`, models: [model] });
-      const task = await videos.create({ ...call, tags: { order: String(order) } }).catch(() => null);
-      if (task !== null) ids.set(order, task.id);
+      ids.set(order, await videos.create({ ...call, tags: { order: String(order) } }).then(({ id }) => id, String));
     }
   };
   await Promise.all(Array.from({ length: callersMax }, caller));
