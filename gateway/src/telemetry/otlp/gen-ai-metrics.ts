@@ -70,7 +70,8 @@ export class GenAiMetrics {
     if (last?.provider === provider && last.upstreamModel === upstreamModel && last.endpoint === endpoint) {
       return last.pair;
     }
-    const pair = this.#pairs.of(`${provider}\n${upstreamModel}\n${endpoint}`);
+    // By the operation and not by the endpoint: series of one metric are told apart by their attributes alone.
+    const pair = this.#pairs.of(`${provider}\n${upstreamModel}\n${operationOf(endpoint)}`);
     this.#last = { provider, upstreamModel, endpoint, pair };
     return pair;
   }
@@ -124,10 +125,10 @@ export class GenAiMetrics {
 }
 
 function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | null): Pair {
-  const [provider = "", model = provider, endpoint = "other"] = key.split("\n");
+  const [provider = "", model = provider, operation = "other"] = key.split("\n");
   const upstream = upstreamOf(provider);
   const attributes: Attributes = {
-    "gen_ai.operation.name": operationOf(endpoint as LedgerEntry["endpoint"]),
+    "gen_ai.operation.name": operation,
     "gen_ai.provider.name": providerNameOf(upstream?.kind ?? provider),
     "gen_ai.request.model": model,
     "sluice.provider": provider,
