@@ -190,11 +190,17 @@ test("a level that is not asked for is not written", () => {
 
 test("the pretty form is one line that cannot move the reader's cursor", () => {
   const { observer, lines } = setUp("info", "pretty");
-  observer.log("warn", "Evil \u001b[2J\nline", { model: "a\u001b[31m", port: 1 });
+  observer.log("warn", "Evil \u001b[2J\nline", {
+    model: "a\u001b[31m",
+    port: 1,
+    agents: ["\u009b2J", "\u009d0;x\u009c"],
+  });
   const plain = Bun.stripANSI(lines[0] ?? "");
   expect(plain).toContain("12:00:00.000  warn   Evil  [2J line");
   expect(plain).toContain("port=1");
   expect([...plain.trimEnd()].filter((c) => c < " ")).toEqual([]);
+  // Beginnings of orders in one character: `Bun.stripANSI` takes them for such too.
+  expect([...(lines[0] ?? "")].filter((c) => c >= "\u007f" && c <= "\u009f")).toEqual([]);
 });
 
 test("logging never throws, whatever it is given", () => {

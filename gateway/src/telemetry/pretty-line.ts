@@ -16,8 +16,9 @@ export function prettyLine(line: string): string {
 }
 
 function shownValue(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value === "string" && /^[\w./:@-]+$/.test(value)) return value;
+  // JSON leaves those behind ASCII as they are, and a terminal takes U+009B for the beginning of an order.
+  return JSON.stringify(value).replaceAll(/[\u007f-\u009f]/g, (found) => `\\u00${found.charCodeAt(0).toString(16)}`);
 }
 
 /** What came from outside must not move the cursor of whoever watches. */
