@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -81,8 +82,11 @@ test.each(Object.keys(ways).filter((way) => shell !== null || way !== "sqlite3 .
     );
     await gateway.stop();
 
+    // As those who keep backups keep them.
+    chmodSync(path, 0o444);
     const restored = await gateway.cli("restore", path, "--json");
     expect(restored).toMatchObject({ status: 0, stderr: "" });
+    expect(statSync(join(gateway.dataDir, "sluice.db")).mode & 0o777).toBe(0o600);
     const { aside } = JSON.parse(restored.stdout) as { readonly aside: string };
     await gateway.restart();
     expect([await statusFor(before), await statusFor(after)]).toEqual([200, 401]);

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { sql } from "kysely";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { syncPath } from "../database/database-copy.ts";
@@ -56,7 +56,12 @@ async function checkedCopy(
   { paths, file, masterKey }: RestoreOptions,
   draft: string,
 ): Promise<Omit<Restored, "aside">> {
-  for (const side of ["", "-wal"]) if (existsSync(file + side)) copyFileSync(file + side, draft + side);
+  for (const side of ["", "-wal"]) {
+    if (!existsSync(file + side)) continue;
+    copyFileSync(file + side, draft + side);
+    // A copy has the mode of what was copied: backups are often read-only, or readable by others.
+    chmodSync(draft + side, 0o600);
+  }
   const database = openDraft(draft, file);
   try {
     const [fault] = await integrityFaults(database.kysely, "whole");
