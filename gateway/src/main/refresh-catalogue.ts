@@ -37,16 +37,21 @@ export function refreshCatalogue(
     over: "Newer prices can be had again.",
   });
   const lead = options.leadership.lead("catalogue", async ({ signal }) => {
-    while (!signal.aborted) {
-      try {
-        waiting = await refreshOnce(source, options, signal);
-        fault.passed();
-      } catch (thrown) {
-        if (signal.aborted) return;
-        failures++;
-        fault.failed({ error: thrown });
+    try {
+      while (!signal.aborted) {
+        try {
+          waiting = await refreshOnce(source, options, signal);
+          fault.passed();
+        } catch (thrown) {
+          if (signal.aborted) return;
+          failures++;
+          fault.failed({ error: thrown });
+        }
+        await passed(clock, source.everyMs, signal);
       }
-      await passed(clock, source.everyMs, signal);
+    } finally {
+      // Whoever looks from now on tells of them.
+      waiting = 0;
     }
   });
   return () => lead.stop();

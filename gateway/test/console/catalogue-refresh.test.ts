@@ -47,6 +47,7 @@ async function openRefresh(more: Partial<CatalogueSource> = {}) {
     number: (name: string) => numbers.get(name)?.(),
     price: async (model: string) => (await ground.controlStore.model(model))?.price ?? null,
     nextHour: () => ground.clock.advance(hourMs),
+    stop,
     async [Symbol.asyncDispose]() {
       await stop();
       await ground[Symbol.asyncDispose]();
@@ -97,6 +98,9 @@ test("newer prices wait for somebody, and a source that is away, or no catalogue
   await refresh.told(4);
   expect(refresh.number("sluice_catalogue_refresh_failures_total")).toBe(2);
   expect(await refresh.ground.controlStore.storedCatalogue()).toEqual(before);
+  // Another process may look from now on, and tells of them.
+  await refresh.stop();
+  expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(0);
 });
 
 test("with `take` a signed catalogue changes the prices that nobody has set; what others signed changes nothing", async () => {
