@@ -81,6 +81,26 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(0);
   });
 
+  test("a connection that is dead without a word is given up for another one", async () => {
+    let isDead = false;
+    let opened = 0;
+    const openLink = async (onReady: () => void): Promise<RedisLink> => {
+      const isFirst = ++opened === 1;
+      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      const send: RedisLink["send"] = (key, command) =>
+        isFirst && isDead ? new Promise(() => undefined) : link.send(key, command);
+      return { ...link, send };
+    };
+    const counter = await ground.counter({ openLink, shares: false });
+    const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
+    isDead = true;
+    expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
+    await until(() => counter.isUp);
+    expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
+    await counter.settle(ticket, [0]);
+    await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
   test("endings during an outage are told when it is over", async () => {
     const counter = await ground.counter();
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);

@@ -1,6 +1,13 @@
 import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
+/** The counter was silent, or behind for longer than anybody waits. */
+export class Unanswered extends Error {
+  constructor() {
+    super("it does not answer in time.");
+  }
+}
+
 /**
  * How long questions to the shared counter wait. They are answered one after the other, so one that is still to be answered says
  * nothing of a counter that answers those before it: it is behind, and not away. It is away when it has been silent for so long.
@@ -25,7 +32,7 @@ export class AnswerWait {
       const heard = this.#heard;
       stop = afterRunningFor(this.#clock, this.#silentMs, () => {
         if (this.#heard !== heard && this.#clock.monotonic() < endMs) wait();
-        else reject(new Error("it does not answer in time."));
+        else reject(new Unanswered());
       });
     };
     wait();

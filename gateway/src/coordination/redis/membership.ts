@@ -1,7 +1,7 @@
 import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
-import { AnswerWait } from "./answer-wait.ts";
+import { AnswerWait, Unanswered } from "./answer-wait.ts";
 import { DrainedUntil } from "./drained-until.ts";
 import { every } from "./every.ts";
 import { MessageQueue } from "./message-queue.ts";
@@ -214,6 +214,11 @@ export class Membership {
         return;
       } catch (thrown) {
         this.#lost(thrown);
+        if (thrown instanceof Unanswered) {
+          // Whose other end is gone without a word is dead for a quarter of an hour before the system says so: another is made.
+          this.#link?.close();
+          this.#link = null;
+        }
         await this.#pause.take(waitMs);
       }
     }
@@ -345,8 +350,7 @@ export class Membership {
     this.#drained.drain((atMs) => this.#parts.drained(atMs));
     if (this.#state !== "up") return;
     try {
-      const { epoch, lock } = this.#keys;
-      const own = this.#epoch;
+      const [{ epoch, lock }, own] = [this.#keys, this.#epoch];
       const askedMs = this.#clock.monotonic();
       const entering = this.#exec("enter", [epoch, lock], ["", "", ""]);
       // Both leave in one writing. A renewal in an epoch that has ended is of no use, and harms nobody.

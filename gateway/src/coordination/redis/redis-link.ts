@@ -85,7 +85,10 @@ async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Ma
   sentinel.on("error", () => undefined);
   sentinel.on("topology-change", () => onReady());
   const send = (_key: string, command: readonly string[]) => sentinel.sendCommand<unknown>(false, [...command]);
-  return { connect: () => sentinel.connect(), link: { send, close: () => sentinel.destroy() } };
+  return {
+    connect: () => sentinel.connect(),
+    link: { send, close: () => void sentinel.destroy().catch(() => undefined) },
+  };
 }
 
 async function clusterLink(address: RedisAddress, onReady: OnReady): Promise<Made> {
