@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { Claim, Counter } from "#ports/index.ts";
+import type { Claim, Counter, Reserved } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { patienceMs, until } from "../../../test/until.ts";
@@ -80,6 +80,28 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
       let admitted = 0;
       while ((await busy.reserve([claim])).granted) admitted++;
       expect(admitted + calls).toBe(100);
+    }
+  });
+
+  test("a call that is served from a share gets more of a budget that lets calls through while what it has spent is read", async () => {
+    const counter = await process();
+    await meet(counter, "b");
+    const claim = budgetClaim("b", 1_000, 10);
+    for (const [fail, more] of [
+      ["closed", 0],
+      ["open", 900],
+    ] as const) {
+      const { ticket } = await until(async () => {
+        const answer = counter.reserve([{ ...claim, fail }]);
+        if (!(answer instanceof Promise)) return answer as Reserved;
+        const later = await answer;
+        if (later.granted) await counter.settle(later.ticket, []);
+        return null;
+      });
+      await counter.reread([{ key: "b", periodStart: 0 }]);
+      expect(await counter.topUp(ticket, 900, 900)).toBe(more);
+      await counter.settle(ticket, []);
+      await meet(counter, "b");
     }
   });
 

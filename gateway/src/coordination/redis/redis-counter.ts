@@ -29,6 +29,7 @@ import {
   type TakenAsk,
 } from "./reservation.ts";
 import { ReadingLag, sharedParts } from "./shared-parts.ts";
+import { annexed } from "./shares/annex.ts";
 import { LeasedReservation } from "./shares/leased-reservation.ts";
 import { openShares } from "./shares/open-shares.ts";
 import type { ShareBook } from "./shares/share-book.ts";
@@ -245,11 +246,10 @@ class CounterInRedis implements RedisCounter {
     if (this.#shares?.topUp(ticket, amount) === true) return amount;
     const claims = ticket.takings.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
     if (claims.length === 0) return 0;
-    const annex = await this.#reserve({
-      id: this.#ids.next("rsv_"),
-      claims: claims.map((claim) => ({ ...claim, amount, least })),
-      lasts: false,
-    });
+    const wanted = claims.map((claim) => ({ ...claim, amount, least }));
+    const reserve = (asked: readonly Claim[]) =>
+      this.#reserve({ id: this.#ids.next("rsv_"), claims: asked, lasts: false });
+    const annex = await annexed(wanted, reserve);
     if (!annex.granted) return 0;
     if (ticket.ended) {
       void this.settle(annex, []);
