@@ -7,7 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment } from "#config/index.ts";
-import { isLoopbackHost } from "#config/index.ts";
+import { fileState, isLoopbackHost } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import {
   createLeases,
@@ -90,7 +90,9 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     control = await joinDatabase(environment, control, broken.reject);
     await keepToOneBlobFolder(environment, control);
     processes = await openProcesses({ control, version: options.version });
+    let state = "";
     if (environment.configFile !== null) {
+      state = await fileState(environment.configFile);
       shared = sharedConfig({ file: environment.configFile, control, processes, variables: options.variables });
       if (shared === null) await applyConfigFile(environment.configFile, options.variables, controlStore);
       else await shared.start();
@@ -130,6 +132,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
         observer: gateway.observer,
         clock: control.clock,
         applied: refreshed,
+        state,
       });
     }
     // Several workers are replaced one by one by their supervisor.

@@ -26,4 +26,4 @@ export { secretNames } from "./secret-names.ts";
 export { redactedSource } from "./shown-source.ts";
 export { withFiles } from "./variable-files.ts";
 export type { ConfigWatch } from "./watch-config-file.ts";
-export { watchConfigFile } from "./watch-config-file.ts";
+export { fileState, watchConfigFile } from "./watch-config-file.ts";

@@ -5,8 +5,10 @@ import type { Clock } from "#ports/index.ts";
 
 export interface WatchOptions {
   readonly clock: Clock;
-  /** Told what `onChange` threw; watching goes on. */
+  /** Told what `onChange` threw. Watching goes on, and it is called again until it does not throw. */
   readonly onError: (thrown: unknown) => void;
+  /** What `fileState` said before the file was first read: no change since is missed. Left out: what it is when watching begins. */
+  readonly state?: string;
 }
 
 export interface ConfigWatch {
@@ -21,14 +23,16 @@ export interface ConfigWatch {
  * links that now lead elsewhere (as Kubernetes does, which then removes the old one). The system tells of the file that the path
  * led to; since its events get lost for links, network drives and containers, the path is also looked at now and then, and such
  * a change takes up to two seconds. Two looks in a row must agree, so that a file is not read while it is being written. Runs
- * never overlap. A file that vanishes counts as a change, and loading it says so. Start watching before the first load, so that a change in between is not missed.
+ * never overlap. A file that vanishes counts as a change, and loading it says so.
  */
 export function watchConfigFile(file: string, onChange: () => Promise<void>, options: WatchOptions): ConfigWatch {
   const { clock, onError } = options;
   let closed = false;
   let cancelNextLook = (): void => {};
+  let cancelRetry = (): void => {};
+  let retryMs: number = bounds.configRetryMs;
   let running: Promise<void> = Promise.resolve();
-  let taken: string | null = null;
+  let taken: string | null = options.state ?? null;
   let seen: string | null = null;
   /** Something was told of the file since the last look began. */
   let stirred = false;
@@ -42,10 +46,16 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   const run = (): Promise<void> => {
     running = running.then(async () => {
       if (closed) return;
+      cancelRetry();
       try {
         await onChange();
+        retryMs = bounds.configRetryMs;
       } catch (thrown) {
         onError(thrown);
+        if (closed) return;
+        // Nothing is wrong with the file: a database that is away, a disk that is full.
+        cancelRetry = clock.after(retryMs, () => void run());
+        retryMs = Math.min(retryMs * 2, bounds.configRetryMsMax);
       }
     });
     return running;
@@ -56,7 +66,7 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
     stirred = false;
     // Before the file is looked at, that nothing falls in between.
     told.listen();
-    const now = await identityOf(file);
+    const now = await fileState(file);
     if (closed) return;
     if (now !== seen) told.leadsElsewhere();
     taken ??= now;
@@ -83,6 +93,7 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
       closed = true;
       told.close();
       cancelNextLook();
+      cancelRetry();
       await running;
     },
   };
@@ -132,8 +143,8 @@ class FileEvents {
   }
 }
 
-/** What tells one state of the file from another. Never throws. */
-async function identityOf(file: string): Promise<string> {
+/** What tells one state of a file from another. Never throws. */
+export async function fileState(file: string): Promise<string> {
   try {
     // Of what links lead to: another file has another number, and the same one the same text.
     const facts = await stat(file, { bigint: true });

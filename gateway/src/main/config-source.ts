@@ -11,6 +11,8 @@ export interface ConfigSourceOptions {
   readonly observer: Observer;
   readonly clock: Clock;
   readonly applied: () => Promise<void>;
+  /** What `fileState` said before the file was applied first. */
+  readonly state: string;
 }
 
 /** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
@@ -42,6 +44,7 @@ export function watchConfig(file: string, options: ConfigSourceOptions): ConfigW
   };
   return watchConfigFile(file, reload, {
     clock: options.clock,
+    state: options.state,
     onError: (thrown) => observer.log("error", "The config file could not be applied.", { error: thrown }),
   });
 }

@@ -40,6 +40,8 @@ export function watchCertificate(files: TlsFiles, options: WatchCertificateOptio
   const onError = (thrown: unknown) =>
     observer.log("error", "The certificate was not renewed; the one before stays.", { error: thrown });
   const watches = [files.certificate, files.key].map((file) => watchConfigFile(file, inTurn, { clock, onError }));
+  // Between the reading at the start and now others may have been written.
+  void watches[0]?.trigger();
   return {
     trigger: async () => {
       await watches[0]?.trigger();

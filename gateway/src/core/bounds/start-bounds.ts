@@ -21,6 +21,9 @@ export const startBounds = {
    */
   configPollMs: 400,
   configRestMs: 1_500,
+  /** One that is valid and could not be applied is read again after this, doubled each time up to the last. */
+  configRetryMs: 1_000,
+  configRetryMsMax: 60_000,
   /** Label values of one metric; further ones are counted together as `other`. */
   metricPairsMax: 2_000,
   metricValuesMax: 64,

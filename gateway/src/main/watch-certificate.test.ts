@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { type Certificate, readCertificate } from "./certificate.ts";
+import { watchCertificate } from "./watch-certificate.ts";
+
+const fixtures = join(import.meta.dir, "..", "..", "test", "fixtures", "tls");
+
+test("a pair that was put there between the reading at the start and the beginning of the watch is taken", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-certificate-"));
+  const files = { certificate: join(folder, "tls.crt"), key: join(folder, "tls.key") };
+  const put = (name: string): void => {
+    copyFileSync(join(fixtures, `${name}.cert.pem`), files.certificate);
+    copyFileSync(join(fixtures, `${name}.key.pem`), files.key);
+  };
+  put("gateway.example");
+  const first = await readCertificate(files);
+  put("upstream.example");
+  const { promise: taken, resolve } = Promise.withResolvers<Certificate>();
+  const watch = watchCertificate(files, {
+    clock: new FakeClock(),
+    observer: { log: () => undefined },
+    first,
+    changed: async (certificate) => resolve(certificate),
+  });
+  expect((await taken).chain).not.toBe(first.chain);
+  await watch.close();
+  rmSync(folder, { recursive: true });
+});
