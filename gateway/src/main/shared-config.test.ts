@@ -1,58 +1,139 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLeadership } from "#coordination/index.ts";
+import type { Leadership, Observer } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 import { sharedConfig } from "./shared-config.ts";
 
-test("a process that ends while it applies the config file ends when that is done", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-shared-config-"));
-  const file = join(folder, "sluice.json");
+let folder = "";
+let file = "";
+let leadership: Leadership | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-shared-config-"));
+  file = join(folder, "sluice.json");
   writeFileSync(file, "{}");
+});
+
+afterEach(async () => {
+  await leadership?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** One process of two. The `other` has the lease as long as it is there, and has applied a file like this one. */
+function process(apply: () => Promise<readonly string[]>, other: { isThere: boolean } = { isThere: false }) {
   const clock = new FakeClock();
-  const { promise: applying, resolve: begins } = Promise.withResolvers<void>();
-  const { promise: applied, resolve: finish } = Promise.withResolvers<void>();
+  const facts: string[] = [JSON.stringify({ by: "proc_b", fence: 1, digest: "{}" })];
+  const told: string[] = [];
+  let fence = 1;
   const leases = {
-    take: async (name: string, owner: string) => ({ name, owner, fence: 1 }),
+    take: async (name: string, owner: string) => (other.isThere ? null : { name, owner, fence: ++fence }),
     renew: async () => true,
     extend: async () => true,
     release: async () => undefined,
-    holder: async () => null,
+    holder: async () => (other.isThere ? { owner: "proc_b", fence: 1 } : null),
     held: async () => [],
   };
-  const leadership = createLeadership({ leases, owner: "proc_a", clock, observer: { log: () => undefined } });
+  leadership = createLeadership({
+    leases: leases as unknown as Parameters<typeof createLeadership>[0]["leases"],
+    owner: "proc_a",
+    clock,
+    observer: { log: () => undefined },
+  });
   const control = {
     clock,
     leases,
     instanceId: "proc_a",
     database: { flavour: { name: "postgres" } },
-    vault: { digest: () => "digest" },
-    facts: { read: async () => null, write: async () => undefined },
-    controlStore: {
-      apply: async () => {
-        begins();
-        await applied;
-        return [];
-      },
-    },
+    vault: { digest: (text: string) => text.split("\n")[1] },
+    facts: { read: async () => facts.at(-1) ?? null, write: async (_: string, text: string) => void facts.push(text) },
+    controlStore: { apply },
   } as unknown as Control;
-  const processes = { leadership } as unknown as Processes;
-  try {
-    const started = sharedConfig({ file, variables: {}, control, processes })?.start();
-    await applying;
-    let over = false;
-    const closed = leadership.close().then(() => {
-      over = true;
-    });
-    finish();
-    await started;
-    await until(() => over);
-    await expect(closed).resolves.toBeUndefined();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const broadcast = { subscribe: () => () => undefined, send: () => undefined };
+  const processes = { leadership, broadcast } as unknown as Processes;
+  const shared = sharedConfig({ file, variables: {}, control, processes });
+  const observer = {
+    log: (_level: string, message: string) => void told.push(message),
+    configReload: (result: string, detail: string) => void told.push(`${result}: ${detail}`),
+  } as unknown as Observer;
+  return {
+    start: async () => await shared?.start(),
+    watch: () => shared?.watch(observer, async () => undefined),
+    told,
+    /** Goes on until it is so. */
+    passing: (isSo: () => boolean) =>
+      until(() => {
+        if (isSo()) return true;
+        clock.advance(500);
+        return false;
+      }),
+    applied: () => JSON.parse(facts.at(-1) ?? "{}") as unknown,
+    facts,
+  };
+}
+
+test("a process that ends while it applies the config file ends when that is done", async () => {
+  const { promise: applying, resolve: begins } = Promise.withResolvers<void>();
+  const { promise: applied, resolve: finish } = Promise.withResolvers<void>();
+  const { start } = process(async () => {
+    begins();
+    await applied;
+    return [];
+  });
+  const started = start();
+  await applying;
+  let over = false;
+  const closed = leadership?.close().then(() => {
+    over = true;
+  });
+  finish();
+  await started;
+  await until(() => over);
+  await expect(closed).resolves.toBeUndefined();
+});
+
+test("a process that takes the config file over while the database fails goes on until it has applied its own", async () => {
+  const other = { isThere: true };
+  let tries = 0;
+  const one = process(async () => {
+    if (++tries < 3) throw new Error("the connection was lost");
+    return [];
+  }, other);
+  await one.start();
+  expect(tries).toBe(0);
+  other.isThere = false;
+  await one.passing(() => one.facts.length > 1);
+  expect(tries).toBe(3);
+  expect(one.applied()).toEqual({ by: "proc_a", fence: 4, digest: "{}" });
+});
+
+test("a process that takes over with a file that is wrong says so, and leaves in force what was: nobody who starts waits for it", async () => {
+  const other = { isThere: true };
+  const one = process(async () => [], other);
+  await one.start();
+  const watch = one.watch();
+  writeFileSync(file, `{ "providers": 5 }`);
+  other.isThere = false;
+  await one.passing(() => one.facts.length > 1);
+  expect(one.applied()).toEqual({ by: "proc_b", fence: 2, digest: "{}" });
+  expect(one.told.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
+  await watch?.close();
+});
+
+test("a change of the file between the start and the beginning of the watch is applied", async () => {
+  let applied = 0;
+  const one = process(async () => {
+    applied++;
+    return [];
+  });
+  await one.start();
+  writeFileSync(file, `{ "models": [] }`);
+  const watch = one.watch();
+  await one.passing(() => applied > 1);
+  await watch?.close();
 });

@@ -1,4 +1,11 @@
-import { ConfigInvalid, type ConfigWatch, loadConfigFile, type Variables, watchConfigFile } from "#config/index.ts";
+import {
+  ConfigInvalid,
+  type ConfigWatch,
+  fileState,
+  loadConfigFile,
+  type Variables,
+  watchConfigFile,
+} from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import type { KeptLease, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
@@ -38,6 +45,12 @@ export class SharedConfig {
   #observer: Pick<Observer, "log" | "configReload"> | null = null;
   #refresh: () => Promise<void> = async () => undefined;
   #differs: Applied | null = null;
+  /** The file as it was before this process read it first. */
+  #state = "";
+  /** The start is over: whatever becomes of the file now, this process goes on. */
+  #isStarted = false;
+  /** Refused before there was anybody to be told. */
+  #refused: string | null = null;
 
   constructor(options: SharedConfigOptions) {
     this.#options = options;
@@ -45,19 +58,45 @@ export class SharedConfig {
 
   /** Resolves when the file is applied, here or by another process. Throws as loading and applying does; then nothing changed. */
   async start(): Promise<void> {
-    const { processes } = this.#options;
+    const { file, processes } = this.#options;
+    this.#state = await fileState(file);
     const own = await this.#load();
-    const { promise: first, resolve, reject } = Promise.withResolvers<void>();
+    const first = Promise.withResolvers<null>();
     // Whoever waits hears of it below.
-    first.catch(() => undefined);
+    first.promise.catch(() => undefined);
     processes.leadership.lead(leaseName, async (lease) => {
       this.#lease = lease;
-      await this.#apply().then(resolve, (thrown: unknown) => this.#refuse(thrown, reject));
-      await ended(lease.signal);
-      this.#lease = null;
+      try {
+        await this.#takeOver(lease, first);
+        await ended(lease.signal);
+      } finally {
+        this.#lease = null;
+      }
     });
-    const elsewhere = await Promise.race([first.then(() => null), this.#appliedElsewhere()]);
-    if (elsewhere !== null && elsewhere.digest !== this.#digestOf(own)) this.#differs = elsewhere;
+    try {
+      const elsewhere = await Promise.race([first.promise, this.#appliedElsewhere()]);
+      if (elsewhere !== null && elsewhere.digest !== this.#digestOf(own)) this.#differs = elsewhere;
+    } finally {
+      this.#isStarted = true;
+    }
+  }
+
+  /** This process applies its file from now on. Throws where that is to be tried again. */
+  async #takeOver(lease: KeptLease, first: PromiseWithResolvers<null>): Promise<void> {
+    try {
+      if (await this.#apply()) first.resolve(null);
+    } catch (thrown) {
+      if (!this.#isStarted) return first.reject(thrown);
+      if (!isRefusal(thrown)) throw thrown;
+      this.#refuse(thrown);
+      await this.#leaveInForce(lease);
+    }
+  }
+
+  /** What another process had applied stays in force. Who starts now waits for the word of whoever has the lease. */
+  async #leaveInForce({ owner, fence }: KeptLease): Promise<void> {
+    const { by, digest } = (await this.#applied()) ?? { by: owner, digest: "" };
+    await this.#options.control.facts.write(fact, JSON.stringify({ by, fence, digest } satisfies Applied));
   }
 
   /** Goes on with the changes of the file, and with what others ask for; `refresh` makes this process go by them. */
@@ -65,9 +104,11 @@ export class SharedConfig {
     const { file, control, processes } = this.#options;
     this.#observer = observer;
     this.#refresh = refresh;
-    if (this.#differs !== null) this.#tellOther(this.#differs);
+    if (this.#refused !== null) observer.configReload("refused", this.#refused);
+    else if (this.#differs !== null) this.#tellOther(this.#differs);
     const watch = watchConfigFile(file, () => this.#changed(), {
       clock: control.clock,
+      state: this.#state,
       onError: (thrown) => observer.log("error", "The config file could not be applied.", { error: thrown }),
     });
     const unsubscribe = processes.broadcast.subscribe("config", () => void (this.#lease === null || watch.trigger()));
@@ -86,17 +127,17 @@ export class SharedConfig {
       if (this.#lease?.isHeld === true) await this.#apply();
       else await this.#compare();
     } catch (thrown) {
-      this.#refuse(thrown, () => {
-        throw thrown;
-      });
+      if (!isRefusal(thrown)) throw thrown;
+      this.#refuse(thrown);
     }
   }
 
-  async #apply(): Promise<void> {
+  /** False: the lease was lost before anything was applied. */
+  async #apply(): Promise<boolean> {
     const { file, control } = this.#options;
     const config = await this.#load();
     const lease = this.#lease;
-    if (lease === null || !lease.isHeld) return;
+    if (lease === null || !lease.isHeld) return false;
     const report = await control.controlStore.apply(config, `file ${file}`);
     const applied: Applied = { by: lease.owner, fence: lease.fence, digest: this.#digestOf(config) };
     await control.facts.write(fact, JSON.stringify(applied));
@@ -105,6 +146,7 @@ export class SharedConfig {
       await this.#refresh();
       this.#observer?.configReload("applied", report.join("; "));
     }
+    return true;
   }
 
   /** Another process applies its file: it is asked to look now, and for a while it may still be about to get this content. */
@@ -119,7 +161,7 @@ export class SharedConfig {
         this.#observer?.configReload("unchanged", file);
         return;
       }
-      if (this.#lease?.isHeld === true) return await this.#apply();
+      if (this.#lease?.isHeld === true && (await this.#apply())) return;
       if (control.clock.monotonic() > endMs) {
         if (applied !== null) this.#tellOther(applied);
         return;
@@ -133,25 +175,25 @@ export class SharedConfig {
     this.#observer?.configReload("refused", detail);
   }
 
-  #refuse(thrown: unknown, atStart: (thrown: unknown) => void): void {
-    if (this.#observer === null || !(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) {
-      atStart(thrown);
-      return;
-    }
+  #refuse(thrown: ConfigInvalid | ConfigConflict): void {
     const detail = thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message;
-    this.#observer.configReload("refused", detail);
+    if (this.#observer === null) this.#refused = detail;
+    else this.#observer.configReload("refused", detail);
   }
 
-  /** What the process that has the lease has applied under it. */
+  /** What the process that has the lease has applied under it. Null: it need not be known any more. */
   async #appliedElsewhere(): Promise<Applied | null> {
     const { control } = this.#options;
     const endMs = control.clock.monotonic() + bounds.startTurnMs;
-    while (control.clock.monotonic() < endMs) {
-      if (this.#lease !== null) return await new Promise<never>(() => undefined);
-      const [holder, applied] = [await control.leases.holder(leaseName), await this.#applied()];
-      if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
+    while (!this.#isStarted) {
+      if (this.#lease === null) {
+        const [holder, applied] = [await control.leases.holder(leaseName), await this.#applied()];
+        if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
+        if (control.clock.monotonic() >= endMs) break;
+      }
       await this.#pause();
     }
+    if (this.#isStarted) return null;
     throw new CannotStart("Another gateway is applying its config file and does not come to an end; start again.");
   }
 
@@ -171,6 +213,10 @@ export class SharedConfig {
   #pause(): Promise<void> {
     return new Promise((resolve) => void this.#options.control.clock.after(bounds.startTurnLookMs, resolve));
   }
+}
+
+function isRefusal(thrown: unknown): thrown is ConfigInvalid | ConfigConflict {
+  return thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict;
 }
 
 /** The lease may have been lost, or given up, while the file was being applied. */
