@@ -87,7 +87,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       publicUrl: consoleUrl(environment),
       mailer,
       mailFrom: mail?.from ?? null,
-      ledgerExport: ledgerExportFacts(environment, control.database, () => current().settings.ledgerExport),
+      ledgerExport: ledgerExportFacts(environment, control, () => current().settings.ledgerExport),
       notices: store,
       noticeSender,
       webhookSecret,

@@ -12,7 +12,7 @@ import type {
   Observer,
   Transport,
 } from "#ports/index.ts";
-import { createExportedHours, createLedgerReader, type Database } from "#storage/index.ts";
+import { createExportedHours, createLedgerReader } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
@@ -107,7 +107,7 @@ export class LedgerExport {
   async #copyDue(place: LedgerExportPlace): Promise<void> {
     const { hours, leadership, storeOf, reader, clock } = this.#options;
     const destination = destinationOf(place);
-    this.#next = await hours.next(destination, this.#keptSince());
+    this.#next = await hours.next(destination, this.#keptSince(), clock.now());
     const store = storeOf(place);
     const mayBeLate = await hours.toCheck(destination, clock.now(), this.#keptSince());
     if (!this.#isDue() && mayBeLate.length === 0) return;
@@ -115,7 +115,7 @@ export class LedgerExport {
       const signal = AbortSignal.any([lease.signal, this.#stopping.signal]);
       try {
         // Another process may have copied some since.
-        this.#next = await hours.next(destination, this.#keptSince());
+        this.#next = await hours.next(destination, this.#keptSince(), clock.now());
         for (; this.#isDue() && !signal.aborted; this.#next = (this.#next ?? 0) + hourMs) {
           await this.#copyHour(this.#next ?? 0, { destination, store, signal });
         }
@@ -204,7 +204,7 @@ interface Parts {
 /** What the console tells of the copies. */
 export function ledgerExportFacts(
   { ledgerExportKeys, bucket }: Pick<Environment, "ledgerExportKeys" | "bucket">,
-  database: Database,
+  { database, clock }: Pick<Control, "database" | "clock">,
   place: () => LedgerExportPlace | null,
 ): LedgerExportFacts {
   const hours = createExportedHours(database);
@@ -212,7 +212,7 @@ export function ledgerExportFacts(
     keys: ledgerExportKeys !== null ? "own" : bucket !== null ? "blobs" : null,
     copiedUntil: async () => {
       const at = place();
-      return at === null ? null : await hours.copiedUntil(destinationOf(at));
+      return at === null ? null : await hours.copiedUntil(destinationOf(at), clock.now());
     },
   };
 }

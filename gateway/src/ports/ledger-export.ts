@@ -1,9 +1,12 @@
 /** Which hours of the ledger were copied to a bucket. Hours are named by their beginning in Unix milliseconds. */
 export interface ExportedHours {
-  /** The end of the last hour that was copied; null: none was. */
-  copiedUntil(destination: string): Promise<number | null>;
-  /** The hour after the last that was copied; where none was, that of the first entry since `sinceMs`; null: there is none. */
-  next(destination: string, sinceMs: number): Promise<number | null>;
+  /** The end of the last hour that was copied; null: none was. What was copied while the clock was ahead of `now` does not count. */
+  copiedUntil(destination: string, now: number): Promise<number | null>;
+  /**
+   * The hour after the last that was copied; where none was, that of the first entry since `sinceMs`; null: there is none. Of hours
+   * before `sinceMs`, in which entries are being removed, only those from the first on that still has any.
+   */
+  next(destination: string, sinceMs: number, now: number): Promise<number | null>;
   /** Hours since `sinceMs` that it is time to compare again, with the entries that their copy has. */
   toCheck(destination: string, now: number, sinceMs: number): Promise<readonly ExportedHour[]>;
   /** The hour was copied, with so many entries. */

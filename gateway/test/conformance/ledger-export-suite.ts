@@ -115,7 +115,7 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     test("hours are copied in their order, also those without an entry, and each once", async () => {
       await using ground = await make();
       const { exported, objects, copied } = openExport(ground);
-      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground.database, () => place);
+      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
       const later = ledgerEntry("later", { at: newYear + 2 * hourMs });
       await ground.ledgerStore.insert([...five, later]);
       ground.clock.advance(4 * hourMs);
@@ -143,6 +143,39 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       expect(exported.lagSeconds).toBe((3 * hourMs) / 1_000);
       await exported.look();
       expect([copied(folder(0)), copied(folder(1))]).toEqual([rows(five), rows([later])]);
+    });
+
+    test("hours that were copied while the clock was ahead are copied again when they are over", async () => {
+      await using ground = await make();
+      const { exported, copied } = openExport(ground);
+      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
+      await ground.ledgerStore.insert(five);
+      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      ground.clock.jump(24 * hourMs);
+      await exported.look();
+      ground.clock.jump(-24 * hourMs);
+      expect(await told.copiedUntil()).toBe(newYear + hourMs);
+      const later = ledgerEntry("later", { at: newYear + hourMs });
+      await ground.ledgerStore.insert([later]);
+      ground.clock.advance(hourMs);
+      await exported.look();
+      expect(copied(folder(1))).toEqual(rows([later]));
+      expect(exported.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
+    });
+
+    test("where nothing was copied for longer than entries are kept, no hour is said to have been without calls of which nobody knows", async () => {
+      await using ground = await make();
+      const { exported, objects, copied } = openExport(ground, 1);
+      await ground.ledgerStore.insert(five);
+      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      await exported.look();
+      const late = ledgerEntry("late", { at: newYear + 6 * 24 * hourMs + 20 * hourMs });
+      await ground.ledgerStore.insert([late]);
+      ground.clock.advance(7 * 24 * hourMs);
+      await exported.look();
+      expect(objects.has(`${folder(1)}/_manifest.json`)).toBe(false);
+      expect(copied("date=2026-01-07/hour=20")).toEqual(rows([late]));
+      expect(copied("date=2026-01-07/hour=19")).toEqual([]);
     });
 
     test("another process goes on where one ended", async () => {

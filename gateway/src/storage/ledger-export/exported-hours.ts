@@ -6,25 +6,31 @@ import { hourMs } from "../ledger/ledger-rollup.ts";
 /** Which hours have been copied, by the database. */
 export function createExportedHours(database: Database): ExportedHours {
   const { kysely } = database;
-  const copiedUntil = async (destination: string): Promise<number | null> => {
+  const copiedUntil = async (destination: string, now: number): Promise<number | null> => {
     const { last } = await kysely
       .selectFrom("exported_hours")
       .select((eb) => eb.fn.max<number | null>("hour").as("last"))
       .where("destination", "=", destination)
+      .where("hour", "<=", now - hourMs)
       .executeTakeFirstOrThrow();
     return last === null ? null : last + hourMs;
   };
+  const firstSince = async (sinceMs: number): Promise<number | null> => {
+    const { first } = await kysely
+      .selectFrom("ledger_entries")
+      .select((eb) => eb.fn.min<number | null>("at").as("first"))
+      .where("at", ">=", sinceMs)
+      .executeTakeFirstOrThrow();
+    return first === null ? null : hourOf(first);
+  };
   return {
     copiedUntil,
-    async next(destination, sinceMs) {
-      const until = await copiedUntil(destination);
-      if (until !== null) return until;
-      const { first } = await kysely
-        .selectFrom("ledger_entries")
-        .select((eb) => eb.fn.min<number | null>("at").as("first"))
-        .where("at", ">=", sinceMs)
-        .executeTakeFirstOrThrow();
-      return first === null ? null : Math.floor(first / hourMs) * hourMs;
+    async next(destination, sinceMs, now) {
+      const until = await copiedUntil(destination, now);
+      if (until === null) return await firstSince(sinceMs);
+      if (until >= sinceMs) return until;
+      // Nobody can say any more that there were no calls in the hours before.
+      return Math.min(hourOf(sinceMs), (await firstSince(until)) ?? Number.POSITIVE_INFINITY);
     },
     async toCheck(destination, now, sinceMs) {
       const youngSince = now - bounds.exportYoungMs;
@@ -33,8 +39,11 @@ export function createExportedHours(database: Database): ExportedHours {
         .select(["hour", "entries"])
         .where("destination", "=", destination)
         .where("hour", ">=", sinceMs)
+        .where("hour", "<=", now)
         .where((eb) =>
           eb.or([
+            // The clock was ahead then.
+            eb("checked_at", ">", now),
             eb("checked_at", "<", now - bounds.exportCheckOldMs),
             eb.and([eb("hour", ">=", youngSince), eb("checked_at", "<", now - bounds.exportCheckMs)]),
           ]),
@@ -61,4 +70,8 @@ export function createExportedHours(database: Database): ExportedHours {
         .execute();
     },
   };
+}
+
+function hourOf(at: number): number {
+  return Math.floor(at / hourMs) * hourMs;
 }
