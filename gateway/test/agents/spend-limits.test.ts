@@ -150,7 +150,7 @@ test("what holds for each person, with what they have spent in each period, page
   expect((await agent.message(access_token, "claude-test")).status).toBe(200);
   const [entry] = await ground.gateway.entries();
   const cents = String((entry?.costNanoUsd ?? 0) / 10_000_000);
-  const { body } = await ask("GET", `/effective?user_ids[]=${bob.userId}`, { key: viewers });
+  const { body } = await ask("GET", `/effective?user_ids[]=${bob.userId}`);
   const row = {
     scope: { type: "user", user_id: bob.userId },
     groups: [],
@@ -180,4 +180,18 @@ test("what holds for each person, with what they have spent in each period, page
     expect((await ask("GET", `/effective?${query}`)).status).toBe(400);
   }
   await ask("DELETE", `/spl_${bob.userId}_weekly`);
+});
+
+test("what somebody has spent is for themselves and for admins; of others below them not even their names are told", async () => {
+  const made = await bob.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "member" });
+  const cara = await ground.invited("cara", "viewer");
+  const hers = await cara.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "viewer" });
+  const people = async (key: string, query = "") => {
+    const { body } = await ask("GET", `/effective?period[]=daily${query}`, { key });
+    return body.data.map(({ actor }: { actor: { user_id: string } }) => actor.user_id);
+  };
+  expect(await people(admins)).toEqual(expect.arrayContaining([bob.userId, cara.userId]));
+  expect(await people(made.body.secret)).toEqual([bob.userId]);
+  expect(await people(hers.body.secret)).toEqual([cara.userId]);
+  expect(await people(hers.body.secret, `&user_ids[]=${bob.userId}`)).toEqual([]);
 });

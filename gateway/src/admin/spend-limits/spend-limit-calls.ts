@@ -14,6 +14,7 @@ import { periodStart } from "#limits/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
 import { changeMember, type MemberHandlerDependencies } from "../handlers/member-handlers.ts";
 import type { AdminEnv } from "../handlers/mount-handlers.ts";
+import { seenPerson } from "../handlers/seen-people.ts";
 import { actorOfToken, heldBy, neededWords, type WhoCallsOptions, workspaceNamed } from "../handlers/who-calls.ts";
 import { readJson } from "../json-body.ts";
 import {
@@ -139,11 +140,12 @@ export class SpendLimitCalls {
     });
   }
 
-  /** For each person and each period: what limits them, and what they have spent in it so far. */
-  async #effective({ workspace, query }: SpendLimitCall) {
+  /** For each person and each period: what limits them, and what they have spent in it so far. What others spend is for admins. */
+  async #effective({ workspace, query, actor }: SpendLimitCall) {
     const wanted = readEffectiveQuery(query);
+    const own = seenPerson({ actor, held: heldBy(actor, workspace) });
     const people = (await this.#dependencies.people.listMembers(workspace.id))
-      .filter((each) => isWanted(each, wanted))
+      .filter((each) => (own === null || each.id === own) && isWanted(each, wanted))
       // Not as a database would: what comes behind an address is the same everywhere.
       .toSorted((one, other) => (one.email < other.email ? -1 : 1));
     const page = people.slice(0, wanted.limit);
