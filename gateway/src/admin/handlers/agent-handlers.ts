@@ -4,6 +4,7 @@ import type { AgentStore } from "#ports/index.ts";
 import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
 import type { Handlers } from "./handler.ts";
 import { requireActor } from "./require-actor.ts";
+import { neededWords } from "./who-calls.ts";
 
 export interface AgentHandlerDependencies extends AgentUsageDependencies {
   readonly agentSignIn: AgentSignIn;
@@ -39,9 +40,10 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
       return {};
     },
     "agents.list": async ({ actor }) => {
-      const sessions = await agentSignIn.sessions(requireActor(actor).userId);
+      const caller = requireActor(actor);
+      const sessions = await agentSignIn.sessions(caller.userId);
       return {
-        data: sessions.map((session) => ({
+        data: sessions.filter(isSeenBy(caller)).map((session) => ({
           id: session.id,
           workspace: { id: session.workspaceId, slug: session.workspaceSlug },
           group: session.group,
@@ -54,14 +56,37 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
         })),
       };
     },
-    "agents.usage": async ({ actor }) => await agentUsage(dependencies, requireActor(actor).userId),
+    "agents.usage": async ({ actor }) => {
+      const caller = requireActor(actor);
+      return await agentUsage(dependencies, caller.userId, isSeenBy(caller));
+    },
     "agents.end": async ({ actor, params, auditSource }) => {
-      const { administrator, userId } = requireActor(actor);
-      const ended = await agentSignIn.endSession(params.agent, administrator ? null : userId, auditSource);
-      if (!ended) throw new Failure("not_found", "There is no such sign-in.", { param: "agent" });
+      const caller = requireActor(actor);
+      await checkToken(caller, params.agent, agentSignIn);
+      const owner = caller.administrator ? null : caller.userId;
+      if (!(await agentSignIn.endSession(params.agent, owner, auditSource))) throw noSignIn();
       return {};
     },
   };
+}
+
+/** A person sees their agents wherever they are; a token of theirs, in the workspaces that it is for. */
+function isSeenBy(actor: Actor): (place: { readonly workspaceId: string }) => boolean {
+  return ({ workspaceId }) => actor.kind === "user" || roleIn(actor, workspaceId) !== null;
+}
+
+/** Throws for a token whose role lets no agent in where this one is: it keeps none out either. */
+async function checkToken(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
+  if (actor.kind === "user" || actor.administrator) return;
+  const session = (await agentSignIn.sessions(actor.userId)).filter(isSeenBy(actor)).find((each) => each.id === id);
+  if (session === undefined) throw noSignIn();
+  if (roleIn(actor, session.workspaceId) === "viewer") {
+    throw new Failure("forbidden", `This needs ${neededWords("member")}.`);
+  }
+}
+
+function noSignIn(): Failure {
+  return new Failure("not_found", "There is no such sign-in.", { param: "agent" });
 }
 
 function personAtConsole(actor: Actor | null): Actor {

@@ -11,15 +11,19 @@ export interface AgentUsageDependencies {
   readonly clock: Clock;
 }
 
-/** What somebody's agents have used since the month began (UTC), by workspace, and how they stand against every limit over them. */
+/**
+ * What somebody's agents have used since the month began (UTC), by workspace, and how they stand against every limit over them.
+ * `isSeen`: in which workspaces.
+ */
 export async function agentUsage(
   { agents, reports, admission, catalog, clock }: AgentUsageDependencies,
   userId: string,
+  isSeen: (place: Pick<ApiKey, "workspaceId">) => boolean,
 ): Promise<AnswerOf<"agents.usage">> {
   const now = clock.now();
   const month = new Date(now);
   const from = Date.UTC(month.getUTCFullYear(), month.getUTCMonth());
-  const keys = (await agents.keysOf(userId)).slice(0, bounds.agentPlacesShownMax);
+  const keys = (await agents.keysOf(userId)).filter(isSeen).slice(0, bounds.agentPlacesShownMax);
   const { workspaces, groups } = catalog();
   const rowOf = async (key: ApiKey) => {
     const [sums, limitUsages] = await Promise.all([

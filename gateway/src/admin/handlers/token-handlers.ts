@@ -31,7 +31,8 @@ export function tokenHandlers(
       const caller = requireActor(actor);
       const ownerId = caller.administrator ? null : caller.userId;
       const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? 50);
-      return { data: [...data], next };
+      // A token is told of those that are its own to take back, and of none for other places.
+      return { data: data.filter((token) => mayRevokeToken(caller, revocable(token))), next };
     },
     "tokens.create": async ({ body, actor, auditSource }) => {
       const maker = requireActor(actor);

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import type { Admission } from "#limits/index.ts";
+import type { AgentSession, AgentStore, ReportStore } from "#ports/index.ts";
+import { type AgentHandlerDependencies, agentHandlers } from "../../src/admin/handlers/agent-handlers.ts";
+import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
+import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+
+interface NarrowGround extends ConsoleGround {
+  /** Ids of sign-ins that still stand. */
+  readonly standing: () => readonly string[];
+}
+
+/** Somebody who is an owner in two workspaces, with an agent signed in at each. */
+async function openNarrow(): Promise<NarrowGround> {
+  const sessions: AgentSession[] = [];
+  const ground = await openConsoleGround((gateway) => {
+    const { acme, other, users } = gateway;
+    const userId = users.stranger.id;
+    for (const { id: workspaceId, slug: workspaceSlug } of [acme, other]) {
+      const at = { createdAt: 0, refreshedAt: 0, expiresAt: 1 };
+      const place = { workspaceId, workspaceSlug, keyId: `key_${workspaceSlug}`, group: "default" };
+      sessions.push({ id: `ags_${workspaceSlug}`, userId, client: "", ip: "", ...place, ...at });
+    }
+    const agentSignIn = {
+      sessions: async (id: string) => sessions.filter((session) => session.userId === id),
+      async endSession(id: string, owner: string | null) {
+        const index = sessions.findIndex(
+          (session) => session.id === id && (owner === null || session.userId === owner),
+        );
+        return index >= 0 && sessions.splice(index, 1).length > 0;
+      },
+    } as unknown as AgentHandlerDependencies["agentSignIn"];
+    const keysOf = async () => sessions.map(({ keyId, workspaceId }) => ({ id: keyId, workspaceId, groupId: "" }));
+    const whole = {
+      ...gateway,
+      agentSignIn,
+      agents: { keysOf } as unknown as AgentStore,
+      reports: { keyUsage: async () => [] } as unknown as ReportStore,
+      admission: { limitUsages: async () => [] } as unknown as Admission,
+      randomBytes,
+    };
+    return { ...agentHandlers(whole), ...tokenHandlers(whole) };
+  });
+  const source = { actor: "test", ip: null };
+  await ground.people.setMember(ground.acme.id, ground.users.stranger.id, "owner", source);
+  return { ...ground, standing: () => sessions.map(({ id }) => id) };
+}
+
+async function token(ground: ConsoleGround, grant: object): Promise<{ readonly token: string }> {
+  const { body } = await ground.call("stranger", "tokens.create", { body: { name: JSON.stringify(grant), ...grant } });
+  return { token: body.secret };
+}
+
+test("a token for one workspace is told of its maker's agents there, and of no others", async () => {
+  await using ground = await openNarrow();
+  const narrow = await token(ground, { workspace: "acme", role: "viewer" });
+  for (const id of ["agents.list", "agents.usage"] as const) {
+    const slugs = async (who: "stranger" | typeof narrow) =>
+      (await ground.call(who, id)).body.data.map((row: { workspace: { slug: string } }) => row.workspace.slug);
+    expect(await slugs("stranger")).toEqual(["acme", "other"]);
+    expect(await slugs(narrow)).toEqual(["acme"]);
+  }
+});
+
+test("a token ends agents where its role could let them in, and those of other workspaces look missing", async () => {
+  await using ground = await openNarrow();
+  const viewer = await token(ground, { workspace: "acme", role: "viewer" });
+  const member = await token(ground, { workspace: "acme", role: "member" });
+  const end = async (who: "stranger" | typeof viewer, agent: string) =>
+    (await ground.call(who, "agents.end", { params: { agent } })).status;
+  expect([await end(viewer, "ags_acme"), await end(viewer, "ags_other"), await end(member, "ags_other")]).toEqual([
+    403, 404, 404,
+  ]);
+  expect(ground.standing()).toEqual(["ags_acme", "ags_other"]);
+  expect([await end(member, "ags_acme"), await end("stranger", "ags_other")]).toEqual([200, 200]);
+  expect(ground.standing()).toEqual([]);
+});
+
+test("a token is told of itself and of those that it could have made, not of its maker's others", async () => {
+  await using ground = await openNarrow();
+  const viewer = await token(ground, { workspace: "acme", role: "viewer" });
+  const member = await token(ground, { workspace: "acme", role: "member" });
+  await token(ground, { workspace: "other", role: "owner" });
+  const seen = async (who: "stranger" | typeof viewer) =>
+    (await ground.call(who, "tokens.list")).body.data
+      .map((row: { workspace: { slug: string }; role: string }) => `${row.workspace.slug} ${row.role}`)
+      .toSorted();
+  expect(await seen("stranger")).toEqual(["acme member", "acme viewer", "other owner"]);
+  expect(await seen(member)).toEqual(["acme member", "acme viewer"]);
+  expect(await seen(viewer)).toEqual(["acme viewer"]);
+});
