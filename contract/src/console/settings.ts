@@ -166,6 +166,7 @@ export const settingsRoutes = {
     path: "/api/settings",
     summary: "Change settings; those the config file sets are read-only",
     needs: "administrator",
+    fresh: true,
     body: settingsChangeSchema,
     answer: consoleSettingsSchema,
   }),

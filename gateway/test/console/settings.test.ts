@@ -97,6 +97,13 @@ describe("settings", () => {
     expect([remote.status, remote.param]).toEqual([400, "ledger.durability"]);
     expect((await ground.call("owner", "settings.update", { body: {} })).code).toBe("forbidden");
   });
+
+  test("are changed by an administrator who signed in lately: a session left open moves no copy of the ledger", async () => {
+    await using ground = await openCatalogGround();
+    const body = { ledger: { retention_days: 1 } };
+    expect((await ground.call({ stale: "administrator" }, "settings.update", { body })).code).toBe("confirm_sign_in");
+    expect((await show(ground)).settings.ledger.retention_days).toBe(400);
+  });
 });
 
 describe("single sign-on", () => {
