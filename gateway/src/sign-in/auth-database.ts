@@ -43,6 +43,8 @@ export interface AuthTables {
   };
   auth_two_factors: { id: string; user_id: string };
   auth_passkeys: { id: string; user_id: string };
+  /** Of links to a new password, which the people store makes. */
+  password_resets: { user_id: string };
 }
 
 type Flag = number | boolean;

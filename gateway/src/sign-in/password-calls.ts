@@ -54,6 +54,7 @@ export const passwordCalls: readonly CallSpec[] = [
           problems: wrongCurrent,
         }),
       );
+      await call.dependencies.users.dropResetLinks(call.signedIn.user.id);
       call.tell("password-changed", "password", call.signedIn.user);
       return await call.renewed(answer);
     },

@@ -93,6 +93,11 @@ export class Users {
     await sessions.endAll(userId);
   }
 
+  /** A link from before a password was changed opens nothing: whoever changed it may have done so because of that link. */
+  async dropResetLinks(userId: string): Promise<void> {
+    await this.#options.database.kysely.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+  }
+
   async remove(userId: string): Promise<void> {
     const { database, sessions } = this.#options;
     await sessions.endAll(userId);
@@ -149,6 +154,12 @@ export class Users {
   async dropWay(userId: string, way: { readonly passkey: string } | { readonly connection: string }): Promise<void> {
     const { database, mayUse } = this.#options;
     await database.kysely.transaction().execute(async (transaction) => {
+      // One after the other, in every process: of two at once each would find the other's way in still there.
+      await transaction
+        .updateTable("auth_users")
+        .set((is) => ({ last_seen_at: is.ref("last_seen_at") }))
+        .where("id", "=", userId)
+        .execute();
       const dropped =
         "passkey" in way
           ? await transaction

@@ -156,6 +156,16 @@ test("a reset that could not be done leaves its link good; one for a disabled us
   expect((await ground.call("administrator", "users.reset", { params })).code).toBe("conflict");
 });
 
+test("who is let in again begins without the reset link from before they were disabled", async () => {
+  await using ground = await openPeopleGround();
+  const params = idOf(ground, "viewer");
+  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
+  for (const disabled of [true, false]) {
+    expect((await ground.call("administrator", "users.update", { params, body: { disabled } })).status).toBe(200);
+  }
+  expect((await complete(ground, link)).status).toBe(404);
+});
+
 test("a second factor is reset by another administrator, passkeys only when that is asked for", async () => {
   await using ground = await openPeopleGround();
   const { viewer, member } = ground.users;

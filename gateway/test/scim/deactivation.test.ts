@@ -53,6 +53,19 @@ async function somebodyAtWork(ground: ScimGround) {
   return { id, left };
 }
 
+test("a link to a new password that was handed out for one address does not outlive it", async () => {
+  await using ground = await openScimGround();
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  const link = () => ground.people.createReset(id, "reset of ada", ground.clock.now() + 60_000, by);
+  await link();
+  await ground.ok("PATCH", `/Users/${id}`, patch({ op: "replace", path: "displayName", value: "Ada L." }));
+  expect((await ground.people.takeReset("reset of ada"))?.userId).toBe(id);
+  await link();
+  const moved = patch({ op: "replace", path: "emails", value: [{ value: "ada.l@corp.example" }] });
+  await ground.ok("PATCH", `/Users/${id}`, moved);
+  expect(await ground.people.takeReset("reset of ada")).toBeNull();
+});
+
 test.each([
   ["switched off", "PATCH", off],
   ["removed", "DELETE", undefined],

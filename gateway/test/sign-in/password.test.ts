@@ -295,6 +295,19 @@ test("a changed password ends every other session and gives this browser a new o
   expect((await ground.browser().post(path, { current_password: changed, new_password: password })).status).toBe(401);
 });
 
+test("a changed password takes the links to a new one away that were made before", async () => {
+  const ground = await openGround();
+  const { id } = await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const { kysely } = ground.database;
+  await kysely.insertInto("password_resets").values({ user_id: id, digest: "of a link", expires_at: 1 }).execute();
+  const links = async () => (await kysely.selectFrom("password_resets").select("digest").execute()).length;
+  const change = (current_password: string) =>
+    browser.post("/api/auth/change-password", { current_password, new_password: "a completely different phrase" });
+  expect([(await change(wrong)).status, await links()]).toEqual([400, 1]);
+  expect([(await change(password)).status, await links()]).toEqual([200, 0]);
+});
+
 test("a stolen session is no place to guess the password", async () => {
   const ground = await openGround();
   await ground.signIn.createUser(alice);

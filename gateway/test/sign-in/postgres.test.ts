@@ -96,6 +96,26 @@ await onPostgres("sign-in", () => {
     }
   });
 
+  test("of two who take the last two ways in away at the same moment one is refused", async () => {
+    const issuer = new Issuer();
+    try {
+      const ground = await openGround({ oidc: [issuer.account(), issuer.account({ id: "two" })] }, postgres.database);
+      const { id: userId } = await ground.signIn.createUser(alice);
+      const browser = await ground.signedIn();
+      const ids = ["corp", "two"];
+      const at = new Date(start).toISOString();
+      const rows = ids.map((id) => ({ id, user_id: userId, issuer: id, account_id: id, provider_id: id }));
+      const { kysely } = postgres.database;
+      const values = rows.map((row) => ({ ...row, password: null, created_at: at, updated_at: at }));
+      await kysely.deleteFrom("auth_accounts").execute();
+      await kysely.insertInto("auth_accounts").values(values).execute();
+      const answers = await Promise.all(ids.map((id) => browser.post("/api/auth/oidc/disconnect", { id })));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    } finally {
+      issuer.stop();
+    }
+  });
+
   test("ten wrong tries lock an account in every process, a known browser keeps its own, and the right password ends the count", async () => {
     const [one, two] = await processesOn(postgres);
     await one.signIn.createUser(alice);

@@ -5,6 +5,7 @@ import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import { makeAdministrator } from "./people-administrators.ts";
 import { putMember } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
+import { dropResets } from "./people-resets.ts";
 import { userRow, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
 import { oneUser } from "./people-users.ts";
@@ -31,7 +32,7 @@ export async function setPassword(
   await auditedWrite(options, auditSource, async (under) => {
     const { email } = await userRow(under.transaction, userId);
     await putPassword(under, options, { userId, passwordHash });
-    await under.transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+    await dropResets(under.transaction, userId);
     await endSessions(under.transaction, userId);
     under.log.note({ action: "reset-password", object: `user ${email}`, workspaceId: null });
   });

@@ -1,5 +1,6 @@
 import type { AuditSource, TakenReset } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
+import type { Connection } from "../database/database.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { userRow } from "./people-rows.ts";
 
@@ -28,4 +29,9 @@ export async function takeReset({ database, clock }: PeopleContext, digest: stri
     .executeTakeFirst();
   if (row === undefined || Number(row.expires_at) <= clock.now()) return null;
   return { userId: row.user_id, expiresAt: Number(row.expires_at) };
+}
+
+/** The links to a new password that somebody was given open nothing any more. */
+export async function dropResets(connection: Connection, userId: string): Promise<void> {
+  await connection.deleteFrom("password_resets").where("user_id", "=", userId).execute();
 }

@@ -13,6 +13,7 @@ import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
+import { dropResets } from "./people-resets.ts";
 import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
 import { endSessions } from "./people-sessions.ts";
 import { userSources } from "./user-sources.ts";
@@ -85,6 +86,8 @@ export async function changeUser(under: AuditedWrite, userId: string, change: Us
     log.record("update", `user ${before.email}`, userView(before), userView(after));
   }
   const loses = after.administrator < before.administrator || after.disabled > before.disabled;
+  // Whoever is let in again begins with what is given to them then.
+  if (after.disabled > before.disabled) await dropResets(transaction, userId);
   if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
   if (loses) await endAgents(under, { userId });
   const [user] = await consoleUsers(transaction, [after]);
@@ -118,7 +121,7 @@ export async function removeUser(
       .deleteFrom("invitations")
       .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
       .execute();
-    await transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+    await dropResets(transaction, userId);
     await transaction.updateTable("auth_users").set({ administrator: 0 }).where("id", "=", userId).execute();
     await settleKeys(under, { leaver: user, keys });
     await endAgents(under, { userId, removed: true });

@@ -5,6 +5,7 @@ import type { Connection } from "../database/database.ts";
 import { readFilePeople, refuseFilePeople } from "./file-people.ts";
 import { insertUser } from "./people-creation.ts";
 import type { PeopleContext, RightsContext } from "./people-options.ts";
+import { dropResets } from "./people-resets.ts";
 import { type UserRow, userRow, userRows, userView } from "./people-rows.ts";
 import { removeToken } from "./people-tokens.ts";
 import { changeUser } from "./people-users.ts";
@@ -141,7 +142,6 @@ async function setActive(under: AuditedWrite, userId: string, active: boolean): 
   } else {
     await changeUser(under, userId, { disabled: true, keys: "disable" });
     await dropTokens(under, userId);
-    await transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
     await transaction.deleteFrom("invitations").where("invited_by", "=", userId).execute();
   }
   await transaction
@@ -170,6 +170,8 @@ async function rename({ transaction, log, at }: AuditedWrite, before: UserRow, f
   if (before.email !== email) {
     const other = await userRows(transaction).where("email", "=", email).executeTakeFirst();
     if (other !== undefined) throw taken("emails", `There is a user ${email} already.`);
+    // A link was handed to whoever reads the old address.
+    await dropResets(transaction, before.id);
   }
   await transaction
     .updateTable("auth_users")
