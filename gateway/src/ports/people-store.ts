@@ -43,6 +43,23 @@ export interface MemberChange {
   readonly role?: WorkspaceRole | undefined;
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
+  /** Asked within the write, of what they hold by then; null: nothing. What it throws undoes all of it. */
+  readonly allow?: (held: WorkspaceRole | null) => void;
+}
+
+export interface AcceptedInvitation {
+  readonly userId: string;
+  readonly sessionId: string | null;
+  readonly worth: (inviter: Rights, grant: Grant) => boolean;
+}
+
+export interface MemberLeaving {
+  /** As in `removeUser`. */
+  readonly keys: LeaverKeys | null;
+  /** Keys whose calls are theirs become nobody else's: only who manages people puts somebody's spend on another. */
+  readonly keepsSpend?: boolean;
+  /** Asked within the write, of what they hold by then. */
+  readonly allow?: (held: WorkspaceRole) => void;
 }
 
 /** Selects people. `search`: a part of the address or the name. */
@@ -117,10 +134,10 @@ export interface PeopleStore {
   /** Whom something limits in a workspace, by its slug and their address. */
   limitedPeople(filter: LimitedPersonFilter, limit: number): Promise<readonly PersonScope[]>;
   /**
-   * Removes a member with the admin tokens that they made for this workspace. `keys` as in `removeUser`. Throws `not_found`
-   * if they are no member, `conflict` for the last owner.
+   * Removes a member with the admin tokens that they made for this workspace. Throws `not_found` if they are no member,
+   * `conflict` for the last owner.
    */
-  removeMember(workspaceId: string, userId: string, keys: LeaverKeys | null, auditSource: AuditSource): Promise<void>;
+  removeMember(workspaceId: string, userId: string, leaving: MemberLeaving, auditSource: AuditSource): Promise<void>;
   listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
   /** Replaces an open invitation for the same address and place. `digest`: of the secret in the link. */
   invite(
@@ -137,14 +154,10 @@ export interface PeopleStore {
   invitationByDigest(digest: string): Promise<Invitation | null>;
   /**
    * Gives the user what the invitation grants, and removes the invitation. The user never loses a higher role. false: the
-   * invitation was used or removed before. Ends the sessions of a user who gains rights: all of them for an administrator,
-   * otherwise all but the one that accepts.
+   * invitation was used or removed before, or is `worth` nothing by what its maker holds by then. Ends the sessions of a user who
+   * gains rights: all of them for an administrator, otherwise all but the one that accepts.
    */
-  acceptInvitation(
-    id: string,
-    accepting: { readonly userId: string; readonly sessionId: string | null },
-    auditSource: AuditSource,
-  ): Promise<boolean>;
+  acceptInvitation(id: string, accepting: AcceptedInvitation, auditSource: AuditSource): Promise<boolean>;
   revokeInvitation(id: string, auditSource: AuditSource): Promise<void>;
   /** `ownerId` null: everybody's. */
   listTokens(ownerId: string | null, cursor: string | null, limit: number): Promise<Paged<AdminToken>>;

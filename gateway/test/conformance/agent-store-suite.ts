@@ -232,7 +232,7 @@ function leaverTests(make: () => Promise<AgentGround>): void {
   const leavings: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
     ["is disabled", ({ people }, userId) => people.updateUser(userId, { disabled: true }, by)],
     ["is removed", ({ people }, userId) => people.removeUser(userId, null, by)],
-    ["leaves the workspace", ({ people, acme }, userId) => people.removeMember(acme, userId, null, by)],
+    ["leaves the workspace", ({ people, acme }, userId) => people.removeMember(acme, userId, { keys: null }, by)],
     ["becomes a viewer", ({ people, acme }, userId) => people.setMember(acme, userId, "viewer", by)],
   ];
   test.each(leavings)("whoever %s is out with every sign-in, and every process is told", async (_how, leave) => {
@@ -257,7 +257,7 @@ function leaverTests(make: () => Promise<AgentGround>): void {
     const userId = await member(ground);
     const { person, sessionId } = await signedIn(ground, userId, "one");
     await controlStore.updateKey(acme, person.keyId, () => ({ limits: { rpm: 7 } }), by);
-    await people.removeMember(acme, userId, null, by);
+    await people.removeMember(acme, userId, { keys: null }, by);
     await people.setMember(acme, userId, "member", by);
     expect(await controlStore.find(sessionDigest(sessionId))).toBeNull();
     const again = await signedIn(ground, userId, "two");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { PeopleGround } from "./people-facts.ts";
 import { resetTests } from "./people-resets.ts";
@@ -7,6 +7,8 @@ import { resetTests } from "./people-resets.ts";
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
 const notFound = { code: "not_found" };
+/** Of every invitation, whatever its maker holds. */
+const worth = () => true;
 
 /** Rules that hold whatever the database is. */
 export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>): void {
@@ -130,7 +132,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     // Without a role nobody becomes a member, and nothing is written.
     await expect(people.updateMember(other, bob, { limits }, auditSource)).rejects.toMatchObject(notFound);
     expect(await people.limitedPeople({ workspaceId: other }, 9)).toEqual([]);
-    await people.removeMember(acme, ada, null, auditSource);
+    await people.removeMember(acme, ada, { keys: null }, auditSource);
     expect(await people.setMember(acme, ada, "member", auditSource)).toMatchObject({ limits, budget });
     await people.updateMember(acme, ada, { limits: {}, budget: null }, auditSource);
     expect(await people.limitedPeople({ workspaceId: null }, 9)).toEqual([]);
@@ -156,11 +158,11 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.setMember(acme, bob, "owner", auditSource);
     await people.updateUser(bob, { disabled: true }, auditSource);
     await expect(people.setMember(acme, ada, "admin", auditSource)).rejects.toMatchObject(conflict);
-    await expect(people.removeMember(acme, ada, null, auditSource)).rejects.toMatchObject(conflict);
+    await expect(people.removeMember(acme, ada, { keys: null }, auditSource)).rejects.toMatchObject(conflict);
     await expect(people.removeUser(ada, null, auditSource)).rejects.toMatchObject(conflict);
     await people.updateUser(bob, { disabled: false }, auditSource);
     const both = await Promise.allSettled([
-      people.removeMember(acme, ada, null, auditSource),
+      people.removeMember(acme, ada, { keys: null }, auditSource),
       people.setMember(acme, bob, "viewer", auditSource),
     ]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
@@ -176,13 +178,37 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.createToken(newToken(ada, acme, "one"), auditSource);
     await people.createToken(newToken(ada, other, "two"), auditSource);
     await people.invite(newInvitation(ada, acme), auditSource);
-    await people.removeMember(acme, ada, null, auditSource);
+    await people.removeMember(acme, ada, { keys: null }, auditSource);
     await people.setMember(acme, ada, "owner", auditSource);
     expect(await people.tokenActor("one")).toBeNull();
     expect(await people.tokenActor("two")).toMatchObject({ userId: ada });
     expect(await people.listInvitations(acme)).toEqual([]);
-    await expect(people.removeMember(acme, "usr_nobody", null, auditSource)).rejects.toMatchObject(notFound);
+    await expect(people.removeMember(acme, "usr_nobody", { keys: null }, auditSource)).rejects.toMatchObject(notFound);
     await expect(people.setMember("ws_none", ada, "viewer", auditSource)).rejects.toMatchObject(notFound);
+  });
+
+  test("whether somebody may be changed or removed is asked of what they hold in the write itself", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.setMember(acme, bob, "owner", auditSource);
+    await people.setMember(acme, ada, "owner", auditSource);
+    const held: unknown[] = [];
+    const allow = (role: string | null) => {
+      held.push(role);
+      if (role === "owner") throw new Failure("forbidden", "They stand above you.");
+    };
+    const forbidden = { code: "forbidden" };
+    await expect(people.updateMember(acme, ada, { role: "viewer", allow }, auditSource)).rejects.toMatchObject(
+      forbidden,
+    );
+    await expect(people.removeMember(acme, ada, { keys: null, allow }, auditSource)).rejects.toMatchObject(forbidden);
+    expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }, { role: "owner" }]);
+    await people.setMember(acme, ada, "member", auditSource);
+    await people.updateMember(acme, ada, { role: "viewer", allow }, auditSource);
+    await people.removeMember(acme, ada, { keys: null, allow }, auditSource);
+    await people.updateMember(acme, ada, { role: "viewer", allow }, auditSource);
+    expect(held).toEqual(["owner", "owner", "member", "viewer", null]);
   });
 
   test("every change leaves its audit row with before and after, its workspace and where it came from", async () => {
@@ -192,7 +218,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.setMember(acme, ada, "viewer", auditSource);
     await people.setMember(acme, ada, "viewer", auditSource);
     await people.setMember(acme, ada, "member", auditSource);
-    await people.removeMember(acme, ada, null, auditSource);
+    await people.removeMember(acme, ada, { keys: null }, auditSource);
     const rows = await ground.database.kysely
       .selectFrom("audit_log")
       .selectAll()
@@ -217,7 +243,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const both = await Promise.all(
-      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null }, auditSource)),
+      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null, worth }, auditSource)),
     );
     expect(both.toSorted()).toEqual([false, true]);
     expect(await people.listMembers(acme)).toHaveLength(1);
@@ -232,13 +258,31 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await people.invite(newInvitation(ada, other, "elsewhere"), auditSource);
     const second = await people.invite(newInvitation(ada, acme, "two"), auditSource);
     expect(await people.invitationByDigest("one")).toBeNull();
-    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null }, auditSource)).toBe(false);
+    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(false);
     expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
     expect(await people.listInvitations(other)).toHaveLength(1);
     clock.advance(second.expires_at - clock.now());
     expect(await people.invitationByDigest("two")).toBeNull();
-    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null }, auditSource)).toBe(false);
+    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(false);
     expect(await people.listInvitations(acme)).toEqual([]);
+  });
+
+  test("an invitation is worth what its maker holds at the moment of the write, and stays when that is too little", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.setMember(acme, ada, "admin", auditSource);
+    const { id } = await people.invite(newInvitation(ada, acme), auditSource);
+    const accept = (least: string) =>
+      people.acceptInvitation(
+        id,
+        { userId: bob, sessionId: null, worth: ({ roles }) => roles.get(acme) === least },
+        auditSource,
+      );
+    await people.setMember(acme, ada, "viewer", auditSource);
+    expect([await accept("admin"), (await people.invitation(id))?.id]).toEqual([false, id]);
+    expect([await accept("viewer"), await people.invitation(id)]).toEqual([true, null]);
+    expect((await people.rightsOf(bob))?.roles.has(acme)).toBe(true);
   });
 
   test("accepting never takes away: who holds more keeps it", async () => {
@@ -247,7 +291,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const ada = await ground.user("ada");
     await people.setMember(acme, ada, "owner", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
-    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null }, auditSource)).toBe(true);
+    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(true);
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 

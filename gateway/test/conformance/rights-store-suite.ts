@@ -138,7 +138,7 @@ function handTests(make: () => Promise<RightsGround>): void {
     await say(bob, "eng", "leads");
     await say(bob);
     expect(await heldBy(ground, bob)).toEqual({ administrator: false, acme: "admin" });
-    await people.removeMember(ground.acme, bob, null, by);
+    await people.removeMember(ground.acme, bob, { keys: null }, by);
     expect(await heldBy(ground, bob)).toEqual({ administrator: false });
   });
 
@@ -151,7 +151,7 @@ function handTests(make: () => Promise<RightsGround>): void {
     await rights.take({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
     const conflict = { code: "conflict" };
     await expect(people.setMember(ground.acme, ada, "viewer", by)).rejects.toMatchObject(conflict);
-    await expect(people.removeMember(ground.acme, ada, null, by)).rejects.toMatchObject(conflict);
+    await expect(people.removeMember(ground.acme, ada, { keys: null }, by)).rejects.toMatchObject(conflict);
     await expect(people.updateUser(ada, { administrator: false }, by)).rejects.toMatchObject(conflict);
     await people.setMember(ground.acme, ada, "owner", by);
     await people.setMember(ground.acme, root, "owner", by);

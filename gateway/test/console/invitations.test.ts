@@ -31,6 +31,19 @@ test("an invitation makes a new user a member with the role it says, and works o
   expect((await ground.look(made.body.link)).status).toBe(404);
 });
 
+test("who is lowered while the invited person's password is stored has invited nobody", async () => {
+  await using ground = await openPeopleGround();
+  const { link } = (await ground.invite("admin", "new@example.com", "admin")).body;
+  const { createUser } = ground.signIn;
+  ground.signIn.createUser = async (user) => {
+    const made = await createUser(user);
+    await ground.people.setMember(ground.acme.id, ground.users.admin.id, "member", { actor: "test", ip: null });
+    return made;
+  };
+  expect((await ground.accept(link)).status).toBe(404);
+  expect(await ground.people.userByEmail("new@example.com")).toBeNull();
+});
+
 test("a role is offered up to one's own, and by admins only", async () => {
   await using ground = await openPeopleGround();
   for (const role of workspaceRoles) {

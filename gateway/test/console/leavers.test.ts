@@ -79,7 +79,13 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
     const { key, secret } = (await ground.makeKey("admin", { name: "theirs", owner: member.id })).body;
     expect(await end(ground, how)).toMatchObject({ status: 400, param: "keys" });
     await ground.people.setMember(ground.acme.id, newcomer.id, "member", { actor: "test", ip: null });
-    expect((await end(ground, how, { keys: { hand_over_to: newcomer.id } })).status).toBe(200);
+    const keys = { hand_over_to: newcomer.id };
+    if (how === "leaving") {
+      // Who leaves puts what they spend on nobody else, least of all with a secret that they know.
+      expect(await end(ground, how, { keys })).toMatchObject({ status: 403, param: "keys.hand_over_to" });
+      expect(await ground.personOf(secret)).toBe(member.id);
+    }
+    expect((await end(ground, how === "leaving" ? "removed from the workspace" : how, { keys })).status).toBe(200);
     expect(await ground.personOf(secret)).toBe(newcomer.id);
     const shown = await ground.call("admin", "keys.show", { params: { ...acme, key: key.id } });
     expect(shown.body).toMatchObject({ created_by: { id: admin.id }, owner: { id: newcomer.id } });

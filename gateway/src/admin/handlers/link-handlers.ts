@@ -32,7 +32,7 @@ export function linkHandlers(
       const user = account ?? (await newUser(signIn, invitation, body));
       const accepted = await people.acceptInvitation(
         invitation.id,
-        { userId: user.id, sessionId },
+        { userId: user.id, sessionId, worth: mayInvite },
         { actor: invitation.email, ip },
       );
       if (!accepted) {

@@ -54,7 +54,7 @@ export function addUserRemove(user: Command, terminal: Terminal): void {
             await withKeysAsked(() => people.removeUser(found.id, keys, auditSource));
           } else {
             const place = placeOf(found, workspace);
-            await withKeysAsked(() => people.removeMember(place, found.id, keys, auditSource));
+            await withKeysAsked(() => people.removeMember(place, found.id, { keys }, auditSource));
           }
           return found;
         });

@@ -1,7 +1,7 @@
 import type { Invitation } from "@sluice/contract/console";
 import { type AuditObject, workspaceRoles } from "@sluice/contract/words";
 import { bounds, Failure, type Grant } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
+import type { AcceptedInvitation, AuditSource } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { addByHand } from "./given-rows.ts";
@@ -9,6 +9,7 @@ import { makeAdministrator } from "./people-administrators.ts";
 import { putMember, roleOf } from "./people-members.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
+import { rightsOf } from "./people-tokens.ts";
 
 interface NewInvitation {
   readonly email: string;
@@ -84,15 +85,18 @@ export async function invite(
 export async function acceptInvitation(
   options: PeopleContext,
   id: string,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string | null },
+  { userId, sessionId, worth }: AcceptedInvitation,
   auditSource: AuditSource,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, log, at } = under;
     const open = await openAt(transaction).where("id", "=", id).where("expires_at", ">", at).executeTakeFirst();
     if (open === undefined) return false;
-    await transaction.deleteFrom("invitations").where("id", "=", id).execute();
     const grant = grantOf(open);
+    // A password was hashed since the link was looked at; meanwhile its maker may have lost what they give here.
+    const inviter = await rightsOf(transaction, open.invited_by);
+    if (inviter === null || !worth(inviter, grant)) return false;
+    await transaction.deleteFrom("invitations").where("id", "=", id).execute();
     log.record("remove", await labelOf(transaction, grant, open.email), invitationView(open), null, open.workspace_id);
     if (grant.administrator) await makeAdministrator(under, userId);
     else {
@@ -124,7 +128,7 @@ export async function revokeInvitation(options: PeopleContext, id: string, audit
 function openAt(connection: Connection) {
   return connection
     .selectFrom("invitations")
-    .select(["id", "email", "administrator", "workspace_id", "role", "expires_at"]);
+    .select(["id", "email", "administrator", "workspace_id", "role", "expires_at", "invited_by"]);
 }
 
 type OpenInvitation = Awaited<ReturnType<ReturnType<typeof openAt>["executeTakeFirstOrThrow"]>>;

@@ -13,6 +13,8 @@ export interface KeysLeft {
   readonly keys: LeaverKeys | null;
   /** Only those of one workspace. */
   readonly workspaceId?: string;
+  /** What they spend is handed over to nobody. */
+  readonly keepsSpend?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<v
     await change(under, keys, "update", () => ({ enabled: 0, set_by_admins: everyBound }));
   } else {
     const to = left.keys.hand_over_to;
+    if (left.keepsSpend === true) refuseSpend(left, keys);
     for (const workspaceId of new Set(keys.map((key) => key.workspace_id))) {
       if (!(await mayHoldKeys(transaction, workspaceId, to))) throw noHeir(keys, workspaceId);
     }
@@ -101,6 +104,16 @@ function undecided({ leaver }: KeysLeft, keys: readonly NamedKeyRow[]): Failure 
     `${leaver.email} made ${made} not revoked: ${named.join(", ")}${more}. ` +
       'Say what becomes of them: `"keys": "revoke"`, `"disable"`, or `{"hand_over_to": "<user id>"}`.',
     { param: "keys" },
+  );
+}
+
+function refuseSpend({ leaver }: KeysLeft, keys: readonly NamedKeyRow[]): void {
+  const own = keys.find((key) => key.owner_id === leaver.id);
+  if (own === undefined) return;
+  throw new Failure(
+    "forbidden",
+    `The calls of ${own.workspace_slug}/${own.name} are yours, and so is what they cost: an admin of the workspace hands it over.`,
+    { param: "keys.hand_over_to" },
   );
 }
 

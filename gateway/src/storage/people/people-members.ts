@@ -1,7 +1,7 @@
-import type { LeaverKeys, Member } from "@sluice/contract/console";
+import type { Member } from "@sluice/contract/console";
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, MemberChange } from "#ports/index.ts";
+import type { AuditSource, MemberChange, MemberLeaving } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
 import { endAgents } from "./agent-ends.ts";
@@ -22,10 +22,11 @@ export async function listMembers(connection: Connection, workspaceId: string): 
 export async function updateMember(
   options: PeopleContext,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
-  { role, ...limits }: MemberChange,
+  { role, allow, ...limits }: MemberChange,
   auditSource: AuditSource,
 ): Promise<Member> {
   return await auditedWrite(options, auditSource, async (under) => {
+    allow?.(await roleOf(under.transaction, workspaceId, userId));
     const email = await refuseFileUser(under, userId);
     if (role !== undefined) {
       await setByHand(under.transaction, { userId, workspaceId, role, email });
@@ -74,21 +75,24 @@ export async function putMember(
   );
 }
 
-interface Leaving {
+interface Leaving extends MemberLeaving {
   readonly workspaceId: string;
   readonly userId: string;
-  readonly keys: LeaverKeys | null;
 }
 
 export async function removeMember(
   options: PeopleContext,
-  { workspaceId, userId, keys }: Leaving,
+  { allow, ...leaving }: Leaving,
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
+    const { workspaceId, userId } = leaving;
+    const held = await roleOf(under.transaction, workspaceId, userId);
+    if (held === null) throw noMember();
+    allow?.(held);
     const email = await refuseFileUser(under, userId);
     await setByHand(under.transaction, { userId, workspaceId, role: null, email });
-    await dropMember(under, { workspaceId, userId, keys });
+    await dropMember(under, leaving);
   });
 }
 
@@ -100,7 +104,10 @@ async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Pr
 }
 
 /** The removal itself, whoever makes it. */
-export async function dropMember(under: AuditedWrite, { workspaceId, userId, keys }: Leaving): Promise<void> {
+export async function dropMember(
+  under: AuditedWrite,
+  { workspaceId, userId, keys, keepsSpend = false }: Leaving,
+): Promise<void> {
   const { transaction, log } = under;
   const role = await roleOf(transaction, workspaceId, userId);
   if (role === null) {
@@ -128,7 +135,7 @@ export async function dropMember(under: AuditedWrite, { workspaceId, userId, key
   await place("invitations", "invited_by").execute();
   // One to them that they did not open yet would bring them back.
   await place("invitations", "email", email).execute();
-  await settleKeys(under, { leaver, keys, workspaceId });
+  await settleKeys(under, { leaver, keys, workspaceId, keepsSpend });
   await endAgents(under, { userId });
   const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
   log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);

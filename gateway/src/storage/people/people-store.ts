@@ -35,8 +35,8 @@ export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {
     updateMember: (workspaceId, userId, change, auditSource) =>
       updateMember(options, { workspaceId, userId }, change, auditSource),
     limitedPeople: (filter, limit) => limitedPeople(kysely, filter, limit),
-    removeMember: (workspaceId, userId, keys, auditSource) =>
-      removeMember(options, { workspaceId, userId, keys }, auditSource),
+    removeMember: (workspaceId, userId, leaving, auditSource) =>
+      removeMember(options, { workspaceId, userId, ...leaving }, auditSource),
     listInvitations: (workspaceId) => listInvitations(kysely, workspaceId, clock.now()),
     invite: (invitation, auditSource) => invite(options, invitation, auditSource),
     invitation: (id) => oneInvitation(kysely, "id", id, clock.now()),
