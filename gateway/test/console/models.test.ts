@@ -195,6 +195,12 @@ describe("models for those who call them", () => {
     expect((await ground.call("viewer", "models.show", { params: { model: "acme/own" } })).status).toBe(200);
     expect((await ground.call("owner", "models.prices", { params: { model: "acme/own" } })).code).toBe("forbidden");
     expect((await ground.call("newcomer", "models.list")).code).toBe("forbidden");
+    // One that they may not know of is not told as another one's fallback either.
+    await ground.makeModel("acme/third", { fallbacks: ["gpt-5", "acme/own"] });
+    const third = { params: { model: "acme/third" } };
+    expect((await ground.call("viewer", "models.show", third)).body.fallbacks).toEqual(["acme/own"]);
+    expect((await ground.call("viewer", "models.list")).body.data.at(-1).fallbacks).toEqual(["acme/own"]);
+    expect((await ground.call("administrator", "models.show", third)).body.fallbacks).toEqual(["gpt-5", "acme/own"]);
     const search = await ground.call("stranger", "models.list", { query: { search: "OWN" } });
     expect(namesOf(search.body)).toEqual(["acme/own"]);
   });

@@ -10,6 +10,8 @@ export interface ModelSurroundings {
   readonly health: HealthReading;
   readonly lastWeek: ReadonlyMap<string, ConsoleModel["last_week"]>;
   readonly catalog: Catalog;
+  /** Which models whoever looks may know of: another one is not told as a fallback either. */
+  readonly isVisible: (name: string) => boolean;
   /** What the catalogue of prices says of vendors' models. */
   readonly known: Pick<PriceSource, "entry">;
   /** Where a model can be called. */
@@ -19,7 +21,7 @@ export interface ModelSurroundings {
 
 /** A model as the console shows it. How it is served is left out for those who may not see it by whoever answers. */
 export function modelView(record: ModelRecord, surroundings: ModelSurroundings) {
-  const { health, lastWeek, catalog, known, endpointsOf, untranslatedEndpointsOf } = surroundings;
+  const { health, lastWeek, catalog, isVisible, known, endpointsOf, untranslatedEndpointsOf } = surroundings;
   const model = catalog.models.get(record.name);
   const [first] = record.deployments;
   const kind = catalog.providers.get(first?.provider ?? "")?.kind;
@@ -31,7 +33,7 @@ export function modelView(record: ModelRecord, surroundings: ModelSurroundings) 
     owned_by: record.ownedBy,
     endpoints: model === undefined ? [] : [...endpointsOf(model)],
     untranslated_endpoints: model === undefined ? [] : [...untranslatedEndpointsOf(model)],
-    fallbacks: [...record.fallbacks],
+    fallbacks: record.fallbacks.filter(isVisible),
     max_output_tokens: record.outputTokensMax,
     price: record.price === null ? null : priceConfigOf(record.price),
     price_version: record.price?.id ?? null,

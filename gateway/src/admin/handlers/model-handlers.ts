@@ -101,7 +101,16 @@ async function surroundings(
   );
   const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
   const { prices: known } = await catalogueInUse(dependencies);
-  return { health, lastWeek: new Map(week), catalog: catalog(), known, endpointsOf, untranslatedEndpointsOf };
+  const isVisible = visibleModels(actor, catalog());
+  return {
+    health,
+    lastWeek: new Map(week),
+    catalog: catalog(),
+    isVisible,
+    known,
+    endpointsOf,
+    untranslatedEndpointsOf,
+  };
 }
 
 function fits(record: ModelRecord, search: string | undefined): boolean {
