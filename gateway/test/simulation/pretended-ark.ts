@@ -13,6 +13,8 @@ export interface Made {
   readonly callbackUrl: string | null;
   readonly createdAt: number;
   cancelledAt: number | null;
+  /** Its record was deleted, and its result with it. */
+  deleted: boolean;
   polls: number;
 }
 
@@ -61,7 +63,7 @@ export class PretendedArk implements Transport {
     if (request.method === "POST") return this.#create(request);
     if (id === undefined) return this.#faulty(this.habits.list?.() ?? null, () => this.#list(keyOf(request)));
     const made = this.made.get(id);
-    if (made === undefined || made.key !== keyOf(request) || this.#state(made) === "vanished") return notFound();
+    if (made === undefined || made.key !== keyOf(request) || isGone(this.#state(made))) return notFound();
     if (request.method === "DELETE") return this.#cancel(made);
     made.polls++;
     return this.#faulty(this.habits.poll?.(made) ?? null, () => json(200, this.#bodyOf(made)));
@@ -88,6 +90,7 @@ export class PretendedArk implements Transport {
         callbackUrl,
         createdAt,
         cancelledAt: null,
+        deleted: false,
         polls: 0,
       });
       return json(200, { id });
@@ -108,6 +111,7 @@ export class PretendedArk implements Transport {
   }
 
   #state(made: Made): string {
+    if (made.deleted) return "deleted";
     if (made.cancelledAt !== null) return "cancelled";
     const ageMs = this.#clock.now() - made.createdAt;
     const queuedMs = this.habits.queuedMs ?? 2_000;
@@ -143,15 +147,17 @@ export class PretendedArk implements Transport {
   }
 
   #list(key: string): OutboundAnswer {
-    const items = [...this.made.values()].filter((made) => made.key === key && this.#state(made) !== "vanished");
+    const items = [...this.made.values()].filter((made) => made.key === key && !isGone(this.#state(made)));
     return json(200, { total: items.length, items: items.reverse().map((made) => this.#bodyOf(made)) });
   }
 
+  /** What waits is cancelled; of what has ended the record is deleted. */
   #cancel(made: Made): OutboundAnswer {
     const state = this.#state(made);
-    if (state !== "queued")
+    if (state === "running" || state === "cancelled")
       return json(409, { error: { code: "OperationDenied.InvalidState", message: `it is ${state}` } });
-    made.cancelledAt = this.#clock.now();
+    if (state === "queued") made.cancelledAt = this.#clock.now();
+    else made.deleted = true;
     return json(200, {});
   }
 
@@ -182,6 +188,10 @@ export class PretendedArk implements Transport {
     else signal.addEventListener("abort", gone, { once: true });
     return promise;
   }
+}
+
+function isGone(state: string): boolean {
+  return state === "vanished" || state === "deleted";
 }
 
 function keyOf(request: OutboundRequest): string {

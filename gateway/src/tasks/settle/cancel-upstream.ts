@@ -3,6 +3,11 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { pollClocks } from "../upstream-call.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
+/** Whether its vendor can be asked for that at all. */
+export function canBeCancelled({ account }: Pick<Task, "account">): boolean {
+  return account !== null && videoKindOf(account.kind)?.adapter.cancel !== undefined;
+}
+
 /**
  * Asks the upstream to stop. Resolves to false when this vendor cannot; throws invalid_request when it will not, and
  * another Failure when it could not be asked.

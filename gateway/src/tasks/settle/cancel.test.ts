@@ -29,3 +29,21 @@ test("a queued task is cancelled at its vendor and costs nothing; a running or e
   expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("conflict");
   expect(town.ark.state("cgt-000002")).toBe("succeeded");
 });
+
+test("what cannot be looked at is not cancelled: it may have ended, and a vendor would delete what it made", async () => {
+  await using town = await openTaskTown();
+  const gateway = openTaskSetup(town);
+  const { videos } = gateway;
+  videos.start();
+  const task = await videos.create(createCall(town, catOnRoof));
+  town.ark.habits = { poll: () => ({ status: 503 }) };
+  await passTime(town.clock, 30_000);
+  expect(town.ark.state("cgt-000001")).toBe("succeeded");
+  expect((await failureOf(videos.cancel("ws_1", task.id))).code).toBe("upstream_error");
+  expect(town.ark.state("cgt-000001")).toBe("succeeded");
+  town.ark.habits = {};
+  await passTime(town.clock, 60_000);
+  expect(await videos.get("ws_1", task.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
+  expect([await budgetUsed(gateway), videos.held]).toEqual([1, 0]);
+  await videos.stop();
+});

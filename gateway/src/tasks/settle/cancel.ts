@@ -5,7 +5,7 @@ import { readPoll, type Seen } from "../poll/read-poll.ts";
 import { TaskPass } from "../task-pass.ts";
 import { ownSignal } from "../upstream-call.ts";
 import { wait } from "../wait.ts";
-import { cancelAtUpstream } from "./cancel-upstream.ts";
+import { canBeCancelled, cancelAtUpstream } from "./cancel-upstream.ts";
 import { settle } from "./settle.ts";
 
 /**
@@ -36,6 +36,8 @@ async function cancelHeld(dependencies: TaskDependencies, pass: TaskPass): Promi
     await apply(dependencies, pass, before, ownSignal());
     throw conflict(`The task has ended already: it is ${shownState(pass.task.state)}.`);
   }
+  // Nobody knows whether it has ended: a cancellation might throw away what was made, and is paid for.
+  if (before.kind === "failed" && canBeCancelled(pass.task)) throw before.failure;
   await noteRunning(dependencies, pass, before);
   if (!(await cancelAtUpstream(dependencies, pass.task, ownSignal()))) {
     throw new Failure("invalid_request", "The upstream of this task cannot cancel it.", { param: "task_id" });
