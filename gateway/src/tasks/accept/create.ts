@@ -129,11 +129,22 @@ async function store(dependencies: TaskDependencies, call: CreateCall, request: 
   const draft = rowOf(dependencies, call, request);
   const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id);
   let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
+  let nobodyKnows = false;
   try {
     await dependencies.materials.keep(body, call.signal);
-    stored = await dependencies.store.create(draft, body.material);
+    stored = await dependencies.store.create(draft, body.material).catch(async (thrown: unknown) => {
+      // The answer to the commit may be lost on its way back: then the task is there, and will be sent.
+      const task = await dependencies.store.findById(draft.id).catch(() => {
+        nobodyKnows = true;
+        return null;
+      });
+      if (task === null) throw thrown;
+      return { task, created: true };
+    });
   } catch (thrown) {
-    hold.release();
+    // Money that may be needed is given back when the store has said that there is no such task.
+    if (nobodyKnows) dependencies.holds.keep(draft.id, hold);
+    else hold.release();
     if (body.material !== null) await dependencies.materials.drop(draft.id);
     throw thrown;
   }

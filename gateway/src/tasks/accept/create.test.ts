@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { Failure, type Task } from "#core/index.ts";
+import type { TaskStore } from "#ports/index.ts";
+import {
+  budgetUsed,
+  catOnRoof,
+  createCall,
+  entriesOf,
+  failureOf,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+  type TaskTown,
+} from "../../../test/simulation/task-setup.ts";
+
+type Lost = "before the commit" | "after the commit";
+
+/** A store that breaks at the first task that is made; `down`: and does not answer until it is mended. */
+function breakingStore({ taskStore }: TaskTown, lost: Lost, down: boolean): { store: TaskStore; mend(): void } {
+  let broken: "not yet" | "now" | "mended" = "not yet";
+  const away = () => new Failure("storage_unavailable", "The database went away.");
+  const whenThere = <T>(act: () => Promise<T>): Promise<T> =>
+    broken === "now" && down ? Promise.reject(away()) : act();
+  const store: TaskStore = {
+    ...taskStore,
+    async create(task: Task, material) {
+      if (broken !== "not yet") return taskStore.create(task, material);
+      broken = "now";
+      if (lost === "after the commit") await taskStore.create(task, material);
+      throw away();
+    },
+    findById: (id) => whenThere(() => taskStore.findById(id)),
+    leaseOne: (id, now, leaseMs) => whenThere(() => taskStore.leaseOne(id, now, leaseMs)),
+    lease: (now, leaseMs, limit) => whenThere(() => taskStore.lease(now, leaseMs, limit)),
+    nextDue: (now) => whenThere(() => taskStore.nextDue(now)),
+  };
+  return {
+    store,
+    mend: () => {
+      broken = "mended";
+    },
+  };
+}
+
+test("a task whose commit was lost on its way back is made as any other, and its money held", async () => {
+  await using town = await openTaskTown();
+  const gateway = openTaskSetup(town, { store: breakingStore(town, "after the commit", false).store });
+  const made = await gateway.videos.create(createCall(town, catOnRoof));
+  expect([made.state, town.ark.made.size, gateway.videos.held]).toEqual(["queued", 1, 1]);
+  expect(await budgetUsed(gateway)).toBeGreaterThan(1);
+  gateway.videos.start();
+  await passTime(town.clock, 60_000);
+  expect([await budgetUsed(gateway), gateway.videos.held, (await entriesOf(town)).length]).toEqual([1, 0, 1]);
+  await gateway.videos.stop();
+});
+
+test("while nobody knows whether a task was stored its money is held: until it has ended, or is known to be none", async () => {
+  for (const lost of ["after the commit", "before the commit"] as const) {
+    await using town = await openTaskTown();
+    const { store, mend } = breakingStore(town, lost, true);
+    const gateway = openTaskSetup(town, { store });
+    const { videos, admission } = gateway;
+    videos.start();
+    expect((await failureOf(videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
+    await passTime(town.clock, 20_000);
+    expect([videos.held, town.ark.made.size]).toEqual([1, 0]);
+    expect(await budgetUsed(gateway)).toBeGreaterThan(1);
+    mend();
+    await passTime(town.clock, 90_000);
+    const made = lost === "after the commit" ? 1 : 0;
+    expect([videos.held, town.ark.made.size, await budgetUsed(gateway)]).toEqual([0, made, made]);
+    expect([admission.outstanding, admission.repeatedEndings]).toEqual([0, 0]);
+    await videos.stop();
+  }
+});
+
+test("a task that was certainly not stored holds nothing", async () => {
+  await using town = await openTaskTown();
+  const gateway = openTaskSetup(town, { store: breakingStore(town, "before the commit", false).store });
+  expect((await failureOf(gateway.videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
+  expect([gateway.videos.held, await budgetUsed(gateway), gateway.admission.outstanding]).toEqual([0, 0, 0]);
+});
