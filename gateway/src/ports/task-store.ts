@@ -153,7 +153,7 @@ export interface TaskStore {
    */
   remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null>;
   /** The tasks that are not final, and what each reserves. For rebuilding the reservations after a restart. */
-  open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">>;
+  open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "personId" | "reservedNanoUsd">>;
   /**
    * Which tasks, of any workspace, have one of these upstream ids. For matching a vendor's list with our tasks.
    */

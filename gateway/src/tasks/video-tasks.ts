@@ -24,7 +24,7 @@ import { within } from "./wait.ts";
 
 /** Whose reservation a task is; null when the key is gone. */
 export type PrincipalOf = (
-  holder: Pick<Task, "workspaceId" | "groupId" | "keyId">,
+  holder: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
 ) => Principal | null | Promise<Principal | null>;
 
 /** Video tasks, durable: see the module's entry point for what is promised. */

@@ -124,12 +124,16 @@ function openTests(make: TaskGroundFactory): void {
   test("what is open is told once each, with what it holds, also when it is more than a page", async () => {
     await using ground = await make();
     const count = bounds.listPageMax + 30;
-    const tasks = Array.from({ length: count }, (_, n) => task(`${n}`, { reservedNanoUsd: n, dueAt: null }));
+    const whose = (n: number) => (n % 2 === 0 ? {} : { personId: `usr_${n}` });
+    const tasks = Array.from({ length: count }, (_, n) =>
+      task(`${n}`, { reservedNanoUsd: n, dueAt: null, ...whose(n) }),
+    );
     await Promise.all(tasks.map((one) => ground.taskStore.create(one)));
     await ground.taskStore.create(task("done", { state: "succeeded", dueAt: null }));
     const open = new Map<string, number>();
     for await (const one of ground.taskStore.open()) {
       expect([one.workspaceId, one.groupId, one.keyId]).toEqual(["ws_1", "grp_1", "key_1"]);
+      expect(one.personId).toBe(whose(one.reservedNanoUsd).personId);
       open.set(one.id, one.reservedNanoUsd);
     }
     expect(open).toEqual(

@@ -30,11 +30,11 @@ export async function taskPage(
 /** Reads pages of what is not final, so that neither a long list nor a long read is held. */
 export async function* openTasks(
   database: Database,
-): AsyncGenerator<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">> {
+): AsyncGenerator<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "personId" | "reservedNanoUsd">> {
   for (let after = ""; ; ) {
     const rows = await database.kysely
       .selectFrom("tasks")
-      .select(["id", "workspace_id", "group_id", "key_id", "reserved_nano_usd"])
+      .select(["id", "workspace_id", "group_id", "key_id", "person_id", "reserved_nano_usd"])
       .where("final", "=", sql.lit(0))
       .where("id", ">", after)
       .orderBy("id")
@@ -46,6 +46,7 @@ export async function* openTasks(
         workspaceId: row.workspace_id,
         groupId: row.group_id,
         keyId: row.key_id,
+        ...(row.person_id === null ? {} : { personId: row.person_id }),
         reservedNanoUsd: row.reserved_nano_usd,
       };
     }

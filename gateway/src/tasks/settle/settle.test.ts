@@ -125,6 +125,17 @@ test("after a restart open tasks are reserved again, whatever the budget says, a
   await after.videos.stop();
 });
 
+test("after a restart what a person's tasks may cost is held for that person again", async () => {
+  await using town = await openTaskTown();
+  const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_200_000_000, period: "month" } } });
+  await openTaskSetup(town).videos.create(createCall(town, catOnRoof, { principal: ada }));
+  const after = openTaskSetup(town);
+  const { scopes, ...others } = ada;
+  const withoutPerson = { ...others, person: null, scopes: scopes.filter(({ kind }) => kind !== "person") };
+  await after.videos.restoreHolds(({ personId }) => (personId === ada.person ? ada : withoutPerson));
+  expect(await budgetUsed(after, ada)).toBeCloseTo(1.08, 6);
+});
+
 test("a process learns of tasks that another one ended, and lets go of what it had set aside", async () => {
   await using town = await openTaskTown();
   const accepting = openTaskSetup(town);
