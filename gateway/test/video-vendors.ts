@@ -129,7 +129,6 @@ export const vendors: Readonly<Record<string, Vendor>> = {
       [wanTask("SUCCEEDED"), "succeeded"],
       [wanTask("FAILED"), "failed"],
       [wanTask("CANCELED"), "cancelled"],
-      [wanTask("UNKNOWN"), "expired"],
     ],
     withWord: wanTask,
     halves: [{ output: { task_status: "SUCCEEDED" } }],

@@ -71,6 +71,8 @@ export interface VideoAdapter {
   readonly noTask?: string;
   /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
+  /** A good answer to a poll by which the vendor says that there is no such task (Wan). Absent: that is never said so. */
+  saysGone?(answer: GoodAnswer): boolean;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;
   /** A bad answer to `next` that is the task's own verdict (fal says there that a model failed); null: it is none. */
   readNextRefusal?(answer: BadAnswer, before: VideoState): VideoState | null;

@@ -66,7 +66,7 @@ export class PretendedArk implements Transport {
     if (made === undefined || made.key !== keyOf(request) || isGone(this.#state(made))) return notFound();
     if (request.method === "DELETE") return this.#cancel(made);
     made.polls++;
-    return this.#faulty(this.habits.poll?.(made) ?? null, () => json(200, this.#bodyOf(made)));
+    return this.#faulty(this.habits.poll?.(made) ?? null, () => jsonAnswer(200, this.#bodyOf(made)));
   }
 
   state(id: string): string {
@@ -93,7 +93,7 @@ export class PretendedArk implements Transport {
         deleted: false,
         polls: 0,
       });
-      return json(200, { id });
+      return jsonAnswer(200, { id });
     });
   }
 
@@ -106,7 +106,7 @@ export class PretendedArk implements Transport {
       throw new Failure("upstream_unreachable", "reset", { retry: "other", unhealthy: true });
     }
     if (fault !== null)
-      return json(fault.status, { error: { code: fault.code ?? "Odd", message: `status ${fault.status}` } });
+      return jsonAnswer(fault.status, { error: { code: fault.code ?? "Odd", message: `status ${fault.status}` } });
     return act();
   }
 
@@ -148,17 +148,17 @@ export class PretendedArk implements Transport {
 
   #list(key: string): OutboundAnswer {
     const items = [...this.made.values()].filter((made) => made.key === key && !isGone(this.#state(made)));
-    return json(200, { total: items.length, items: items.reverse().map((made) => this.#bodyOf(made)) });
+    return jsonAnswer(200, { total: items.length, items: items.reverse().map((made) => this.#bodyOf(made)) });
   }
 
   /** What waits is cancelled; of what has ended the record is deleted. */
   #cancel(made: Made): OutboundAnswer {
     const state = this.#state(made);
     if (state === "running" || state === "cancelled")
-      return json(409, { error: { code: "OperationDenied.InvalidState", message: `it is ${state}` } });
+      return jsonAnswer(409, { error: { code: "OperationDenied.InvalidState", message: `it is ${state}` } });
     if (state === "queued") made.cancelledAt = this.#clock.now();
     else made.deleted = true;
-    return json(200, {});
+    return jsonAnswer(200, {});
   }
 
   #message(request: OutboundRequest): OutboundAnswer {
@@ -199,10 +199,11 @@ function keyOf(request: OutboundRequest): string {
 }
 
 function notFound(): OutboundAnswer {
-  return json(404, { error: { code: "NotFound.Task", message: "no such task" } });
+  return jsonAnswer(404, { error: { code: "NotFound.Task", message: "no such task" } });
 }
 
-function json(status: number, value: object): OutboundAnswer {
+/** A whole answer, as a transport gives it. */
+export function jsonAnswer(status: number, value: object): OutboundAnswer {
   return answer(status, { "content-type": "application/json" }, new TextEncoder().encode(JSON.stringify(value)));
 }
 

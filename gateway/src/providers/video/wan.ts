@@ -42,6 +42,8 @@ export const wanVideo: VideoAdapter = {
       url: `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`,
     }),
   readState: (answer) => stateOf(answerObject(answer)),
+  // Said of a task that is older than a day too, which may well have been made, and of one that is not everywhere yet.
+  saysGone: (answer) => objectOf(answerObject(answer)["output"])["task_status"] === "UNKNOWN",
   classifyPoll: (answer) => ({ gone: false, failure: classifyDashscope(answer) }),
   // While it waits only (K).
   cancel: (provider, upstreamModel, upstreamId) =>
@@ -182,7 +184,6 @@ function stateOf(answer: JsonObject): VideoState {
   });
 }
 
-/** UNKNOWN: there is no such task, or it is older than a day. */
 const words: StateWords = new Map([
   ["PENDING", "queued"],
   ["RUNNING", "running"],
@@ -190,5 +191,4 @@ const words: StateWords = new Map([
   ["FAILED", "failed"],
   ["CANCELED", "cancelled"],
   ["CANCELLED", "cancelled"],
-  ["UNKNOWN", "expired"],
 ]);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
+import { jsonAnswer } from "../../../test/simulation/pretended-ark.ts";
 import {
   arkDeployment,
   arkProvider,
@@ -59,6 +60,40 @@ test("a vendor that no longer knows a task is believed only when it has said so 
     // Nobody has said that it was not made: it is booked as it was set aside.
     costNanoUsd: made.reservedNanoUsd,
   });
+  await videos.stop();
+});
+
+test("nor is it believed at once where it says so inside a good answer, as Wan does of what is new or a day old", async () => {
+  let word = "UNKNOWN";
+  await using town = await openTaskTown();
+  const transport = {
+    send: async ({ method }: { readonly method: string }) => {
+      const video = word === "SUCCEEDED" ? { video_url: "https://results.example/wan.mp4" } : {};
+      const output = { task_id: "t-1", task_status: method === "POST" ? "PENDING" : word, ...video };
+      return jsonAnswer(200, { output, usage: { duration: 5 } });
+    },
+  };
+  const provider = arkProvider("wan", { kind: "dashscope", baseUrl: "https://wan.example/compatible-mode/v1" });
+  const perSecond = { id: "prc_2", model: "seedance", table: { videoSeconds: 200_000_000_000 }, effectiveFrom: 0 };
+  const deployments = [arkDeployment("wan", 1, { provider, upstreamModel: "wan2.5-t2v-preview" })];
+  const models = [{ ...seedance, deployments, price: perSecond }];
+  const { videos } = openTaskSetup(town, { transport, models });
+  videos.start();
+  const ends: unknown[] = [];
+  for (const later of ["SUCCEEDED", "UNKNOWN"]) {
+    word = "UNKNOWN";
+    const { id } = await videos.create(createCall(town, { prompt: "a cat", duration: 5 }, { models }));
+    await passTime(town.clock, 120_000, 1_000);
+    expect((await videos.get("ws_1", id)).state).toBe("queued");
+    word = later;
+    await passTime(town.clock, 700_000, 2_000);
+    const { state, error, costNanoUsd } = await videos.get("ws_1", id);
+    ends.push([state, error?.code ?? null, costNanoUsd]);
+  }
+  expect(ends).toEqual([
+    ["succeeded", null, oneUsd],
+    ["failed", "task_gone", oneUsd],
+  ]);
   await videos.stop();
 });
 

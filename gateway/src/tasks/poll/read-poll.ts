@@ -1,4 +1,4 @@
-import { asFailure, type Failure, type Task } from "#core/index.ts";
+import { asFailure, Failure, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { adapterGone, pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
@@ -27,6 +27,7 @@ export async function readPoll(dependencies: TaskDependencies, task: Task, signa
       const { gone, failure } = adapter.classifyPoll?.(answer) ?? { gone: false, failure: kind.classify(answer) };
       return { kind: gone ? "gone" : "failed", failure };
     }
+    if (adapter.saysGone?.(answer) === true) return { kind: "gone", failure: noSuchTask() };
     const state = adapter.readState(answer, provider);
     if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
     // A vendor that has the file's address in another place: one more question, never a chain of them.
@@ -36,4 +37,8 @@ export async function readPoll(dependencies: TaskDependencies, task: Task, signa
   } catch (thrown) {
     return { kind: "failed", failure: asFailure(thrown) };
   }
+}
+
+function noSuchTask(): Failure {
+  return new Failure("upstream_error", "The upstream knows no such task.", { retry: "same" });
 }
