@@ -79,6 +79,7 @@ export function openMedia(options: MediaOptions): Media {
       callbackToken: (taskId) => vault.derive("video callback", taskId),
     },
     publicUrl,
+    webhookPlaces: environment.webhookPlaces,
     copyResults: () => catalog.current.settings.videoCopyResults,
   });
   return {

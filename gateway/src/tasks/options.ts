@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog } from "#core/index.ts";
+import type { Catalog, ExemptRule } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -61,5 +61,7 @@ export interface VideoTasksOptions {
   readonly secrets: TaskSecrets;
   /** What callers and upstreams see of us, without a slash at its end; null: no upstream can call back. */
   readonly publicUrl: string | null;
+  /** Private places that callers may be told at. */
+  readonly webhookPlaces: readonly ExemptRule[];
   readonly copyResults: () => boolean;
 }

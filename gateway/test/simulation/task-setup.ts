@@ -138,6 +138,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
       callbackToken: (taskId) => `token of ${taskId}`,
     },
     publicUrl: "https://sluice.example",
+    webhookPlaces: [],
     copyResults: () => false,
     ...options,
     clock,

@@ -85,7 +85,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
   checkKey(call);
-  let request = readVideoRequest(body.value);
+  let request = readVideoRequest(body.value, dependencies.webhookPlaces);
   const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
   if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
   checkTakeable(models, request);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "#core/index.ts";
+import { Failure, parseExemptions } from "#core/index.ts";
 import { readVideoRequest } from "./validate-video.ts";
 
 const refusal = (body: Readonly<Record<string, unknown>>): [string, string | null] => {
@@ -84,6 +84,23 @@ describe("what a video task may ask for", () => {
     });
     expect(read.more).toEqual({ camera_fixed: true, service_tier: "flex" });
     expect([read.wantsLastFrame, read.callbackUrl]).toEqual([true, "https://x.example/hook?a=1"]);
+  });
+
+  test("to be told at a public address, or at a private place that an administrator has opened", () => {
+    const { rules } = parseExemptions("hooks.internal.example,hooks,10.20.0.0/16,10.1.2.3:8443");
+    const taken = [
+      "http://93.184.216.34/hook",
+      "https://93.184.216.34:8443/hook",
+      "https://[2606:2800:220:1:248:1893:25c8:1946]/hook",
+      "https://hooks/x",
+      "http://10.20.30.40:9000/hook",
+      "https://10.1.2.3:8443/hook",
+    ];
+    for (const url of taken) expect(readVideoRequest({ prompt: "x", callback_url: url }, rules).callbackUrl).toBe(url);
+    for (const url of ["https://10.1.2.3/hook", "https://10.21.0.1/hook", "https://127.0.0.1/hook"]) {
+      const read = () => readVideoRequest({ prompt: "x", callback_url: url }, rules);
+      expect(read).toThrow(expect.objectContaining({ param: "callback_url" }));
+    }
   });
 
   test("material is a URL or says what it is; its kind is told by its type, its data or its name", () => {

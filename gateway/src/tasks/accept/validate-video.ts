@@ -1,5 +1,13 @@
 import { videoTaskFields } from "@sluice/contract/words";
-import { bounds, checkFields, Failure, type TaskRequest, taskIdOf, type VideoMaterial } from "#core/index.ts";
+import {
+  bounds,
+  checkFields,
+  type ExemptRule,
+  Failure,
+  type TaskRequest,
+  taskIdOf,
+  type VideoMaterial,
+} from "#core/index.ts";
 import { arrayOf, GovernedNames, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { readMaterial } from "./material.ts";
@@ -22,9 +30,10 @@ export interface VideoRequest {
 
 /**
  * Reads the body of POST /v1/video/tasks (CONTRACT §2). What is not ours is collected in `more` and goes on as it is.
- * Throws missing_required_parameter or invalid_request, with the parameter's name.
+ * `webhookPlaces`: the private places that callers may be told at. Throws missing_required_parameter or invalid_request, with
+ * the parameter's name.
  */
-export function readVideoRequest(body: JsonObject): VideoRequest {
+export function readVideoRequest(body: JsonObject, webhookPlaces: readonly ExemptRule[] = []): VideoRequest {
   for (const name of Object.keys(body)) {
     const meant = ours.variantOf(name);
     if (meant !== null) throw wrong(name, `is another spelling of "${meant}": write "${meant}"`);
@@ -59,7 +68,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
     content,
     more,
     wantsLastFrame: booleanOf(body, "return_last_frame") ?? false,
-    callbackUrl: readCallbackUrl(body["callback_url"] ?? null),
+    callbackUrl: readCallbackUrl(body["callback_url"] ?? null, webhookPlaces),
     metadata: readMetadata(body["metadata"] ?? null),
     references: referencesIn([material.map(({ url }) => url), content, more], content),
   };

@@ -84,7 +84,8 @@ async function submitAgain(dependencies: TaskDependencies, pass: TaskPass, model
   }
   const { value, material } = kept;
   try {
-    await submit(dependencies, { pass, request: readVideoRequest(value), models: [model], material });
+    const request = readVideoRequest(value, dependencies.webhookPlaces);
+    await submit(dependencies, { pass, request, models: [model], material });
   } finally {
     material?.release();
   }
