@@ -203,8 +203,16 @@ function notFound(): OutboundAnswer {
 }
 
 /** A whole answer, as a transport gives it. */
-export function jsonAnswer(status: number, value: object): OutboundAnswer {
-  return answer(status, { "content-type": "application/json" }, new TextEncoder().encode(JSON.stringify(value)));
+export function jsonAnswer(
+  status: number,
+  value: object,
+  headers: Readonly<Record<string, string>> = {},
+): OutboundAnswer {
+  return answer(
+    status,
+    { ...headers, "content-type": "application/json" },
+    new TextEncoder().encode(JSON.stringify(value)),
+  );
 }
 
 function answer(status: number, headers: Record<string, string>, bytes: Uint8Array): OutboundAnswer {

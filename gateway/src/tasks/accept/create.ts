@@ -240,7 +240,7 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
 function deadlineMs({ more }: VideoRequest): number {
   const seconds = more["execution_expires_after"];
   if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
-  return Math.min(bounds.taskDeadlineMsMax, seconds * 1_000 + 3_600_000);
+  return Math.min(bounds.taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
 }
 
 function checkKey({ idempotencyKey }: CreateCall): void {

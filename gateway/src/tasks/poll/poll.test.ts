@@ -97,6 +97,27 @@ test("nor is it believed at once where it says so inside a good answer, as Wan d
   await videos.stop();
 });
 
+test("a task's times are whole, whatever its vendor and its caller say: a database takes no others", async () => {
+  await using town = await openTaskTown();
+  const spent = { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } };
+  const name = "models/veo-3.1/operations/o-1";
+  const transport = {
+    send: async ({ method }: { readonly method: string }) =>
+      method === "POST" ? jsonAnswer(200, { name }) : jsonAnswer(429, spent, { "retry-after-ms": "34074.824224" }),
+  };
+  const provider = arkProvider("veo", { kind: "gemini", baseUrl: "https://google.example/v1beta" });
+  const models = [{ ...seedance, deployments: [arkDeployment("veo", 1, { provider, upstreamModel: "veo-3.1" })] }];
+  const { videos } = openTaskSetup(town, { transport, models });
+  videos.start();
+  const body = { prompt: "a cat", execution_expires_after: 7_200.0001 };
+  const { id } = await videos.create(createCall(town, body, { models }));
+  await passTime(town.clock, 10_000);
+  const { deadlineAt, dueAt, polls } = await videos.find("ws_1", id);
+  expect([deadlineAt, dueAt].every(Number.isSafeInteger)).toBe(true);
+  expect([polls, (dueAt ?? 0) - town.clock.now() > 20_000]).toEqual([1, true]);
+  await videos.stop();
+});
+
 test("one account is not asked more often than its vendor allows, and nobody is passed over", async () => {
   await using town = await openTaskTown(1, { queuedMs: 0, runningMs: 60_000 });
   const one = { ...seedance, deployments: [arkDeployment("first")] };
