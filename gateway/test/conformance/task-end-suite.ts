@@ -205,6 +205,32 @@ function finalTests(make: TaskGroundFactory): void {
     expect((await ground.ledgerStore.page({}, null, 5)).entries).toEqual([taskEntry("a")]);
   });
 
+  test("messages go with the task that was deleted: at once when they are over, else when they have been told", async () => {
+    await using ground = await make();
+    const told = { tries: 1, dueAt: null, lastStatus: 200, lastError: null, deliveredAt: newYear };
+    for (const name of ["told", "waiting", "kept"]) {
+      const leased = await taken(ground, name);
+      await ground.taskStore.finish(leased, end, taskEntry(name), delivery(name), newYear);
+    }
+    const leased = await ground.taskStore.dueDeliveries(newYear, minute, 9);
+    const tell = async (id: string): Promise<void> => {
+      const one = leased.find((message) => message.id === id);
+      if (one !== undefined) await ground.taskStore.delivered(one, told);
+    };
+    await tell("msg_told");
+    await tell("msg_kept");
+    for (const name of ["told", "waiting"]) await ground.taskStore.remove("ws_1", `vt_${name}`, newYear);
+    const left = async () => {
+      const names = ["told", "waiting", "kept"];
+      return (await Promise.all(names.map((name) => ground.taskStore.deliveries(`vt_${name}`)))).map(
+        (all) => all.length,
+      );
+    };
+    expect(await left()).toEqual([0, 1, 1]);
+    await tell("msg_waiting");
+    expect(await left()).toEqual([0, 0, 1]);
+  });
+
   test("retention of the ledger takes no task, no history and no message", async () => {
     await using ground = await make();
     const leased = await taken(ground, "a");

@@ -41,6 +41,18 @@ export async function recordDelivery(
   // That it arrived is true whoever says it. Who stood still knows only of an older failure.
   if (result.deliveredAt === null) update = update.where(underDueLease(leased.dueAt));
   await update.execute();
+  if (result.dueAt === null) await forgetOfDeleted(database, leased.id);
+}
+
+/** A message that is over goes with its task, where that was deleted before. */
+async function forgetOfDeleted({ kysely }: Database, id: string): Promise<void> {
+  const deleted = kysely.selectFrom("tasks").select("tasks.id").where("deleted_at", "is not", null);
+  await kysely
+    .deleteFrom("webhook_deliveries")
+    .where("id", "=", id)
+    .where("due_at", "is", null)
+    .where("task_id", "in", deleted.whereRef("tasks.id", "=", "webhook_deliveries.task_id"))
+    .execute();
 }
 
 export async function deliveriesOf(database: Database, taskId: string): Promise<readonly Delivery[]> {

@@ -34,6 +34,8 @@ export async function removeTask(
       .executeTakeFirst();
     if (emptied.numUpdatedRows !== 1n) return null;
     await transaction.updateTable("task_requests").set({ request: "{}" }).where("task_id", "=", id).execute();
+    // They hold what was asked for, too. Those that are still to be told go when they have been.
+    await transaction.deleteFrom("webhook_deliveries").where("task_id", "=", id).where("due_at", "is", null).execute();
     return { blobHash: row.blob_hash };
   });
 }
