@@ -97,6 +97,8 @@ export interface VideoAdapter {
   readonly pollsPerSecond?: number;
   /** How long the vendor keeps results, in seconds, where its answers do not say. */
   readonly keepsSeconds?: number;
+  /** How long it makes a video when nobody says, where its answers do not tell either. Default 5. */
+  readonly usualSeconds?: number;
   /** Material must come as `data:` URIs: this vendor fetches no addresses (Veo). Absent: both forms are taken. */
   readonly materialAs?: "data";
   /** Which asset platform its `asset://` references belong to; absent: it takes none. */

@@ -48,6 +48,8 @@ export const minimaxVideo: VideoAdapter = {
     return { ...before, state: "succeeded", videoUrl, next: null };
   },
   keepsSeconds: 3_600,
+  // The shorter of the two lengths that the first version makes (K).
+  usualSeconds: 6,
 };
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {

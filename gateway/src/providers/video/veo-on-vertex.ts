@@ -5,7 +5,16 @@ import { answerObject } from "./answer.ts";
 import { pollRefusals } from "./poll-refusal.ts";
 import type { RootOf } from "./root.ts";
 import { refuseSound, seedOf, unsupported } from "./unsupported.ts";
-import { elsewhere, isMissing, isSilent, readVeoName, veoBody, veoCapabilities, veoState } from "./veo.ts";
+import {
+  elsewhere,
+  isMissing,
+  isSilent,
+  readVeoName,
+  veoBody,
+  veoCapabilities,
+  veoState,
+  veoUsualSeconds,
+} from "./veo.ts";
 import { videoDraft } from "./video-draft.ts";
 
 /**
@@ -47,6 +56,7 @@ export function veoOnVertex(rootOf: RootOf): VideoAdapter {
         headers: { accept: "*/*" },
       });
     },
+    usualSeconds: veoUsualSeconds,
     materialAs: "data",
   };
 }

@@ -42,9 +42,13 @@ export function veoVideo(rootOf: RootOf): VideoAdapter {
       return videoDraft({ provider, url: `${rootOf(provider)}/${file}?alt=media`, headers: { accept: "*/*" } });
     },
     keepsSeconds: 172_800,
+    usualSeconds: veoUsualSeconds,
     materialAs: "data",
   };
 }
+
+/** The longest that its models make (K). */
+export const veoUsualSeconds = 8;
 
 export function elsewhere(): Failure {
   return new Failure("upstream_error", "The video does not stand where its provider is.");

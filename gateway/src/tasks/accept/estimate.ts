@@ -8,7 +8,7 @@ import {
   type VideoCapabilities,
 } from "#core/index.ts";
 
-/** What vendors make when nobody says how long (Ark, Kling, Wan; the others 4 to 8). */
+/** What vendors make when nobody says how long, unless an adapter knows better. */
 const defaultSeconds = 5;
 
 /** What vendors make at most when nobody says how long, where they leave that open. */
@@ -38,15 +38,15 @@ export function heldCost(
   return costOf(prices, estimatedUsage({ ...asked, durationSeconds: Math.max(seconds, 1), resolution }));
 }
 
-/** Seconds and tokens, for tables that price the one or the other. */
-export function estimatedUsage(asked: TaskRequest): Usage {
-  const videoSeconds = secondsOf(asked);
+/** Seconds and tokens, for tables that price the one or the other. `usualSeconds`: what the vendor makes unasked. */
+export function estimatedUsage(asked: TaskRequest, usualSeconds: number = defaultSeconds): Usage {
+  const videoSeconds = secondsOf(asked, usualSeconds);
   return { ...noUsage, videoSeconds, output: tokensFor(asked, videoSeconds) };
 }
 
-/** A length that the vendor decides itself is taken for the default one. */
-function secondsOf(asked: TaskRequest): number {
-  return asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : defaultSeconds;
+/** A length that the vendor decides itself is taken for the usual one. */
+function secondsOf(asked: TaskRequest, usualSeconds: number): number {
+  return asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : usualSeconds;
 }
 
 /**

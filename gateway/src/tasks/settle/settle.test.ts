@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
+import { jsonAnswer } from "../../../test/simulation/pretended-ark.ts";
 import {
+  arkDeployment,
+  arkProvider,
   budgetUsed,
   catOnRoof,
   createCall,
@@ -90,6 +93,34 @@ test("a price per second is paid by the seconds that were made, also where the v
   await passTime(town.clock, 60_000);
   // The pretended vendor says that it made five.
   expect((await videos.get("ws_1", made.id)).costNanoUsd).toBe(500_000_000);
+  await videos.stop();
+});
+
+test("a length that neither the caller nor the vendor told is that which the vendor makes unasked", async () => {
+  await using town = await openTaskTown();
+  const name = "models/veo-3.1-generate-preview/operations/o-1";
+  const video = { uri: "https://google.example/v1beta/files/x:download?alt=media" };
+  const response = { generateVideoResponse: { generatedSamples: [{ video }] } };
+  const transport = {
+    send: async ({ method }: { readonly method: string }) =>
+      jsonAnswer(200, method === "POST" ? { name } : { name, done: true, response }),
+  };
+  const provider = arkProvider("veo", { kind: "gemini", baseUrl: "https://google.example/v1beta" });
+  const perSecond = { id: "prc_2", model: "seedance", table: { videoSeconds: 400_000_000_000 }, effectiveFrom: 0 };
+  const deployments = [arkDeployment("veo", 1, { provider, upstreamModel: "veo-3.1-generate-preview" })];
+  const models = [{ ...seedance, deployments, price: perSecond }];
+  const { videos } = openTaskSetup(town, { transport, models });
+  const { id, reservedNanoUsd } = await videos.create(createCall(town, { prompt: "a cat" }, { models }));
+  videos.start();
+  await passTime(town.clock, 20_000);
+  const { state, costNanoUsd, usage } = await videos.get("ws_1", id);
+  expect([state, costNanoUsd, usage?.videoSeconds, reservedNanoUsd]).toEqual([
+    "succeeded",
+    3_200_000_000,
+    8,
+    3_200_000_000,
+  ]);
+  expect((await entriesOf(town)).map(({ usageSource }) => usageSource)).toEqual(["estimated"]);
   await videos.stop();
 });
 

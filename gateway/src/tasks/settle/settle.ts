@@ -15,6 +15,7 @@ import { estimatedUsage } from "../accept/estimate.ts";
 import { deliveryFor } from "../deliver/delivery-body.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import type { TaskPass } from "../task-pass.ts";
+import { videoKindOf } from "../video-lane-match.ts";
 
 /** How a task has ended. */
 export interface Verdict {
@@ -81,7 +82,7 @@ function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readon
   if (verdict.state !== "succeeded" && !isCharged(task, verdict)) {
     return { usage: told ?? noUsage, source: told === null ? "none" : "upstream" };
   }
-  const guess = estimatedUsage(task.asked);
+  const guess = estimatedUsage(task.asked, videoKindOf(task.account?.kind ?? "")?.adapter.usualSeconds);
   if (told === null)
     return {
       usage: { ...noUsage, videoSeconds: guess.videoSeconds, ...tokensIfPriced(task, guess) },
