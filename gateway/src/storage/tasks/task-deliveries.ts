@@ -46,12 +46,18 @@ export async function recordDelivery(
 
 /** A message that is over goes with its task, where that was deleted before. */
 async function forgetOfDeleted({ kysely }: Database, id: string): Promise<void> {
-  const deleted = kysely.selectFrom("tasks").select("tasks.id").where("deleted_at", "is not", null);
   await kysely
     .deleteFrom("webhook_deliveries")
     .where("id", "=", id)
     .where("due_at", "is", null)
-    .where("task_id", "in", deleted.whereRef("tasks.id", "=", "webhook_deliveries.task_id"))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("tasks")
+          .select("tasks.id")
+          .whereRef("tasks.id", "=", "webhook_deliveries.task_id")
+          .where("tasks.deleted_at", "is not", null),
+      ),
+    )
     .execute();
 }
 
