@@ -115,3 +115,8 @@ export async function ask(port: number, words: readonly string[]): Promise<unkno
     client.destroy();
   }
 }
+
+/** A replica has all that its master has. */
+export async function isInStep(port: number): Promise<boolean> {
+  return String(await ask(port, ["INFO", "replication"])).includes("master_link_status:up");
+}

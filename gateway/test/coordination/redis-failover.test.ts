@@ -4,19 +4,22 @@ import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
-import { ask, RedisCluster } from "./redis-cluster.ts";
+import { ask, isInStep, RedisCluster } from "./redis-cluster.ts";
 import { granted, RedisGround } from "./redis-ground.ts";
 
 describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   test("sentinels make a replica the master: every process finds it, one of them seeds it, and what runs keeps its place", async () => {
-    const ground = await RedisGround.open();
+    const ground = await RedisGround.open("--repl-diskless-sync-delay", "0");
     const servers: RedisServer[] = [];
     try {
       const replica = await RedisServer.start("--replicaof", `127.0.0.1 ${ground.server.port}`);
       servers.push(replica);
+      // A sentinel asks the master for its replicas at once, and then not before ten seconds; of a master that is gone, never.
+      await until(() => isInStep(replica.port));
       for (let count = 0; count < 3; count++) servers.push(await RedisServer.sentinel("limits", ground.server.port, 2));
-      const [first, ...others] = servers.slice(1).map(({ port }) => `127.0.0.1:${port}`);
-      await until(async () => (await sentinelsKnown(servers[1]?.port ?? 0)) >= 2 && (await isInStep(replica.port)));
+      const sentinels = servers.slice(1).map(({ port }) => port);
+      await until(async () => (await Promise.all(sentinels.map(canElect))).every(Boolean));
+      const [first, ...others] = sentinels.map((port) => `127.0.0.1:${port}`);
       const url = `redis://${first}?master_name=limits&${others.map((address) => `addr=${address}`).join("&")}`;
       await survives(ground, url, async () => {
         const master = await masterKnown(servers[1]?.port ?? 0);
@@ -73,16 +76,16 @@ async function survives(ground: RedisGround, url: string, befalls: () => Promise
   expect(await one.reserve([places])).toMatchObject({ granted: false, reason: "limit" });
 }
 
-async function sentinelsKnown(port: number): Promise<number> {
-  const told = await ask(port, ["SENTINEL", "SENTINELS", "limits"]);
-  return Array.isArray(told) ? told.length : 0;
+/** It knows both other sentinels, and the replica. */
+async function canElect(port: number): Promise<boolean> {
+  const known = async (whom: string) => {
+    const told = await ask(port, ["SENTINEL", whom, "limits"]);
+    return Array.isArray(told) ? told.length : 0;
+  };
+  return (await known("SENTINELS")) >= 2 && (await known("REPLICAS")) >= 1;
 }
 
 async function masterKnown(port: number): Promise<number> {
   const told = await ask(port, ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "limits"]);
   return Number(Array.isArray(told) ? told[1] : 0);
-}
-
-async function isInStep(port: number): Promise<boolean> {
-  return String(await ask(port, ["INFO", "replication"])).includes("master_link_status:up");
 }

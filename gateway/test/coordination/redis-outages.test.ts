@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
-import { noRedis } from "../../../test/redis-server.ts";
+import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { readRedisAddress } from "../../src/coordination/redis/redis-address.ts";
 import { openRedisLink, type RedisLink } from "../../src/coordination/redis/redis-link.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { ask, isInStep } from "./redis-cluster.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
 describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : ` (${noRedis})`}`, () => {
@@ -169,6 +170,29 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
       expect(await counter.reserve([gaugeClaim("g", 2)])).toMatchObject({ granted: false, reason: "limit" });
     } finally {
       await stored.close();
+    }
+  });
+
+  test("one that was a replica meanwhile is told anew, for what came behind the copy that it was given is lost", async () => {
+    const atOnce = ["repl-diskless-sync-delay", "0"] as const;
+    await ground.type("CONFIG", "SET", ...atOnce);
+    const replicaOf = ["--replicaof", `127.0.0.1 ${ground.server.port}`];
+    const other = await RedisServer.start(...replicaOf, `--${atOnce[0]}`, atOnce[1]);
+    try {
+      await until(() => isInStep(other.port));
+      const counter = await ground.counter();
+      const claim = gaugeClaim("g", 10);
+      await granted(counter, [claim]);
+      await until(async () => (await ground.type("WAIT", "1", "0")) === 1);
+      await ask(other.port, ["REPLICAOF", "NO", "ONE"]);
+      await granted(counter, [claim]);
+      await ground.type("REPLICAOF", "127.0.0.1", String(other.port));
+      await until(() => isInStep(ground.server.port));
+      await ground.type("REPLICAOF", "NO", "ONE");
+      await until(async () => counter.isUp && (await usedOf(counter, claim)) === 2);
+      expect(counter.epochs).toBe(1);
+    } finally {
+      await other.stop();
     }
   });
 

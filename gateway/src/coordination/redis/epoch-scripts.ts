@@ -1,22 +1,25 @@
 /**
  * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds until its lock is renewed (left empty, none
  * is begun), and the name that this process gave before: a lock that it holds under that, without having heard so, is its own.
- * An epoch ends with its server's run: what a restart or a failover may have lost is not guessed. Answers {"ready", epoch,
+ * An epoch ends with its server's run, and with the history that its server replicates: what a restart or a failover may have lost
+ * is not guessed, also where one that was a replica meanwhile is the master again. Answers {"ready", epoch,
  * version, policy, milliseconds of its clock}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
  */
 export const enter = `
 local info = redis.call('INFO', 'server')
 local run = string.match(info, 'run_id:(%w+)') or ''
+local history = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or ''
+local mark = string.sub(run, 1, 12) .. string.sub(history, 1, 12)
 local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(info, 'redis_version:([%d.]+)') or ''
 local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
 local time = redis.call('TIME')
 local now = tostring(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 local epoch = redis.call('GET', KEYS[1])
-if epoch and string.sub(epoch, 1, 12) == string.sub(run, 1, 12) then return {'ready', epoch, version, policy, now} end
+if epoch and string.sub(epoch, 1, #mark + 1) == mark .. '-' then return {'ready', epoch, version, policy, now} end
 if ARGV[2] == '' then return {'wait', '', version, policy, now} end
-local next = string.sub(run, 1, 12) .. '-' .. ARGV[1]
+local next = mark .. '-' .. ARGV[1]
 local held = redis.call('GET', KEYS[2])
-if not held or (ARGV[3] ~= '' and held == string.sub(run, 1, 12) .. '-' .. ARGV[3]) then
+if not held or (ARGV[3] ~= '' and held == mark .. '-' .. ARGV[3]) then
   redis.call('SET', KEYS[2], next, 'PX', ARGV[2])
   return {'seed', next, version, policy, now}
 end
