@@ -19,7 +19,7 @@ workspaces:
     keys:
       - { name: ci, secret: "prefix-\${HALF}", limits: { rpm: 60 } }
 `;
-  const shown = redactedSource(text) ?? "";
+  const shown = redactedSource(text, () => true) ?? "";
   for (const secret of ["in-the-open", "AKID123", "hush", "folded", "prefix-"]) expect(shown).not.toContain(secret);
   expect(shown).toContain("# ours");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the config file.
@@ -29,10 +29,29 @@ workspaces:
 });
 
 test("JSON is shown the same way, and lists of keys keep their shape", () => {
-  const shown = redactedSource('{"workspaces":[{"slug":"a","keys":[{"name":"k","secret":"abc"}]}]}');
+  const shown = redactedSource('{"workspaces":[{"slug":"a","keys":[{"name":"k","secret":"abc"}]}]}', () => true);
   expect(shown).toBe('{"workspaces":[{"slug":"a","keys":[{"name":"k","secret":"[redacted]"}]}]}');
 });
 
 test("a text that cannot be read is not shown at all", () => {
-  expect(redactedSource("a: [unclosed\napi_key: sk-1234")).toBeNull();
+  expect(redactedSource("a: [unclosed\napi_key: sk-1234", () => true)).toBeNull();
+});
+
+test("what of a provider's settings is not shown elsewhere is not shown here, and neither is a key that was commented out", () => {
+  const text = `providers:
+  - id: main
+    kind: openai
+    # api_key: sk-of-last-year
+    settings: { proxy: "http://me:hush@proxy.example:3128", region: eu }
+  - { settings: &more { extra: hush }, kind: openai, id: other }
+  - { id: third, kind: openai, settings: *more }
+  - { id: fourth, kind: openai, settings: { proxy: "\${PROXY}" } }
+settings:
+  ledger: { retention_days: 30 }
+`;
+  const shown = redactedSource(text, (kind, name) => kind === "openai" && name === "region") ?? "";
+  for (const secret of ["hush", "last-year"]) expect(shown).not.toContain(secret);
+  for (const plain of ["region: eu", "settings: *more", 'proxy: "$', "ledger: { retention_days: 30 }"]) {
+    expect(shown).toContain(plain);
+  }
 });

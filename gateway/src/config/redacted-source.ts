@@ -1,4 +1,8 @@
-import { isPair, isScalar, parseDocument, visit } from "yaml";
+import { isMap, isPair, isScalar, type Pair, parseDocument, visit } from "yaml";
+import { maskSecrets } from "#core/index.ts";
+
+/** Whether a setting of this name is shown of this kind of provider. */
+export type SettingIsShown = (kind: string, name: string) => boolean;
 
 /** A member with such a name is a secret, unless it only names a variable. */
 const secretName =
@@ -7,18 +11,24 @@ const hidden = '"[redacted]"';
 
 /**
  * The text of a config file for people to look at: every value that stands under a secret's name is replaced, whatever
- * it is, unless it is only a variable. null when the text cannot be read, since then nobody can say what is secret in it.
+ * it is, unless it is only a variable; so is every setting of a provider that is not to be shown, and wherever it stands, a comment too,
+ * what looks like a credential. null when the text cannot be read, since then nobody can say what is secret in it.
  */
-export function redactedSource(text: string): string | null {
+export function redactedSource(text: string, settingIsShown: SettingIsShown): string | null {
   const document = parseDocument(text);
   if (document.errors.length > 0) return null;
   const ranges: (readonly [number, number])[] = [];
+  const settings = new Set<Pair>();
   visit(document, {
-    Pair(_, pair) {
+    Pair(_, pair, path) {
       if (!isPair(pair) || !isScalar(pair.key)) return undefined;
       const { value } = pair;
+      if (pair.key.value === "settings") {
+        for (const setting of hiddenSettings(path.at(-1), value, settingIsShown)) settings.add(setting);
+      }
       const range = value !== null && typeof value === "object" && "range" in value ? value.range : null;
-      if (!isSecretName(String(pair.key.value)) || !Array.isArray(range)) return undefined;
+      const isHidden = settings.has(pair) || isSecretName(String(pair.key.value));
+      if (!isHidden || !Array.isArray(range)) return undefined;
       if (isScalar(value) && typeof value.value === "string" && /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(value.value)) {
         return undefined;
       }
@@ -30,7 +40,14 @@ export function redactedSource(text: string): string | null {
   for (const [start, end] of ranges.toSorted((a, b) => b[0] - a[0])) {
     shown = `${shown.slice(0, start)}${hidden}${shown.slice(end)}`;
   }
-  return shown;
+  return maskSecrets(shown);
+}
+
+/** Of a provider: those around it know its kind. The settings of the installation itself have none. */
+function hiddenSettings(around: unknown, settings: unknown, settingIsShown: SettingIsShown): readonly Pair[] {
+  if (!isMap(around) || !isMap(settings) || !around.has("kind")) return [];
+  const kind = String(around.get("kind"));
+  return settings.items.filter(({ key }) => !settingIsShown(kind, isScalar(key) ? String(key.value) : ""));
 }
 
 function isSecretName(name: string): boolean {

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { ConfigFacts } from "#admin/index.ts";
 import { redactedSource } from "#config/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
+import { settingIsShown } from "#providers/index.ts";
 
 /** What the console shows of the config file: its text without secrets, and how its last reading went. */
 export class ConfigFile implements ConfigFacts {
@@ -17,7 +18,7 @@ export class ConfigFile implements ConfigFacts {
   async text(): Promise<string | null> {
     if (this.path === null) return null;
     try {
-      return await redactedSource(await readFile(this.path, "utf8"));
+      return await redactedSource(await readFile(this.path, "utf8"), settingIsShown);
     } catch {
       return null;
     }
