@@ -38,6 +38,8 @@ export interface NoticeStore {
   remove(id: string, auditSource: AuditSource): Promise<void>;
   /** Stores crossings, due now. Those that are stored already do not change. `silent` ones are never sent. */
   cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void>;
+  /** Removes what was told of periods that are long over. Gives how many rows that were. */
+  prune(beforeMs: number): Promise<number>;
   /** Leases what is due. */
   due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]>;
   /** Stores how a try ended. `dueAt` null: sent, or given up. A failure is written only while the lease is valid. */

@@ -16,6 +16,7 @@ import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
+import { noticeStoreSuite } from "./notice-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
@@ -45,6 +46,7 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   ledgerStoreSuite(name, make);
   ledgerFoldSuite(name, make);
   ledgerExportSuite(name, make);
+  noticeStoreSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));

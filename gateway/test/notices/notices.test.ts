@@ -31,6 +31,21 @@ test("a share of a budget is told once, the next one when it is reached, and all
   expect(percents()).toEqual([50, 80, 50]);
 });
 
+test("what was told is kept for some months, and what was told last is known among all that was told", async () => {
+  const { id } = await ground.notice();
+  const stepMs = 10 * 86_400_000;
+  for (let turn = 0; turn < 12; turn++) {
+    await ground.spend(6);
+    await ground.watch.look();
+    ground.clock.advance(stepMs);
+  }
+  expect(ground.sent.length).toBe(12);
+  const { length } = await ground.database.kysely.selectFrom("notices_told").selectAll().execute();
+  expect(length).toBe(10);
+  const last = (await ground.store.find(id))?.last;
+  expect(last).toMatchObject({ ok: true, percent: 50, at: ground.clock.now() - stepMs });
+});
+
 test("when several shares are crossed between two looks only the highest is told", async () => {
   await ground.notice();
   await ground.spend(10);

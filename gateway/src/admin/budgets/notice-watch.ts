@@ -38,6 +38,7 @@ export class NoticeWatch {
   #cancel = (): void => {};
   #running: Promise<void> = Promise.resolve();
   readonly #unseen: LastingFault;
+  #prunedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NoticeWatchOptions) {
     this.#options = options;
@@ -62,11 +63,19 @@ export class NoticeWatch {
     const notices = await store.list(null);
     if (notices.length === 0) return;
     const now = clock.now();
+    await this.#prune(now);
     const crossings = crossingsOf(notices, await this.#limitUsages(notices), now);
     await store.cross([...crossings, ...tokenEndings(notices, await this.#endingTokens(notices, now), now)], now);
     const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
+  }
+
+  async #prune(now: number): Promise<void> {
+    const { store, clock } = this.#options;
+    if (clock.monotonic() - this.#prunedMs < bounds.noticePruneMs) return;
+    this.#prunedMs = clock.monotonic();
+    await store.prune(now - bounds.noticeToldKeptMs);
   }
 
   async #endingTokens(notices: readonly StoredNotice[], now: number): Promise<readonly EndingToken[]> {

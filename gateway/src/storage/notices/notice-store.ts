@@ -46,6 +46,17 @@ export function createNoticeStore(options: NoticeStoreOptions): NoticeStore {
       });
     },
     cross: (crossings, now) => writeCrossings(database.kysely, crossings, now),
+    prune: async (beforeMs) => {
+      const { numDeletedRows } = await database.kysely
+        .deleteFrom("notices_told")
+        .where("due_at", "is", null)
+        .where("at", "<", beforeMs)
+        // Those of a budget in total have no end: without them they would be told again.
+        .where("period_start", ">", 0)
+        .where("period_start", "<", beforeMs)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
     due: async (now, leaseMs, limit) => {
       const leasedUntil = now + leaseMs;
       const rows = await updateDue(database, database.kysely, "notices_told", { now, limit })
@@ -75,21 +86,33 @@ async function listNotices(
   const rows = await query.execute();
   const latest = new Map<string, ToldRow>();
   if (rows.length > 0) {
-    const told = await database.kysely
-      .selectFrom("notices_told")
-      .selectAll()
-      .where(
-        "notice_id",
-        "in",
-        rows.map((row) => row.id),
-      )
-      // Silent ones were never meant to be sent.
-      .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)]))
-      .orderBy("at")
-      .execute();
-    for (const row of told) latest.set(row.notice_id, row);
+    const ids = rows.map((row) => row.id);
+    for (const row of await latestTold(database.kysely, ids)) latest.set(row.notice_id, row);
   }
   return rows.map((row) => noticeOf(vault, row, latest.get(row.id)));
+}
+
+/** What was told last of each, and of one moment perhaps several; of all that was ever told nothing else is read. */
+async function latestTold(connection: Connection, ids: readonly string[]): Promise<readonly ToldRow[]> {
+  return await connection
+    .with("told", (cte) =>
+      cte
+        .selectFrom("notices_told")
+        .selectAll()
+        .where("notice_id", "in", ids)
+        // Silent ones were never meant to be sent.
+        .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)])),
+    )
+    .with("latest", (cte) =>
+      cte
+        .selectFrom("told")
+        .select(["notice_id as latest_of", (eb) => eb.fn.max("at").as("latest_at")])
+        .groupBy("notice_id"),
+    )
+    .selectFrom("told")
+    .innerJoin("latest", (join) => join.onRef("latest_of", "=", "told.notice_id").onRef("latest_at", "=", "told.at"))
+    .selectAll("told")
+    .execute();
 }
 
 async function updateNotice(

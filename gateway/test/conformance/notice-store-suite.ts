@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import type { Crossing } from "#ports/index.ts";
+import { createNoticeStore } from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { acmeConfig, by, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+
+const dayMs = 86_400_000;
+
+/** Two notices of a workspace, and a crossing of each. */
+async function openNotices(ground: StoreGround) {
+  await ground.controlStore.apply(acmeConfig, "test");
+  const [workspace] = [...(await ground.controlStore.catalog()).workspaces.values()];
+  const store = createNoticeStore({ ...ground, ids: createIds(ground.clock) });
+  const make = async (name: string) => {
+    const channel = { kind: "webhook", url: "https://chat.example.com/hook" } as const;
+    const fields = { name, percent: [50], scope: null, scope_id: null, channel, enabled: true };
+    return (await store.create(workspace?.id ?? "", fields, by("ada"))).id;
+  };
+  const crossing = (noticeId: string, periodStart: number): Crossing & { readonly silent: boolean } => {
+    const share = { percent: 50, label: "acme, per day", usedUsd: 5, limitUsd: 10, silent: false };
+    return { noticeId, budget: "workspace ws_1 day 10", periodStart, ...share };
+  };
+  const tell = async (noticeId: string, periodStart: number, percent = 50): Promise<void> => {
+    const now = ground.clock.now();
+    await store.cross([{ ...crossing(noticeId, periodStart), percent }], now);
+    for (const due of await store.due(now, 60_000, 10))
+      await store.tried(due, { tries: 1, dueAt: null, sentAt: now, problem: null });
+  };
+  return { store, tell, one: await make("one"), other: await make("other") };
+}
+
+export function noticeStoreSuite(name: string, make: StoreGroundFactory): void {
+  describe(`${name}: notices`, () => {
+    test("each is listed with what it told last, and what was told of periods that are long over is forgotten", async () => {
+      await using ground = await make();
+      const { store, tell, one, other } = await openNotices(ground);
+      const startMs = ground.clock.now();
+      await tell(other, startMs, 80);
+      // A budget in total began at 0 and has no end.
+      await tell(one, 0, 90);
+      for (let day = 0; day < 3; day++) {
+        ground.clock.advance(dayMs);
+        await tell(one, ground.clock.now());
+      }
+      const told = async () => (await store.list(null)).map(({ id, last }) => [id, last?.percent, last?.at]);
+      expect(await told()).toEqual([
+        [one, 50, startMs + 3 * dayMs],
+        [other, 80, startMs],
+      ]);
+      expect(await store.prune(startMs + 2 * dayMs)).toBe(2);
+      expect(await told()).toEqual([
+        [one, 50, startMs + 3 * dayMs],
+        [other, undefined, undefined],
+      ]);
+      expect(await store.prune(startMs + 9 * dayMs)).toBe(2);
+      // Of the one in total it is known that it was told.
+      await tell(one, 0, 90);
+      expect(await told()).toEqual([
+        [one, 90, startMs],
+        [other, undefined, undefined],
+      ]);
+    });
+  });
+}
