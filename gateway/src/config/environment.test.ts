@@ -222,6 +222,10 @@ test("a mail server needs a sender, and its address may hold a password that is 
   expect(inspect(mail)).not.toContain("hush-hush");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: url })).toThrow("SLUICE_MAIL_FROM");
   expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
+  const lone = "smtp://mailer:50%off@mail.example.com";
+  expect(() => readEnvironment({ SLUICE_SMTP_URL: lone, SLUICE_MAIL_FROM: "sluice@example.com" })).toThrow(
+    "SLUICE_SMTP_URL has a user or a password that is not percent-encoded rightly",
+  );
 });
 
 test("where newer prices are looked for, and what is taken only from whom one knows", () => {

@@ -307,7 +307,23 @@ function readMail(reader: VariableReader): Environment["mail"] {
   if (url !== null && !reader.isSet("SLUICE_MAIL_FROM")) {
     reader.refuse("SLUICE_MAIL_FROM", "must be set too when SLUICE_SMTP_URL is");
   }
+  if (url !== null && !hasReadableAccount(url)) {
+    reader.refuse(
+      "SLUICE_SMTP_URL",
+      "has a user or a password that is not percent-encoded rightly; a lone % is written %25",
+    );
+  }
   return url === null || from === null ? null : Object.freeze({ url, from });
+}
+
+function hasReadableAccount(address: Secret): boolean {
+  const { username, password } = new URL(address.reveal());
+  try {
+    for (const text of [username, password]) decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readLedgerExportKeys(reader: VariableReader): BucketKeys | null {
