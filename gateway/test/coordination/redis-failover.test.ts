@@ -31,6 +31,25 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
     }
   });
 
+  test("a sentinel that stands still, or a machine without power, holds up nobody while another one answers", async () => {
+    const ground = await RedisGround.open();
+    const sentinels: RedisServer[] = [];
+    try {
+      for (let count = 0; count < 3; count++)
+        sentinels.push(await RedisServer.sentinel("limits", ground.server.port, 2));
+      const [still, gone, living] = sentinels.map(({ port }) => `127.0.0.1:${port}`);
+      sentinels[0]?.pause();
+      sentinels[1]?.pause();
+      const url = `redis://${still}?master_name=limits&addr=${gone}&addr=${living}`;
+      const counter = await ground.counter({}, url);
+      await until(() => counter.isUp);
+      await granted(counter, [gaugeClaim("g", 4)]);
+    } finally {
+      for (const server of sentinels.reverse()) await server.stop();
+      await ground.close();
+    }
+  });
+
   test("a cluster replaces the master of the limits by its replica: counts go on, never beyond a limit, and calls are back after the election", async () => {
     const ground = await RedisGround.open();
     const cluster = await RedisCluster.start();

@@ -74,13 +74,22 @@ async function serverLink(address: RedisAddress, onReady: OnReady): Promise<Made
 
 async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Made> {
   const { createSentinel } = await library();
+  const { nodes } = address;
+  // They are asked one after the other: where several are silent, another try does not begin with the same ones.
+  const from = Math.floor(Math.random() * nodes.length);
+  const silentMs = bounds.redisSentinelMs;
   const sentinel = createSentinel({
     name: address.master,
-    sentinelRootNodes: [...address.nodes],
+    sentinelRootNodes: [...nodes.slice(from), ...nodes.slice(0, from)],
     maxCommandRediscovers: 3,
     RESP: 2,
     nodeClientOptions: { ...address.account, database: address.database, socket: socketOf(address) },
-    sentinelClientOptions: { ...address.sentinelAccount, socket: socketOf(address) },
+    sentinelClientOptions: {
+      ...address.sentinelAccount,
+      // One that tells nothing for long is asked whether it is there.
+      pingInterval: silentMs / 2,
+      socket: { ...socketOf(address), connectTimeout: silentMs, socketTimeout: silentMs },
+    },
   });
   sentinel.on("error", () => undefined);
   sentinel.on("topology-change", () => onReady());

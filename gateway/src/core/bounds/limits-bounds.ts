@@ -29,6 +29,8 @@ export const limitsBounds = {
   settleRetriesMax: 6,
   /** How long a shared counter may take to be connected, and to answer one question. */
   redisConnectMs: 5_000,
+  /** After so much silence of one sentinel another is asked. */
+  redisSentinelMs: 2_000,
   redisAnswerMs: 1_000,
   /** The most that one question waits while those before it are answered: who answers is behind, and not away. */
   redisBehindMs: 5_000,
