@@ -187,6 +187,10 @@ test("a wrong link looks the same whatever is wrong with it, and guessing ends a
   for (let tries = 0; tries < 2 * bounds.setupTriesMax; tries++) {
     expect((await ground.look(good, "198.51.100.8")).status).toBe(200);
   }
+  // Whoever has an address of version 6 has a whole network of them.
+  for (let tries = 0; tries < bounds.setupTriesMax; tries++) await ground.look("guess", `2001:db8::${tries}`);
+  expect((await ground.look(good, "2001:db8::ffff")).status).toBe(429);
+  expect((await ground.look(good, "2001:db8:0:1::1")).status).toBe(200);
 });
 
 test("the link carries the public address, and is mailed where there is a mail server", async () => {

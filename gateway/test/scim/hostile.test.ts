@@ -32,6 +32,26 @@ test("a token has so many calls a minute, and an address so many tokens that do 
   await ground.refused("GET", "/Schemas", undefined, 429, null);
 });
 
+test("addresses of one network that count as one have so many tokens that do not hold, together", async () => {
+  await using ground = await openScimGround();
+  const authorization = `Bearer ${makeScimTokenSecret(new Uint8Array(32).fill(9))}`;
+  const guess = async (from: string) =>
+    (await ground.send("GET", "/Schemas", undefined, { authorization, from })).status;
+  for (let n = 0; n < bounds.scimRefusedCallsMax; n++) expect(await guess(`2001:db8::${n}`)).toBe(401);
+  expect([await guess("2001:db8::ffff"), await guess("2001:db8:0:1::1")]).toEqual([429, 401]);
+});
+
+test("a large body has few names, however many values; one of very many is refused before it is read", async () => {
+  await using ground = await openScimGround();
+  const names = Array.from({ length: 6_000 }, (_, n) => [`attribute-${n}`, 0]);
+  const crowd = entraUser("ada", { ...Object.fromEntries(names), title: 'a \\" : ' });
+  expect((await ground.send("POST", "/Users", crowd)).status).toBe(413);
+  expect((await ground.ok("GET", "/Users")).totalResults).toBe(0);
+  const { id } = await ground.ok("POST", "/Users", entraUser("ada", { title: 'a \\" : ' }));
+  const members = Array.from({ length: 3_000 }, () => ({ value: id, display: 'said "so": \\', type: "User" }));
+  expect((await ground.ok("POST", "/Groups", { displayName: "G", members })).members).toHaveLength(1);
+});
+
 test("filters are read within bounds, and what cannot be asked is said", async () => {
   await using ground = await openScimGround();
   const bombs = [

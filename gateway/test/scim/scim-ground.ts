@@ -15,7 +15,7 @@ interface ScimAnswer {
 export interface ScimGround extends ConsoleGround {
   readonly scim: ScimStore;
   readonly secret: string;
-  /** A call as a directory sends it; `body` is JSON, or text as it stands. */
+  /** A call as a directory sends it; `body` is JSON, or text as it stands; `from` among the headers: its address. */
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ScimAnswer>;
   /** The same, refused or not as it must be. */
   ok(method: string, path: string, body?: unknown): Promise<ScimAnswer["body"]>;
@@ -59,13 +59,13 @@ export async function openScimGround(): Promise<ScimGround> {
     { actor: "test", ip: null },
   );
   const calls = new ScimCalls({ ...ground, scim, publicUrl: "https://gateway.example", changesSeen: async () => {} });
-  const send: ScimGround["send"] = async (method, path, body, headers = {}) => {
+  const send: ScimGround["send"] = async (method, path, body, { from = "192.0.2.9", ...headers } = {}) => {
     const request = new Request(`http://gateway.test/scim/v2${path}`, {
       method,
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/scim+json", ...headers },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    const answer = await calls.answer(request, "192.0.2.9");
+    const answer = await calls.answer(request, from);
     const text = await answer.text();
     if (text !== "") expect(answer.headers.get("content-type")).toStartWith("application/scim+json");
     return { status: answer.status, headers: answer.headers, body: text === "" ? null : JSON.parse(text) };

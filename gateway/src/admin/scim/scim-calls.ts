@@ -1,4 +1,4 @@
-import { bounds, Failure, WindowCounts } from "#core/index.ts";
+import { addressKey, bounds, Failure, WindowCounts } from "#core/index.ts";
 import { looksLikeScimToken } from "#identity/index.ts";
 import type { AuditSource, Clock, ScimStore, Vault } from "#ports/index.ts";
 import { ownOrigin } from "../handlers/one-time-link.ts";
@@ -6,6 +6,7 @@ import { namesOfToken } from "../handlers/who-calls.ts";
 import { readTextWithin } from "../json-body.ts";
 import { providerConfig, resourceTypes, schemas } from "./scim-descriptions.ts";
 import { groupChangeOf, readGroup, shownGroup } from "./scim-group.ts";
+import { refuseManyNames } from "./scim-names.ts";
 import { readOperations } from "./scim-operations.ts";
 import { scimPath } from "./scim-path.ts";
 import { invalid, problemAnswer, ScimProblem, scimContentType } from "./scim-problem.ts";
@@ -77,12 +78,13 @@ export class ScimCalls {
 
   /** A token that was made up well costs two reads, so an address has only so many of these. */
   async #known(secret: string, ip: string) {
-    tooMany(this.#refused.take(ip));
+    const address = addressKey(ip);
+    tooMany(this.#refused.take(address));
     const { scim, vault } = this.#dependencies;
     for (const known of namesOfToken(secret)) {
       const caller = await scim.caller(vault.digest(known));
       if (caller === null) continue;
-      this.#refused.giveBack(ip);
+      this.#refused.giveBack(address);
       return caller;
     }
     return null;
@@ -241,6 +243,7 @@ async function bodyOf(request: Request): Promise<unknown> {
     throw new Failure("unsupported_media_type", "The body is application/scim+json.");
   }
   const text = await readTextWithin(request, bounds.scimBodyBytesMax);
+  refuseManyNames(text);
   try {
     return JSON.parse(text);
   } catch {
