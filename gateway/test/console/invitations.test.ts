@@ -231,6 +231,18 @@ test("invitations leave audit rows, and no secret of a link is kept anywhere", a
   expect(text).not.toContain("correct horse battery");
 });
 
+test("a workspace that had too many letters sent invites without one: its admin hands the link on", async () => {
+  const keys: string[] = [];
+  const tries = { giveBack: async () => {}, forget: async () => {} };
+  const full = async (asked: readonly string[]) => ({ waitMs: keys.push(...asked), isLast: false });
+  await using ground = await openPeopleGround({ mail: "sent", openTries: () => ({ ...tries, take: full }) });
+  const { status, body } = await ground.invite("admin", "new@example.com");
+  expect([status, body.mailed, ground.mails]).toEqual([201, false, []]);
+  expect(body.link).toContain("#invite=");
+  await ground.call("administrator", "invitations.inviteAdministrator", { body: { email: "x@example.com" } });
+  expect(keys).toEqual([ground.acme.id, "installation"]);
+});
+
 test("an address is one however it is written, and one that only looks like another is none", async () => {
   await using ground = await openPeopleGround();
   for (const email of [

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { createAdmission } from "#limits/index.ts";
-import type { Mailer } from "#ports/index.ts";
+import type { Mailer, OpenTries } from "#ports/index.ts";
 import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
@@ -19,10 +19,15 @@ export interface PeopleGround extends ConsoleGround {
 export interface PeopleGroundOptions {
   readonly publicUrl?: string;
   readonly mail?: "sent" | "refused";
+  readonly openTries?: OpenTries;
 }
 
 /** The console's calls about people and tokens over the real stores. */
-export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions = {}): Promise<PeopleGround> {
+export async function openPeopleGround({
+  publicUrl,
+  mail,
+  openTries,
+}: PeopleGroundOptions = {}): Promise<PeopleGround> {
   const mails: PeopleGround["mails"] = [];
   const mailer: Mailer = {
     async send(message) {
@@ -34,7 +39,7 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
     const whole = {
       ...gateway,
       admission: createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
-      openTries: createMemoryTries(gateway.clock),
+      openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@sluice/contract";
 import type { NoticeSender } from "#admin/index.ts";
-import { createMemoryCounter } from "#coordination/index.ts";
-import { personScopeId, usdToNano } from "#core/index.ts";
+import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
+import { bounds, personScopeId, usdToNano } from "#core/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { NoticeStore } from "#ports/index.ts";
 import { createNoticeStore, createReportStore } from "#storage/index.ts";
@@ -36,6 +36,7 @@ async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeSto
       ...gateway,
       notices,
       noticeSender,
+      openTries: createMemoryTries(gateway.clock),
       admission,
       reports,
       explain,
@@ -232,4 +233,17 @@ test("the budget of a person is forecast by what they spend, over all of their k
   expect(forecast(users.viewer.id)).toEqual({ at_period_end: 0, exhausted_at: null });
   const own = (await ground.call("member", "limits.list", { params: acme, query: { person: users.member.id } })).body;
   expect(own.data.find((row: LimitUsageRow) => row.scope === "person").forecast).toEqual(forecast(users.member.id));
+});
+
+test("an alert is tested so many times an hour in one workspace, by mail or webhook", async () => {
+  await using ground = await openSeen();
+  const fields = { percent: [80], scope: null, scope_id: null, channel: { kind: "email", to: ["a@example.com"] } };
+  const body = { name: "spend", enabled: true, ...fields };
+  const { id } = (await ground.call("admin", "notices.create", { params: acme, body })).body;
+  const send = () => ground.call("admin", "notices.test", { params: { ...acme, notice: id } });
+  for (let n = 0; n < bounds.noticeTestsMax; n++) expect((await send()).body.ok).toBe(true);
+  const refused = await send();
+  expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
+  ground.clock.advance(bounds.lettersMs);
+  expect((await send()).body.ok).toBe(true);
 });

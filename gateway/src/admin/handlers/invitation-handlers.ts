@@ -1,7 +1,8 @@
 import type { Invitation } from "@sluice/contract";
 import { bounds, Failure, type Grant } from "#core/index.ts";
 import { checkGrant, checkInvitationRevoke, noInvitation } from "#identity/index.ts";
-import type { Clock, Mailer, Observer, PeopleStore, Vault } from "#ports/index.ts";
+import type { Clock, Mailer, Observer, OpenTries, PeopleStore, Vault } from "#ports/index.ts";
+import { LetterRate } from "../letter-rate.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
 import { oneWorkspace } from "./one-workspace.ts";
@@ -12,6 +13,7 @@ export interface InvitationHandlerDependencies extends OneTimeLinkOptions {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly observer: Observer;
+  readonly openTries: OpenTries;
   /** null: links are handed on by whoever makes them. */
   readonly mailer: Mailer | null;
 }
@@ -26,10 +28,11 @@ type InvitationRoutes =
 /** The calls that make invitations, show and take them back. */
 export function invitationHandlers(dependencies: InvitationHandlerDependencies): Handlers<InvitationRoutes> {
   const { people } = dependencies;
+  const inviting = { ...dependencies, letters: new LetterRate("invitation", dependencies.openTries) };
   return {
     "invitations.administrators": async () => ({ data: [...(await people.listInvitations(null))], next: null }),
     "invitations.inviteAdministrator": (call) =>
-      invite(dependencies, call, { email: call.body.email, grant: { administrator: true }, place: "Sluice" }),
+      invite(inviting, call, { email: call.body.email, grant: { administrator: true }, place: "Sluice" }),
     "invitations.list": async ({ workspace }) => ({
       data: [...(await people.listInvitations(oneWorkspace({ workspace }).id))],
       next: null,
@@ -37,7 +40,7 @@ export function invitationHandlers(dependencies: InvitationHandlerDependencies):
     "invitations.create": (call) => {
       const { id, name } = oneWorkspace(call);
       const { email, role } = call.body;
-      return invite(dependencies, call, { email, grant: { administrator: false, workspaceId: id, role }, place: name });
+      return invite(inviting, call, { email, grant: { administrator: false, workspaceId: id, role }, place: name });
     },
     "invitations.revoke": async ({ params, actor, auditSource }) => {
       const invitation = await people.invitation(params.invitation);
@@ -55,8 +58,12 @@ export function grantOfInvitation({ workspace, role }: Invitation): Grant {
     : { administrator: false, workspaceId: workspace.id, role };
 }
 
+interface Inviting extends InvitationHandlerDependencies {
+  readonly letters: LetterRate;
+}
+
 async function invite(
-  dependencies: InvitationHandlerDependencies,
+  dependencies: Inviting,
   call: Pick<ConsoleCall<"invitations.create">, "actor" | "auditSource" | "request">,
   { email, grant, place }: { readonly email: string; readonly grant: Grant; readonly place: string },
 ) {
@@ -89,7 +96,7 @@ async function refuseKnown(people: PeopleStore, email: string, grant: Grant): Pr
 
 /** The invitation stands whether it could be mailed or not: whoever made it has the link. */
 async function mail(
-  { mailer, observer }: InvitationHandlerDependencies,
+  { mailer, observer, letters }: Inviting,
   invitation: Invitation,
   place: string,
   link: string,
@@ -107,6 +114,7 @@ async function mail(
     "",
   ].join("\n");
   try {
+    await letters.take(invitation.workspace?.id ?? null);
     await mailer.send({ to: [invitation.email], subject: `Invitation to ${oneLine(place)}`, text });
     return true;
   } catch (thrown) {

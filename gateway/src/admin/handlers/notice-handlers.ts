@@ -1,13 +1,23 @@
 import { type BodyOf, storedRemark } from "@sluice/contract";
 import { bounds, type Catalog, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
-import type { Clock, ControlStore, NoticeFields, NoticeStore, PeopleStore, StoredNotice } from "#ports/index.ts";
+import type {
+  Clock,
+  ControlStore,
+  NoticeFields,
+  NoticeStore,
+  OpenTries,
+  PeopleStore,
+  StoredNotice,
+} from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
+import { LetterRate } from "../letter-rate.ts";
 import type { Handlers } from "./handler.ts";
 import { type Looker, seenPerson } from "./seen-people.ts";
 
 export interface NoticeHandlerDependencies {
   readonly notices: NoticeStore;
   readonly noticeSender: NoticeSender;
+  readonly openTries: OpenTries;
   readonly controlStore: Pick<ControlStore, "keyById">;
   readonly people: Pick<PeopleStore, "user">;
   readonly catalog: () => Catalog;
@@ -19,6 +29,7 @@ type NoticeRoutes = "notices.list" | "notices.create" | "notices.update" | "noti
 /** The calls about notices. */
 export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handlers<NoticeRoutes> {
   const { notices } = dependencies;
+  const tests = new LetterRate("alert-test", dependencies.openTries);
   return {
     "notices.list": async (call) => {
       const all = await notices.list(call.workspace?.id ?? null);
@@ -45,6 +56,7 @@ export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handler
     "notices.test": async ({ workspace, params, signal }) => {
       const home = one(workspace);
       const notice = await find(dependencies, home, params.notice);
+      await tests.take(home.id);
       const began = dependencies.clock.monotonic();
       const message = {
         noticeId: notice.id,

@@ -24,6 +24,10 @@ export const consoleBounds = {
   /** Tries of the set-up link, or of links to invitations and new passwords, from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
+  /** Letters of invitation, and tests of alerts, that people of one workspace send in one window. */
+  lettersMax: 300,
+  noticeTestsMax: 30,
+  lettersMs: 60 * 60_000,
   /** Reports of the console's content policy that are logged in such a time, and how much of a field. */
   policyReportsMax: 20,
   policyReportsMs: 10 * 60_000,
