@@ -13,10 +13,7 @@ const id = z.string().min(1).max(128);
 export const passkeyCalls: readonly CallSpec[] = [
   get("/passkey/generate-register-options", "fresh", async (call) => {
     checkName(call);
-    const { passkeys } = await call.dependencies.users.waysOf(call.signedIn.user.id);
-    if (passkeys >= bounds.passkeysPerUserMax) {
-      throw new Failure("conflict", `A user has at most ${bounds.passkeysPerUserMax} passkeys.`);
-    }
+    await refuseTooMany(call);
     const { json, cookies } = await call.ask("/passkey/generate-register-options");
     return answerJson(json, cookies);
   }),
@@ -25,6 +22,8 @@ export const passkeyCalls: readonly CallSpec[] = [
     "fresh",
     z.strictObject({ response, name: nameSchema.optional() }),
     async (call, body) => {
+      // Whoever asked often before adding any has as many challenges.
+      await refuseTooMany(call);
       const { json, cookies } = await call.ask("/passkey/verify-registration", { body, problems: passkeyAddProblems });
       call.tell("passkey-added", "passkey", call.signedIn.user);
       return answerJson({ passkey: passkeyView(json) }, cookies);
@@ -65,6 +64,12 @@ export const passkeyCalls: readonly CallSpec[] = [
 
 /** Somebody else's passkey looks like none; the library refuses it with a bare 401. */
 const notTheirs = { "": ["not_found", "There is no such passkey."] } as const;
+
+async function refuseTooMany(call: Call): Promise<void> {
+  const { passkeys } = await call.dependencies.users.waysOf(call.signedIn.user.id);
+  if (passkeys < bounds.passkeysPerUserMax) return;
+  throw new Failure("conflict", `A user has at most ${bounds.passkeysPerUserMax} passkeys.`);
+}
 
 /** WebAuthn knows sites by their names. */
 function checkName(call: Call): void {

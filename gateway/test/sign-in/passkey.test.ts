@@ -1,4 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
+import { bounds } from "#core/index.ts";
 import { Authenticator, type Ceremony } from "./authenticator.ts";
 import type { Browser } from "./browser.ts";
 import { alice, type Ground, openGround, password } from "./ground.ts";
@@ -52,6 +53,24 @@ test("a passkey is added in a fresh session and then signs in by itself", async 
     ["passkey-added", "passkey"],
     ["signed-in", "passkey"],
   ]);
+});
+
+test("a user has a bounded number of passkeys, also when all of them are begun before one is added", async () => {
+  const { ground, browser } = await aliceWithPasskey();
+  const { kysely } = ground.database;
+  const begun = await browser.get(path("generate-register-options"));
+  const one = await kysely.selectFrom("auth_passkeys").selectAll().executeTakeFirstOrThrow();
+  const more = Array.from({ length: bounds.passkeysPerUserMax - 1 }, (_, n) => `other ${n}`);
+  await kysely
+    .insertInto("auth_passkeys")
+    .values(more.map((id) => ({ ...one, id, credential_id: id })))
+    .execute();
+  const response = new Authenticator().create(begun.json, { origin: browser.origin });
+  const added = await browser.post(path("verify-registration"), { response });
+  expect([added.status, added.json.error?.code]).toEqual([409, "conflict"]);
+  expect((await browser.get(path("generate-register-options"))).status).toBe(409);
+  await kysely.deleteFrom("auth_passkeys").where("id", "=", "other 0").execute();
+  expect((await browser.post(path("verify-registration"), { response })).status).toBe(200);
 });
 
 test("a passkey asks who is there, so it stands for both factors", async () => {
