@@ -165,7 +165,7 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
     labelNames: ["route"],
     buckets: durationBuckets,
   });
-  const routes = new Series(bounds.metricValuesMax, (route: string) => ({
+  const routes = new Series(bounds.metricRoutesMax, (route: string) => ({
     statuses: new Series(bounds.metricValuesMax, (status: number | "other") =>
       count({ route, status: String(status) }),
     ),

@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { adminAreas } from "@sluice/contract/words";
+import { createMetrics } from "#telemetry/index.ts";
+import { adminRoute } from "../../src/api/admin-route.ts";
 import { routes } from "../../src/api/routes.ts";
 import { routeTemplates } from "../../src/telemetry/otlp/route-templates.ts";
 
@@ -10,4 +13,15 @@ test("every route of a call has a template for its spans, and probes have none",
   const names = new Set(routes.map(({ name }) => name));
   expect([...names].filter((name) => !routeTemplates.has(name) && !isSignIn(name)).sort()).toEqual([...probes].sort());
   expect([...routeTemplates.keys()].filter((name) => !names.has(name))).toEqual([]);
+});
+
+test("every route is counted by itself, also where somebody has tried all paths there are", async () => {
+  const paths = ["/", "/console/", "/docs", "/scim/v2/Users", "/v1/organizations/spend_limits", "/openapi.json", "/x"];
+  const areas = [...adminAreas, "auth", "setup", "status"].map((area) => `/api/${area}`);
+  const names = new Set([...routes.map(({ name }) => name), ...[...paths, ...areas].map(adminRoute)]);
+  const metrics = createMetrics();
+  for (const name of names) metrics.requestEnd(name, 401, 1);
+  const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_requests_total{"));
+  expect(lines).toHaveLength(names.size);
+  expect(lines.filter((line) => line.includes('route="other"'))).toEqual([]);
 });

@@ -24,7 +24,8 @@ export const startBounds = {
   /** One that is valid and could not be applied is read again after this, doubled each time up to the last. */
   configRetryMs: 1_000,
   configRetryMsMax: 60_000,
-  /** Label values of one metric; further ones are counted together as `other`. */
+  /** Label values of one metric; further ones are counted together as `other`. There are fewer routes than that. */
+  metricRoutesMax: 256,
   metricPairsMax: 2_000,
   metricValuesMax: 64,
   metricDeploymentsMax: 2_000,
