@@ -46,6 +46,20 @@ test("what was told is kept for some months, and what was told last is known amo
   expect(last).toMatchObject({ ok: true, percent: 50, at: ground.clock.now() - stepMs });
 });
 
+test("what is written down is not written again at each look", async () => {
+  await ground.notice();
+  const { cross } = ground.store;
+  let written = 0;
+  ground.store.cross = async (crossings, now) => {
+    written += crossings.length;
+    await cross(crossings, now);
+  };
+  await ground.spend(9);
+  for (let look = 0; look < 5; look++) await ground.watch.look();
+  expect(written).toBe(2);
+  expect(percents()).toEqual([80]);
+});
+
 test("when several shares are crossed between two looks only the highest is told", async () => {
   await ground.notice();
   await ground.spend(10);

@@ -4,6 +4,7 @@ import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
   ControlStore,
+  Crossing,
   DueNotice,
   EndingToken,
   Leadership,
@@ -39,6 +40,8 @@ export class NoticeWatch {
   #running: Promise<void> = Promise.resolve();
   readonly #unseen: LastingFault;
   #prunedMs = Number.NEGATIVE_INFINITY;
+  /** Crossings that this process has written down: they stay crossed for the rest of their period. */
+  readonly #written = new Set<string>();
 
   constructor(options: NoticeWatchOptions) {
     this.#options = options;
@@ -65,10 +68,20 @@ export class NoticeWatch {
     const now = clock.now();
     await this.#prune(now);
     const crossings = crossingsOf(notices, await this.#limitUsages(notices), now);
-    await store.cross([...crossings, ...tokenEndings(notices, await this.#endingTokens(notices, now), now)], now);
+    await this.#write([...crossings, ...tokenEndings(notices, await this.#endingTokens(notices, now), now)], now);
     const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
+  }
+
+  async #write(crossings: Parameters<NoticeStore["cross"]>[0], now: number): Promise<void> {
+    const nameOf = ({ noticeId, budget, periodStart, percent }: Crossing): string =>
+      `${noticeId} ${periodStart} ${percent} ${budget}`;
+    const news = crossings.filter((crossing) => !this.#written.has(nameOf(crossing)));
+    if (news.length === 0) return;
+    await this.#options.store.cross(news, now);
+    if (this.#written.size + news.length > bounds.noticesWrittenMax) this.#written.clear();
+    for (const crossing of news) this.#written.add(nameOf(crossing));
   }
 
   async #prune(now: number): Promise<void> {

@@ -92,6 +92,8 @@ export const consoleBounds = {
   /** What was told is forgotten after so long, and how often that is looked for. No period of a budget that ends is longer. */
   noticeToldKeptMs: 92 * 86_400_000,
   noticePruneMs: 6 * 3_600_000,
+  /** Crossings of which a process remembers that they are written down; with more it begins anew. */
+  noticesWrittenMax: 50_000,
   noticesPerWorkspaceMax: 100,
   /** Before its end a service token is told of when so many days are left; so many tokens are looked at. */
   tokenNoticeDays: [7, 1],
