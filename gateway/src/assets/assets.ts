@@ -7,7 +7,7 @@ import {
   type PlatformId,
   type Provider,
 } from "#core/index.ts";
-import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
+import type { AssetResolver, BlobOwner, ResolvedAsset } from "#ports/index.ts";
 import {
   type AssetCall,
   type GroupCall,
@@ -79,9 +79,9 @@ export class Assets implements AssetResolver {
     await this.#worker.stop();
   }
 
-  /** Removes bytes unless an asset or a result of a task uses them. */
-  drop(hash: string): Promise<void> {
-    return this.#unused.drop(hash);
+  /** Removes bytes unless an asset or a result of a task uses them, other than those of `but`. */
+  drop(hash: string, but?: BlobOwner): Promise<void> {
+    return this.#unused.drop(hash, but);
   }
 
   async createGroup(call: GroupCall): Promise<AssetGroup> {

@@ -13,7 +13,8 @@ interface DeletionDependencies {
 
 /**
  * Deleting, everywhere. The account that holds the original is asked first, and when it refuses nothing is deleted; copies
- * on other accounts are deleted as far as they can be. Bytes go with the last asset that has them. False: it was gone.
+ * on other accounts are deleted as far as they can be. Bytes go before the last asset that has them: when they cannot be removed
+ * it stays, to be deleted again. False: it was gone.
  */
 export class Deletions {
   readonly #dependencies: DeletionDependencies;
@@ -32,9 +33,8 @@ export class Deletions {
     for (const binding of await store.bindings(asset.id)) {
       await this.#copy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
     }
-    const deleted = await store.deleteAsset(asset.workspaceId, asset.id);
-    if (asset.blobHash !== null) await this.#dependencies.unused.drop(asset.blobHash);
-    return deleted;
+    if (asset.blobHash !== null) await this.#dependencies.unused.drop(asset.blobHash, { id: asset.id });
+    return await store.deleteAsset(asset.workspaceId, asset.id);
   }
 
   async group(group: AssetGroup): Promise<boolean> {
@@ -59,9 +59,8 @@ export class Deletions {
     for (const binding of copies.values()) {
       await this.#copy(binding, (account) => account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal));
     }
-    const deleted = await store.deleteGroup(group.workspaceId, group.id);
-    for (const hash of hashes) await this.#dependencies.unused.drop(hash);
-    return deleted;
+    for (const hash of hashes) await this.#dependencies.unused.drop(hash, { groupId: group.id });
+    return await store.deleteGroup(group.workspaceId, group.id);
   }
 
   #holder(held: Pick<Asset, "id" | "providerId" | "platform">): LibraryAccount | null {

@@ -1,4 +1,4 @@
-import type { AssetStore, BlobStore } from "#ports/index.ts";
+import type { AssetStore, BlobOwner, BlobStore } from "#ports/index.ts";
 
 /**
  * Bytes are kept once for all who have them, so whoever lets go of them asks whether he was the last, and whoever got
@@ -14,10 +14,13 @@ export class UnusedBlobs {
     this.#blobs = dependencies.blobs;
   }
 
-  /** Removes the bytes unless an asset uses them. */
-  drop(hash: string): Promise<void> {
+  /**
+   * Removes the bytes unless somebody uses them. `but` lets go of them next: what was deleted is asked for no more, so that nobody
+   * would come back for bytes that could not be removed behind it.
+   */
+  drop(hash: string, but: BlobOwner = {}): Promise<void> {
     return this.#inTurn(hash, async () => {
-      if ((await this.#store.blobUses(hash)) === 0) await this.#blobs.remove(hash);
+      if ((await this.#store.blobUses(hash, but)) === 0) await this.#blobs.remove(hash);
     });
   }
 

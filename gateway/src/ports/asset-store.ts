@@ -7,6 +7,12 @@ export interface AssetFilter {
   readonly status?: AssetStatus;
 }
 
+/** Who has bytes: an asset or a task by its id, or all assets of a group. */
+export interface BlobOwner {
+  readonly id?: string;
+  readonly groupId?: string;
+}
+
 export interface AssetStore {
   createGroup(group: AssetGroup): Promise<void>;
   findGroup(workspaceId: string, id: string): Promise<AssetGroup | null>;
@@ -37,8 +43,8 @@ export interface AssetStore {
   dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]>;
   /** When the first asset is due. null: none is. */
   nextDueAsset(): Promise<number | null>;
-  /** How many assets and results of tasks, in any workspace, still use these bytes. */
-  blobUses(hash: string): Promise<number>;
+  /** How many assets and results of tasks, in any workspace, still use these bytes; those of `but` are not counted. */
+  blobUses(hash: string, but?: BlobOwner): Promise<number>;
   binding(assetId: string, providerId: string): Promise<AssetBinding | null>;
   bindings(assetId: string): Promise<readonly AssetBinding[]>;
   bind(binding: AssetBinding): Promise<void>;

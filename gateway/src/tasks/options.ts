@@ -4,6 +4,7 @@ import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
   AssetResolver,
+  BlobOwner,
   BlobStore,
   Chance,
   Clock,
@@ -53,7 +54,7 @@ export interface VideoTasksOptions {
   readonly blobs: BlobStore | null;
   readonly bodies: Pick<BodyWork, "do">;
   /** Removes bytes that nobody uses any more. null: there are none. */
-  readonly unusedBlobs: { drop(hash: string): Promise<void> } | null;
+  readonly unusedBlobs: { drop(hash: string, but?: BlobOwner): Promise<void> } | null;
   /** The memory for all bodies, what is being sent included. */
   readonly bodyRoom: { open(): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { bounds } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { type AssetsGround, assetCall, never, openGround } from "./ground.ts";
+import { type AssetsGround, assetCall, never, openGround, thrownBy } from "./ground.ts";
 import * as media from "./media.ts";
 
 const url = "https://a.example/anna.png";
@@ -339,6 +339,32 @@ describe("an asset of our own platform", () => {
     await ground.assets.deleteGroup(two.workspaceId, two.groupId, never);
     expect(await ground.gateway.blobs.stat(hash)).toBeNull();
     expect(await ground.gateway.store.findAsset(two.workspaceId, two.id)).toBeNull();
+  });
+
+  test("stays while its bytes cannot be removed, so that it is deleted again and not forgotten", async () => {
+    await using ground = await openGround();
+    ground.web.page(url, media.png(good));
+    let isFull = true;
+    const { blobs } = ground.gateway;
+    const remove = async (hash: string): Promise<void> => {
+      if (isFull) throw new Failure("storage_unavailable", "The bucket is away.");
+      await blobs.remove(hash);
+    };
+    const assets = ground.another({ blobs: { ...blobs, remove } });
+    for (const whole of ["asset", "group"]) {
+      const { id, workspaceId, groupId, blobHash } = await ground.settled(await ground.localGroup(), url);
+      const act = () =>
+        whole === "asset"
+          ? assets.deleteAsset(workspaceId, id, never)
+          : assets.deleteGroup(workspaceId, groupId, never);
+      isFull = true;
+      expect(await thrownBy(act())).toMatchObject({ code: "storage_unavailable" });
+      expect((await ground.row(id)).status).toBe("Active");
+      isFull = false;
+      await act();
+      expect(await blobs.stat(blobHash ?? "")).toBeNull();
+      expect(await ground.gateway.store.findAsset(workspaceId, id)).toBeNull();
+    }
   });
 
   test("that is deleted while its bytes arrive leaves nothing behind", async () => {

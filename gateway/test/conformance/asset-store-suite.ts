@@ -290,10 +290,12 @@ function workTests(make: TaskGroundFactory): void {
     await ground.assetStore.createAsset(asset("b", { blobHash: "ab", workspaceId: "ws_2", groupId: "ag_theirs" }));
     await ground.assetStore.createAsset(asset("c", { blobHash: "cd" }));
     expect(await uses()).toBe(2);
+    const others = [{ id: "as_a" }, { id: "as_c" }, { groupId: "ag_cast" }, { groupId: "ag_theirs" }];
+    expect(await Promise.all(others.map((but) => ground.assetStore.blobUses("ab", but)))).toEqual([1, 2, 1, 1]);
     const output = only([fullTask.output]);
     await ground.taskStore.create(task("t", { output: output === null ? null : { ...output, blobHash: null } }));
     await ground.taskStore.attachBlob("vt_t", "ab", null);
-    expect(await uses()).toBe(3);
+    expect([await uses(), await ground.assetStore.blobUses("ab", { id: "vt_t" })]).toEqual([3, 2]);
     await ground.assetStore.deleteGroup("ws_1", "ag_cast");
     await ground.assetStore.deleteAsset("ws_2", "as_b");
     expect(await uses()).toBe(1);

@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import type { AssetStore } from "#ports/index.ts";
+import type { AssetStore, BlobOwner } from "#ports/index.ts";
 import { type Database, heldRows } from "../database/database.ts";
 import { underDueLease, updateDue } from "../database/leases.ts";
 import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
@@ -64,7 +64,7 @@ function assets(database: Database): AssetPart {
     },
     dueAssets: (now, leaseMs, limit) => leaseAssets(database, { now, leaseMs, limit }),
     nextDueAsset: () => nextDueAsset(database),
-    blobUses: (hash) => usesOf(database, hash),
+    blobUses: (hash, but) => usesOf(database, hash, but),
   };
 }
 
@@ -121,12 +121,14 @@ async function nextDueAsset({ reading }: Database): Promise<number | null> {
 }
 
 /** A task's result that was copied into the blob store uses its bytes just as an asset does. */
-async function usesOf({ kysely }: Database, hash: string): Promise<number> {
+async function usesOf({ kysely }: Database, hash: string, { id = "", groupId = "" }: BlobOwner = {}): Promise<number> {
   const uses = await kysely
     .selectFrom("assets")
     .select("id")
     .where("blob_hash", "=", hash)
-    .unionAll(kysely.selectFrom("tasks").select("id").where("blob_hash", "=", hash))
+    .where("id", "!=", id)
+    .where("group_id", "!=", groupId)
+    .unionAll(kysely.selectFrom("tasks").select("id").where("blob_hash", "=", hash).where("id", "!=", id))
     .execute();
   return uses.length;
 }

@@ -24,8 +24,14 @@ export async function removeTask(
     if (!finalTaskStates.has(task.state)) throw thrown ?? notYet();
   }
   await removeAtUpstream(dependencies, task, signal);
+  // Before the task goes: nobody would ask again for a copy that could not be removed behind it.
+  const hash = task.output?.blobHash ?? null;
+  if (hash !== null) await dependencies.unusedBlobs?.drop(hash, { id: task.id });
   const removed = await dependencies.store.remove(workspaceId, task.id, dependencies.clock.now());
-  if (removed !== null && removed.blobHash !== null) await letGo(dependencies, task.id, removed.blobHash);
+  // It was copied in the meantime.
+  if (removed !== null && removed.blobHash !== null && removed.blobHash !== hash) {
+    await letGo(dependencies, task.id, removed.blobHash);
+  }
 }
 
 /** A vendor that refuses has nothing to delete, or lets nobody: neither is a reason to keep the video here. */
