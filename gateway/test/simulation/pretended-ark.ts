@@ -45,6 +45,7 @@ export class PretendedArk implements Transport {
   /** What the caller's host answers to a message. */
   messageStatus = 204;
   resultStatus = 200;
+  resultType = "video/mp4";
   readonly #clock: Clock;
 
   constructor(clock: Clock, habits: Habits = {}) {
@@ -173,7 +174,7 @@ export class PretendedArk implements Transport {
     }
     if (this.resultStatus !== 200) return answer(this.resultStatus, {}, new Uint8Array());
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers["range"] ?? "");
-    const type = { "content-type": "video/mp4", "set-cookie": "vendor=1" };
+    const type = { "content-type": this.resultType, "set-cookie": "vendor=1" };
     if (range === null) return answer(200, { ...type, "content-length": String(resultBytes.length) }, resultBytes);
     const part = resultBytes.slice(Number(range[1]), Number(range[2]) + 1);
     const contentRange = `bytes ${range[1]}-${range[2]}/${resultBytes.length}`;

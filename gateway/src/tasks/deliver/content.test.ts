@@ -67,6 +67,25 @@ test("a result that is copied outlives the vendor's link, and copying changes no
   await videos.stop();
 });
 
+test("a page that stands behind a link in a good answer is neither served as the video nor copied", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
+  const signal = new AbortController().signal;
+  videos.start();
+  for (const type of ["text/html; charset=utf-8", "application/problem+json", "application/xml"]) {
+    town.ark.resultType = type;
+    const { id } = await videos.create(createCall(town, catOnRoof));
+    await passTime(town.clock, 90_000);
+    expect([videos.busy, (await videos.find("ws_1", id)).output?.blobHash]).toEqual([0, null]);
+    const failure = await failureOf(videos.content("ws_1", id, { range: null, still: null }, signal));
+    expect(failure).toMatchObject({ code: "not_found", message: "The upstream's link to the result is dead." });
+    town.ark.resultType = "binary/octet-stream";
+    const late = await videos.content("ws_1", id, { range: null, still: null }, signal);
+    expect(await new Response(late.body).bytes()).toEqual(resultBytes);
+  }
+  await videos.stop();
+});
+
 test("while the copy cannot be read the vendor's link serves, and a dead link is not what the caller is told of", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });

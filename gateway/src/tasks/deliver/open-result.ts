@@ -44,7 +44,7 @@ export async function openResult(
       signal,
     );
     const location = answer.headers.get("location");
-    if (answer.status < 300 || answer.status > 399 || location === null) return answer;
+    if (answer.status < 300 || answer.status > 399 || location === null) return asFile(answer);
     answer.body.cancel();
     if (!URL.canParse(location, request.url)) break;
     const next = new URL(location, request.url);
@@ -53,6 +53,16 @@ export async function openResult(
   }
   throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
 }
+
+/** What hosts say of a dead link in a good answer is a page or a message: never a result, nor worth a copy. */
+function asFile(answer: OutboundAnswer): OutboundAnswer {
+  const isGood = answer.status === 200 || answer.status === 206;
+  if (!isGood || !isWords.test(answer.headers.get("content-type") ?? "")) return answer;
+  answer.body.cancel();
+  throw new Failure("upstream_error", "Behind the upstream's link there is text in place of a video.");
+}
+
+const isWords = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 
 const resultClocks: RequestClocks = {
   connectMs: bounds.taskPollConnectMs,

@@ -71,7 +71,8 @@ export class ResultCopies {
       answer.body.cancel();
       throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
     }
-    const { hash } = await dependencies.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
+    const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
+    if (size === 0) throw new Failure("upstream_error", "The upstream's result is empty.");
     const attached = await dependencies.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
     if (!attached) await letGo(dependencies, task.id, hash);
   }

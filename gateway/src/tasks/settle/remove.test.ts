@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
+import {
+  catOnRoof,
+  createCall,
+  failureOf,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+} from "../../../test/simulation/task-setup.ts";
+
+test("a video stays while its copy cannot be removed, and is deleted when it is asked for again", async () => {
+  await using town = await openTaskTown();
+  let away = true;
+  const unusedBlobs = {
+    async drop(hash: string): Promise<void> {
+      if (away) throw new Failure("storage_unavailable", "The bucket is away.");
+      await town.blobs.remove(hash);
+    },
+  };
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true, unusedBlobs });
+  videos.start();
+  const { id } = await videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 60_000);
+  await until(() => videos.busy === 0);
+  const hash = (await videos.find("ws_1", id)).output?.blobHash ?? "";
+  expect(await town.blobs.stat(hash)).not.toBeNull();
+  expect((await failureOf(videos.remove("ws_1", id))).code).toBe("storage_unavailable");
+  expect((await videos.find("ws_1", id)).state).toBe("succeeded");
+  away = false;
+  await videos.remove("ws_1", id);
+  expect((await failureOf(videos.find("ws_1", id))).code).toBe("task_not_found");
+  expect([await town.blobs.stat(hash), town.ark.state("cgt-000001")]).toEqual([null, "deleted"]);
+  await videos.stop();
+});
