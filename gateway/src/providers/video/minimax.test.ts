@@ -24,6 +24,9 @@ describe("MiniMax", () => {
     [1026, "never", false],
     [2013, "never", false],
     [2049, "other", true],
+    [1041, "same", false],
+    [1042, "never", false],
+    [2056, "other", false],
     [9999, "same", true],
   ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unhealthy) => {
     const refuse = () => adapterOf("minimax").readCreated(answerOf({ base_resp: { status_code, status_msg: "m" } }));

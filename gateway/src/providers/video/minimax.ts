@@ -123,8 +123,11 @@ function failureOf(told: JsonObject, task: JsonObject): ReturnType<typeof taskEr
 /** Throws Failure when `base_resp` refuses, judged as the status would be that it stands for. */
 function refuseIn(told: JsonObject, answer: GoodAnswer): void {
   const code = numberOf(objectOf(told["base_resp"])["status_code"]);
-  if (code !== null && code !== 0) throw refusalInside(answer, statuses.get(code) ?? 500);
+  if (code === null || code === 0) return;
+  throw refusalInside(answer, statuses.get(code) ?? 500, { spent: code === planUsedUp });
 }
+
+const planUsedUp = 2056;
 
 const statuses: ReadonlyMap<number, number> = new Map([
   [1002, 429],
@@ -132,8 +135,14 @@ const statuses: ReadonlyMap<number, number> = new Map([
   [1008, 402],
   [1026, 400],
   [1027, 400],
+  // Tokens a minute, connections, unseen characters, a rate that grows too fast, a plan that is used up (K).
+  [1039, 429],
+  [1041, 429],
+  [1042, 400],
   [2013, 400],
+  [2045, 429],
   [2049, 401],
+  [planUsedUp, 429],
 ]);
 
 /** Of both versions, in lower case; queued, running and cancelled of v2 are U. */
