@@ -13,7 +13,7 @@ export function transcriptUsage(reported: unknown): Pick<UsageReading, "usage"> 
   const details = objectOf(usage["input_token_details"]);
   const text = Math.min(countOf(details["text_tokens"]) ?? 0, input ?? 0);
   // Where nothing says what they are, they are of the sound. Mistral tells its seconds beside them.
-  const audioSeconds = Math.ceil(numberOf(usage["prompt_audio_seconds"]) ?? 0);
+  const audioSeconds = Math.max(0, Math.ceil(numberOf(usage["prompt_audio_seconds"]) ?? 0));
   return {
     usage: { ...noUsage, inputUncached: text, audioInput: (input ?? 0) - text, output: output ?? 0, audioSeconds },
   };
