@@ -118,6 +118,21 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await browser.leave(members);
   });
 
+  test("a member who leaves hands over what they made, and nothing that spends in their name", async () => {
+    const acme = { params: { workspace: "acme" } };
+    const me = (await ada.call("members.list", acme)).data.find(({ email }) => email === emailOf("member"));
+    const made = await of("member").call("keys.create", { ...acme, body: { name: "mine", owner: me?.id ?? "" } });
+    const page = await of("member").page(browser);
+    await page.goto("/console/workspaces/acme?tab=members");
+    await page.getByRole("button", { name: "Leave" }).click();
+    const transfer = page.getByRole("dialog").getByRole("radio", { name: "Transfer them" });
+    await transfer.waitFor();
+    expect(await transfer.isDisabled()).toBe(true);
+    await page.getByText("Ask an admin of the workspace to transfer them.").waitFor();
+    await browser.leave(page);
+    await ada.call("keys.revoke", { params: { workspace: "acme", key: made.key.id } });
+  });
+
   test("only an admin of the workspace invites, and only into it", async () => {
     for (const [role, may] of [
       ["member", false],

@@ -8,6 +8,8 @@ interface LeaverKeysProps {
   readonly leaver: Person;
   /** A slug, or `-` for every workspace. */
   readonly workspace: string;
+  /** Keys whose calls are the leaver's stay theirs: only an admin hands over what somebody spends. */
+  readonly keepsSpend?: boolean;
   /** Told whenever the choice changes; undefined while there is none to be sent. */
   readonly onChoice: (choice: LeaverKeys | undefined) => void;
 }
@@ -17,11 +19,12 @@ type KeyAction = "revoke" | "disable" | "hand-over";
 const shownMax = 6;
 
 /** Asks what becomes of the API keys of somebody who leaves, and shows which they are. Nothing when there are none. */
-export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProps) {
+export function LeaverKeysChoice({ leaver, workspace, keepsSpend = false, onChoice }: LeaverKeysProps) {
   const [action, setAction] = useState<KeyAction>("revoke");
   const [heir, setHeir] = useState<string | null>(null);
   const found = useCall("keys.list", { params: { workspace }, query: { made_by: leaver.id, limit: 200 }, staleMs: 0 });
   const keys = (found.data?.data ?? []).filter((key) => key.state !== "revoked" && key.managed_by === "console");
+  const bound = keepsSpend && keys.some(({ owner }) => owner?.id === leaver.id);
   const some = keys.length > 0 || (found.data?.next ?? null) !== null;
   useEffect(() => {
     const handed = heir === null ? undefined : { hand_over_to: heir };
@@ -53,8 +56,9 @@ export function LeaverKeysChoice({ leaver, workspace, onChoice }: LeaverKeysProp
           <Radio
             value="hand-over"
             size="sm"
+            disabled={bound}
             label={t("people.keys.transfer")}
-            description={t("people.keys.transferHelp")}
+            description={bound ? t("people.keys.transferByAdmin") : t("people.keys.transferHelp")}
           />
         </Stack>
       </Radio.Group>

@@ -11,6 +11,7 @@ export const people = {
     disableHelp: "Refused at once, until an admin enables them.",
     transfer: "Transfer them",
     transferHelp: "They keep working. Rotate those whose secret the leaving person may have.",
+    transferByAdmin: "Some of these keys spend in your name. Ask an admin of the workspace to transfer them.",
     newOwner: "New owner",
     newOwnerPlaceholder: "Choose a person",
     person: "{name} ({email})",

@@ -168,7 +168,12 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
     >
       <Stack gap="sm">
         {self ? t("workspaces.member.leaveHelp") : t("workspaces.member.removeHelp")}
-        <LeaverKeysChoice leaver={member} workspace={workspace.slug} onChoice={setKeys} />
+        <LeaverKeysChoice
+          leaver={member}
+          workspace={workspace.slug}
+          keepsSpend={!meets(held, "admin")}
+          onChoice={setKeys}
+        />
       </Stack>
     </ConfirmButton>
   );
