@@ -111,3 +111,35 @@ test("every class of tokens counts for limits, is held by its dearest price, and
     if (row.costsAs !== null) expect(before).toContain(row.costsAs);
   }
 });
+
+test("in a long context a class costs its own price of there, its own of elsewhere, or what its side costs there", () => {
+  const { table } = pricesOf({
+    ...{ input: 1, output: 10, cache_write_1h: 2, audio_input: 5 },
+    long_context: { above: 1_000, input: 3, output: 20, cache_write_5m: 4 },
+  });
+  const cost = (usage: Partial<typeof noUsage>): number => costOf(table, { ...noUsage, ...usage });
+  expect(cost({ inputUncached: 1_000, imageInput: 1 })).toBe(1_001 * 3_000);
+  expect(cost({ inputUncached: 1_000, cacheRead: 500 })).toBe(1_500 * 3_000);
+  expect(cost({ inputUncached: 1_000, audioInput: 1 })).toBe(1_000 * 3_000 + 5_000);
+  expect(cost({ inputUncached: 1_000, cacheWrite1h: 1 })).toBe(1_000 * 3_000 + 2_000);
+  expect(cost({ inputUncached: 1_000, cacheWrite5m: 1 })).toBe(1_000 * 3_000 + 4_000);
+  expect(cost({ inputUncached: 1_001, audioOutput: 1, imageOutput: 1, output: 1 })).toBe(1_001 * 3_000 + 3 * 20_000);
+  expect(cost({ inputUncached: 999, imageInput: 1 })).toBe(1_000 * 1_000);
+});
+
+test("a long context's price is shown as it was written, and one that was stored before classes were filled in says what it did", () => {
+  const written: PriceConfig[] = [
+    { input: 1.25, output: 10, cache_read: 0.125, long_context: { above: 200_000, input: 2.5, output: 15 } },
+    { input: 2, output: 12, long_context: { above: 200_000, input: 4, output: 18, cache_read: 0.4 } },
+    { input: 2, output: 12, long_context: { above: 200_000 } },
+  ];
+  for (const config of written) expect(priceConfigOf(pricesOf(config))).toEqual(config);
+  const { table } = pricesOf({ input: 1, output: 10 });
+  const older = { table: { ...table, longContext: { above: 1_000, prices: { inputUncached: 3_000_000 } } } };
+  const shown = priceConfigOf(older);
+  expect(shown).toMatchObject({ input: 1, cache_read: 1, audio_input: 1, image_input: 1, long_context: { input: 3 } });
+  for (const member of ["output", "audio_output"]) expect(shown).not.toHaveProperty(`long_context.${member}`);
+  expect(costOf(pricesOf(shown).table, { ...noUsage, inputUncached: 2_000, imageInput: 1 })).toBe(
+    2_000 * 3_000 + 1_000,
+  );
+});

@@ -1,7 +1,7 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { longContextRows, type PricedBy, usageTable } from "@sluice/contract/words";
 import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
-import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
+import type { ClassPrices, LongContextPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
 
 /** What a price says, without whose it is and since when. */
 export type Prices = Pick<PriceVersion, "table" | "variants">;
@@ -20,7 +20,9 @@ export function pricesOf(price: PriceConfig): Prices {
   );
   const { long_context } = price;
   const table =
-    long_context === undefined ? tableOf(price) : { ...tableOf(price), longContext: longContextOf(long_context) };
+    long_context === undefined
+      ? tableOf(price)
+      : { ...tableOf(price), longContext: longContextOf(price, long_context) };
   return { table, ...(variants === undefined ? {} : { variants }) };
 }
 
@@ -34,7 +36,7 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
   const price: { readonly [Name in keyof PriceConfig]-?: PriceConfig[Name] | undefined } = {
     ...tokenConfig(table, perMillion),
     ...countedConfig(table),
-    long_context: table.longContext === undefined ? undefined : longContextConfig(table.longContext, perMillion),
+    long_context: table.longContext === undefined ? undefined : longContextConfig(table, table.longContext, perMillion),
     variants: variants?.map((variant) => ({
       ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
       ...(variant.audio === null ? {} : { audio: variant.audio }),
@@ -70,14 +72,20 @@ function plainPrice(table: ClassPrices, costsAs: TokenRow["costsAs"]): PicoUsd |
 
 /** A class that was stored without a price where its side has one cost nothing, and says so. */
 function tokenConfig(
-  table: ClassPrices,
+  table: PriceTable,
   perMillion: (pico: PicoUsd) => number,
 ): Record<TokenRow["price"], number | undefined> {
-  const entries = tokenRows.map(({ name, price, costsAs }) => {
-    const own = table[name];
-    return [price, own === plainPrice(table, costsAs) ? undefined : perMillion(own ?? 0)];
+  const entries = tokenRows.map((row) => {
+    const own = table[row.name];
+    const isPlain = own === plainPrice(table, row.costsAs) && !costsAsUsual(row, table.longContext);
+    return [row.price, isPlain ? undefined : perMillion(own ?? 0)];
   });
   return Object.fromEntries(entries);
+}
+
+/** In a long context the plain ones of its side have a price, and it has none: it was written for the shorter one. */
+function costsAsUsual({ name, costsAs }: TokenRow, long: LongContextPrices | undefined): boolean {
+  return long !== undefined && long.prices[name] === undefined && plainPrice(long.prices, costsAs) !== undefined;
 }
 
 type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
@@ -109,19 +117,31 @@ function countedConfig(table: ClassPrices): Record<CountedRow["price"], number |
 
 type LongContextConfig = NonNullable<PriceConfig["long_context"]>;
 
-/** A class that is left out costs what it costs in a shorter context. */
-function longContextOf(price: LongContextConfig): LongContextPrices {
-  const prices = longContextRows.flatMap(({ name, price: written }) => {
-    const usd = price[written];
-    return usd === undefined ? [] : [[name, usdPerMillionToPico(usd)]];
-  });
-  return { above: price.above, prices: Object.fromEntries(prices) };
+/**
+ * A class that is left out costs as usual: its own price of a shorter context, and where it has none what the plain ones of its side
+ * cost, which is their price of a long context.
+ */
+function longContextOf(price: PriceConfig, long: LongContextConfig): LongContextPrices {
+  const written: Readonly<Partial<Record<string, number>>> = long;
+  const prices: Partial<Record<keyof ClassPrices, PicoUsd>> = {};
+  for (const { name, price: member, costsAs } of tokenRows) {
+    const usd = written[member];
+    const plain = price[member] === undefined ? plainPrice(prices, costsAs) : undefined;
+    const pico = usd === undefined ? plain : usdPerMillionToPico(usd);
+    if (pico !== undefined) prices[name] = pico;
+  }
+  return { above: long.above, prices };
 }
 
-function longContextConfig({ above, prices }: LongContextPrices, usd: (pico: PicoUsd) => number): LongContextConfig {
-  const written = longContextRows.flatMap(({ name, price: word }) => {
+function longContextConfig(
+  table: ClassPrices,
+  { above, prices }: LongContextPrices,
+  usd: (pico: PicoUsd) => number,
+): LongContextConfig {
+  const written = longContextRows.flatMap(({ name, price: word, costsAs }) => {
     const pico = prices[name];
-    return pico === undefined ? [] : [[word, usd(pico)]];
+    const isFilledIn = table[name] === plainPrice(table, costsAs) && pico === plainPrice(prices, costsAs);
+    return pico === undefined || isFilledIn ? [] : [[word, usd(pico)]];
   });
   return { above, ...Object.fromEntries(written) };
 }
