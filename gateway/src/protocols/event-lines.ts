@@ -1,4 +1,4 @@
-import { lineEnd } from "./line-end.ts";
+import { lineEnd, pastMark } from "./line-end.ts";
 
 /**
  * What a whole server-sent event carries, as bytes: its name, and its data lines joined by LF. The data of one line is
@@ -14,7 +14,7 @@ export interface EventLines {
 export function eventLines(bytes: Uint8Array, start: number, end: number): EventLines {
   let name = "";
   const data: Uint8Array[] = [];
-  let at = start;
+  let at = pastMark(bytes, start);
   while (at < end) {
     const stop = endOfLine(bytes, at, end);
     if (isField(bytes, at, dataField)) {

@@ -22,3 +22,8 @@ export function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   }
   return -1;
 }
+
+/** Behind the byte order mark that stands there, if one does. */
+export function pastMark(bytes: Uint8Array, at: number): number {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? at + 3 : at;
+}

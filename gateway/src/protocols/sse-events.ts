@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { lineEnd } from "./line-end.ts";
+import { lineEnd, pastMark } from "./line-end.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -107,3 +107,30 @@ export function eventData(bytes: Uint8Array, start: number, end: number): string
 }
 
 const decoder = new TextDecoder();
+
+/**
+ * An event from its first field on, or null for one that holds no data. Comments may stand ahead of its fields without a blank
+ * line between, and a byte order mark ahead of a stream (HTML standard, 9.2.5).
+ */
+export function dataEvent(bytes: Uint8Array, start: number, end: number): Buffer | null {
+  const from = firstField(bytes, start, end);
+  const first = bytes[from];
+  if (from >= end || first === LF || first === CR) return null;
+  const event = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
+  return first === LOWER_D || event.includes(dataField) ? event : null;
+}
+
+/** Where the first line of an event begins that is no comment. */
+export function firstField(bytes: Uint8Array, start: number, end: number): number {
+  let at = pastMark(bytes, start);
+  while (at < end && bytes[at] === COLON) {
+    const stop = lineEnd(bytes, at, end);
+    if (stop === -1) return end;
+    at = stop + (bytes[stop] === CR && bytes[stop + 1] === LF ? 2 : 1);
+  }
+  return at;
+}
+
+const COLON = 0x3a;
+const LOWER_D = 0x64;
+const dataField = Buffer.from("data:", "latin1");

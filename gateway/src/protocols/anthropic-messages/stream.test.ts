@@ -4,7 +4,7 @@ import { bounds, Failure } from "#core/index.ts";
 import { MessagesStreamTap } from "./stream.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const event = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -98,6 +98,14 @@ describe("a message stream on its way through", () => {
     }
   });
 
+  test("comments and a byte order mark ahead of the fields of an event hide nothing of it", () => {
+    for (const commented of [whole.replaceAll("event: ", ": kept alive\r\nevent: "), `\uFEFF${whole}`]) {
+      const heard = listen(commented);
+      expect(heard.out).toBe(commented);
+      expect(facts(heard)).toEqual(facts(listen(whole)));
+    }
+  });
+
   test("pings and comments are no events", () => {
     expect(listen(ping + ping + start(started) + ping + stop).tap.events).toBe(2);
     expect(listen(`data: {"type": "ping"}\n\n${stop}`).tap.events).toBe(1);
@@ -170,6 +178,15 @@ describe("usage in a stream", () => {
     );
     expect(tap.outputEstimate).toBe(1 + 1 + 10);
     expect(listen(delta({ type: "signature_delta", signature: "abc" })).tap.contentSeen).toBe(false);
+  });
+
+  test("a text that ends in a backslash, or holds quotes, is counted to its end and no further", () => {
+    for (const value of ["\\", "C:\\", '"', '\\"', "a\\\\"]) {
+      const { tap } = listen(text(value));
+      expect([value, tap.outputEstimate, tap.contentSeen]).toEqual([value, 1, true]);
+    }
+    const quoted = `say "${"x".repeat(388)}"`;
+    expect(listen(text(quoted)).tap.outputEstimate).toBe(99);
   });
 });
 

@@ -1,8 +1,9 @@
 import { type Failure, noUsage } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
+import { pieceTokens, stringEnd } from "../event-strings.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { eventData, firstField, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { containerIn } from "./reply.ts";
 import { streamFailure } from "./stream-failure.ts";
@@ -81,8 +82,9 @@ export class MessagesStreamTap implements StreamTap {
   }
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
-    if (this.ended || !mayHoldData(bytes, start)) return;
-    const event = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    const from = firstField(bytes, start, end);
+    if (this.ended || !mayHoldData(bytes, from, end)) return;
+    const event = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
     const named = quickType(event);
     if (named === "ping") return;
     let whole: JsonObject | null = null;
@@ -145,7 +147,7 @@ export class MessagesStreamTap implements StreamTap {
     for (const [index, mark] of contentMarks.entries()) {
       const at = event.indexOf(mark);
       if (at === -1) continue;
-      if (index < textMarks) this.#count(textLength(event, at + mark.length));
+      if (index < textMarks) this.#count(stringEnd(event, at + mark.length) - at - mark.length);
       return;
     }
     // Not written the way Anthropic does, perhaps with spaces.
@@ -153,20 +155,19 @@ export class MessagesStreamTap implements StreamTap {
     this.#count(textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"])?.length ?? 0);
   }
 
-  /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
   #count(length: number): void {
     if (length <= 0) return;
     this.contentSeen = true;
-    this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
+    this.outputEstimate += pieceTokens(length);
   }
 }
 
 const nothingTold: UsageReading = { usage: noUsage, raw: "{}", untold: "both" };
 
 /** False for comments and stray blank lines. */
-function mayHoldData(bytes: Uint8Array, start: number): boolean {
-  const first = bytes[start];
-  return first !== 0x3a && first !== 0x0a && first !== 0x0d;
+function mayHoldData(bytes: Uint8Array, from: number, end: number): boolean {
+  const first = bytes[from];
+  return from < end && first !== 0x0a && first !== 0x0d;
 }
 
 /** The event's type from its name or from the first `type` of its data; null when only decoding can tell. */
@@ -186,11 +187,4 @@ function quickType(event: Buffer): string | null {
   if (end - from > 32) return null;
   const name = event.toString("latin1", from, end);
   return known.has(name) ? name : null;
-}
-
-/** Bytes up to the closing quote of the JSON string whose content begins at `from`. */
-function textLength(event: Buffer, from: number): number {
-  let quote = event.indexOf(0x22, from);
-  while (quote > from && event[quote - 1] === 0x5c) quote = event.indexOf(0x22, quote + 1);
-  return quote - from;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readGeminiReply } from "./reply.ts";
+import { GeminiStreamTap } from "./stream.ts";
 
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -41,4 +42,20 @@ describe("a whole generateContent reply", () => {
       expect(() => readGeminiReply(bytes(body))).toThrow("not a generateContent answer");
     },
   );
+});
+
+test.each([
+  ["gemini-3-pro-preview", ["a", "b", "a", "", " "], 2],
+  ["gemini-3-pro-preview", [], 0],
+  ["models/gemini-2.5-flash", ["a", "b", "c"], 1],
+  ["gemini-2.0-flash-001", [""], 0],
+  ["another", ["a", "b"], 2],
+])("%s answers with the queries %j: searches that are charged", (modelVersion, webSearchQueries, searches) => {
+  const said = { candidates: [{ groundingMetadata: { webSearchQueries } }], usageMetadata: { promptTokenCount: 1 } };
+  const facts = readGeminiReply(bytes({ ...said, modelVersion }));
+  expect(facts.usage?.usage.webSearches).toBe(searches);
+  const tap = new GeminiStreamTap();
+  const event = bytes(`data: ${JSON.stringify({ ...said, modelVersion })}\n\n`);
+  for (let times = 0; times < 3; times++) tap.push(event);
+  expect(tap.usage?.usage.webSearches).toBe(searches);
 });

@@ -7,7 +7,9 @@ import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
 import { readGeminiUsage, searchesIn } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["candidates", "promptFeedback", "usageMetadata", "error", "responseId"]);
+const wanted: ReadonlySet<string> = new Set([
+  ...["candidates", "promptFeedback", "usageMetadata", "error", "responseId", "modelVersion"],
+]);
 
 /**
  * Reads a whole generateContent answer: that it is one, and what it used. A blocked prompt has no candidates and is an
@@ -23,7 +25,10 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
     throw notAnAnswer();
   }
   return {
-    usage: readGeminiUsage(usage, candidates === undefined ? 0 : searches(body, candidates)),
+    usage: readGeminiUsage(
+      usage,
+      candidates === undefined ? 0 : searches(body, candidates, members.get("modelVersion")),
+    ),
     errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
     id: textOf(value(body, members.get("responseId"))),
@@ -31,10 +36,10 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
 }
 
 /** Candidates are built only where they hold queries, and then without the pictures that go with none. */
-function searches(body: Uint8Array, candidates: Span): number {
+function searches(body: Uint8Array, candidates: Span, version: Span | undefined): number {
   const part = Buffer.from(body.buffer, body.byteOffset + candidates.start, candidates.end - candidates.start);
   if (!part.includes(queriesMark)) return 0;
-  return arrayOf(value(body, candidates)).reduce<number>((sum, candidate) => sum + searchesIn(candidate), 0);
+  return searchesIn(arrayOf(value(body, candidates)), value(body, version));
 }
 
 const queriesMark = Buffer.from('"webSearchQueries"');

@@ -4,7 +4,7 @@ import { Failure } from "#core/index.ts";
 import { GeminiStreamTap } from "./stream.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const chunk = (parts: readonly object[], rest: object = {}, candidate: object = {}): string =>
   `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, index: 0, ...candidate }], ...rest, modelVersion: "gemini-x", responseId: "r1" })}\n\n`;
@@ -71,6 +71,19 @@ describe("a Gemini stream on its way through", () => {
         { numRuns: 300 },
       );
       expect(plain.tap.usage?.usage.output).toBe(22);
+    }
+  });
+
+  test("comments, other fields and a byte order mark ahead of the data of an event hide nothing of it", () => {
+    const plain = listen(whole);
+    for (const text of [whole.replaceAll("data: ", ": ping\r\ndata: "), `\uFEFF${whole}`]) {
+      const { tap, out } = listen(text);
+      expect(out).toBe(text);
+      expect(facts(tap)).toEqual(facts(plain.tap));
+    }
+    for (const ahead of ["retry: 5\r\n", "event: chunk\n"]) {
+      const { tap } = listen(whole.replaceAll("data: ", `${ahead}data: `));
+      expect([ahead, tap.events, tap.complete(), tap.usage]).toEqual([ahead, 6, true, plain.tap.usage]);
     }
   });
 

@@ -1,7 +1,8 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
+import { stringEnd } from "../event-strings.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./finish.ts";
@@ -86,8 +87,8 @@ export class GeminiStreamTap implements StreamTap {
   }
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
-    if (!isData(bytes, start)) return;
-    const event = bufferOf(bytes, start, end);
+    const event = dataEvent(bytes, start, end);
+    if (event === null) return;
     this.events++;
     if (this.events === 1 || !isPlain(event)) {
       this.#readWhole(bytes, start, end);
@@ -117,7 +118,7 @@ export class GeminiStreamTap implements StreamTap {
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
-    const searches = candidates.reduce<number>((sum, candidate) => sum + searchesIn(candidate), 0);
+    const searches = searchesIn(candidates, response["modelVersion"]);
     this.#searches = Math.max(this.#searches, searches);
     const usage = readGeminiUsage(response["usageMetadata"]);
     if (usage === null) return;
@@ -172,28 +173,12 @@ function lineFrom(event: Buffer, at: number): string {
   return event.toString("latin1", at, end === -1 ? event.length : end);
 }
 
-/** Where the string that began before `from` closes. */
-function stringEnd(event: Buffer, from: number): number {
-  for (let at = event.indexOf(0x22, from); at !== -1; at = event.indexOf(0x22, at + 1)) {
-    let before = at - 1;
-    while (event[before] === 0x5c) before--;
-    if ((at - before) % 2 === 1) return at;
-  }
-  return event.length;
-}
-
 function finishes(event: Buffer): boolean {
   const at = event.indexOf(finishMark);
   if (at === -1) return false;
   let from = at + finishMark.length;
   while (event[from] === 0x20 || event[from] === 0x3a) from++;
   return event[from] === 0x22 && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
-}
-
-/** True for an event that begins with a data, event or id line: anything but a comment or a blank line. */
-function isData(bytes: Uint8Array, start: number): boolean {
-  const first = bytes[start];
-  return first === 0x64 || first === 0x65 || first === 0x69;
 }
 
 function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {

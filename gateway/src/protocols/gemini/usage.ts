@@ -1,8 +1,9 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, type JsonObject, objectOf } from "../json-value.ts";
+import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
 import { untoldOf } from "../untold-usage.ts";
+import { generationOf } from "./model-generation.ts";
 
 /**
  * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;
@@ -55,9 +56,19 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Queries that an answer was grounded on: each is a search. */
-export function searchesIn(candidate: unknown): number {
-  return arrayOf(objectOf(objectOf(candidate)["groundingMetadata"])["webSearchQueries"]).length;
+/**
+ * Searches that an answer was grounded on: of Gemini 3 each different query is one, empty ones are none; of earlier generations all
+ * of them together are one. Source: Gemini API docs, "Grounding with Google Search", Pricing.
+ */
+export function searchesIn(candidates: readonly unknown[], modelVersion: unknown): number {
+  const queries = new Set(candidates.flatMap(queriesIn));
+  const generation = generationOf(textOf(modelVersion) ?? "");
+  return generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size;
+}
+
+function queriesIn(candidate: unknown): readonly string[] {
+  const queries = arrayOf(objectOf(objectOf(candidate)["groundingMetadata"])["webSearchQueries"]);
+  return queries.filter((query): query is string => typeof query === "string" && query.trim() !== "");
 }
 
 interface Split {

@@ -92,6 +92,55 @@ describe("a chat stream on its way through", () => {
     const { tap } = listen([..."abcde"].map((word) => chunk({ content: word })).join(""), true);
     expect(tap.outputEstimate).toBe(5);
   });
+
+  test("whatever was generated is counted: thoughts, refusals, calls, lists of parts, text written with spaces", () => {
+    const long = "x".repeat(400);
+    const call = (index: number): object => ({ index, function: { name: "f", arguments: long } });
+    const generated: readonly (readonly [delta: object | string, tokens: number])[] = [
+      [{ content: long }, 100],
+      [{ content: "", reasoning_content: long }, 100],
+      [{ content: "", reasoning: long, reasoning_details: [{ type: "reasoning.text", text: long }] }, 100],
+      [{ content: null, refusal: long }, 100],
+      [{ tool_calls: [call(0), call(1), call(2)] }, 300],
+      [{ content: [{ type: "thinking", thinking: [{ type: "text", text: long }] }] }, 100],
+      [`data: {"choices": [{"delta": {"role": "assistant", "content": "${long}"}, "finish_reason": null}]}\n\n`, 100],
+      [{ content: `"${long}"\\` }, 102],
+      [{ role: "assistant", content: "", refusal: null, tool_calls: [] }, 0],
+    ];
+    for (const [delta, tokens] of generated) {
+      const { tap } = listen(typeof delta === "string" ? delta : chunk(delta), true);
+      expect([delta, tap.outputEstimate, tap.contentSeen]).toEqual([delta, tokens, tokens > 0]);
+    }
+  });
+
+  test("comments, other fields and a byte order mark ahead of the data of an event hide nothing of it", () => {
+    for (const ahead of [": ping\n", ": one\r\n: two\r\n", "retry: 3000\n", "id: 7\n", "event: chunk\n", "\uFEFF"]) {
+      const text = ahead + chunk({ content: "x" }) + ahead + usageChunk(usage) + ahead + done;
+      const { tap, out } = listen(ahead === "\uFEFF" ? text.replaceAll(`\n${ahead}`, "\n") : text, true);
+      expect([ahead, tap.events, tap.usage?.usage.output, tap.ended, tap.outputEstimate]).toEqual([
+        ahead,
+        3,
+        3,
+        true,
+        1,
+      ]);
+      expect(out).not.toContain("prompt_tokens");
+    }
+  });
+
+  test("[DONE] in an event with a name ends the stream, and within a text it does not", () => {
+    const named = "event: done\nid: 01JDXN8Q5W0000000000000000\ndata: [DONE]\n\n";
+    expect(listen(chunk({ content: "x" }) + named, true).tap.ended).toBe(true);
+    const { tap } = listen(`${chunk({ content: "x" })}data: {"choices":[{"text":"[DONE]"}]}\n\n`, true);
+    expect([tap.ended, tap.complete()]).toEqual([false, false]);
+  });
+
+  test("usage that rides within a choice is read", () => {
+    const choice = { index: 0, delta: {}, finish_reason: "stop", usage };
+    const { tap } = listen(chunk({ content: "x" }) + chunk({}, { choices: [choice] }) + done, true);
+    expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 3 });
+    expect(tap.usageFinal).toBe(true);
+  });
 });
 
 describe("a chat stream that goes wrong", () => {
@@ -108,6 +157,33 @@ describe("a chat stream that goes wrong", () => {
     const { tap, out } = listen(chunk({ content: "x" }) + error, true);
     expect(out.endsWith(error)).toBe(true);
     expect(tap.failure?.message).toContain("overloaded");
+  });
+
+  test("of several answers the end of one is not the end of the stream", () => {
+    const choice = (index: number, delta: object, finish_reason: string | null = null): string =>
+      chunk({}, { choices: [{ index, delta, finish_reason }] });
+    const first = choice(0, { content: "a" }) + choice(1, { content: "b" }) + choice(0, {}, "stop");
+    expect(listen(first + choice(1, { content: "c" }), true).tap.complete()).toBe(false);
+    expect(listen(first + choice(1, { content: "c" }) + choice(1, {}, "length"), true).tap.complete()).toBe(true);
+    const both = [0, 1].map((index) => ({ index, delta: {}, finish_reason: index === 0 ? null : "stop" }));
+    expect(listen(first + chunk({}, { choices: both }), true).tap.complete()).toBe(true);
+  });
+
+  test("an error beside choices is noticed, and passed on with its event", () => {
+    const error = { code: 502, message: "Provider disconnected" };
+    const last = chunk({}, { error, choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] });
+    const { tap, out } = listen(chunk({ content: "x" }) + last, true);
+    expect(out.endsWith(last)).toBe(true);
+    expect(tap.failure?.message).toContain("Provider disconnected");
+    expect(tap.untold).toBe(false);
+  });
+
+  test("an error that is the event itself is one that no client of the dialect has been told", () => {
+    const error = 'data: {"object":"error","message":"out of memory","type":"InternalServerError","code":500}\n\n';
+    const { tap, out } = listen(chunk({ content: "x" }) + error + done, true);
+    expect(out).toBe(chunk({ content: "x" }));
+    expect(tap.failure?.message).toContain("out of memory");
+    expect(tap.untold).toBe(true);
   });
 
   test("a first event that is not JSON fails while another deployment can still be tried", () => {

@@ -1,7 +1,9 @@
 import type { Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { parseObject } from "../json-value.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { eventLines, isDone } from "../event-lines.ts";
+import { pieceTokens, stringEnd } from "../event-strings.ts";
+import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
+import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { errorReported, firstEventBroken } from "../upstream-broke.ts";
 import { errorText } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
@@ -11,13 +13,19 @@ const doneMark = ascii("[DONE]");
 const usageMark = ascii('"usage"');
 const choicesMark = ascii('"choices"');
 const finishMark = ascii('"finish_reason"');
+const errorMark = ascii('"error"');
+const textMark = ascii('"text":');
+const argumentsMark = ascii('"arguments":');
 const contentMarks = [
-  ascii('"content":"'),
-  ascii('"arguments":"'),
-  ascii('"reasoning_content":"'),
-  ascii('"content": "'),
+  ascii('"content":'),
+  argumentsMark,
+  ...["reasoning_content", "reasoning", "refusal"].map((name) => ascii(`"${name}":`)),
 ];
 const emptyBytes = new Uint8Array(0);
+const OPEN_ARRAY = 0x5b;
+const QUOTE = 0x22;
+/** Longer than an event can be that holds nothing but [DONE]. */
+const doneEventMax = 64;
 
 /** Listens to chat.completion.chunk events. Nothing is decoded but the first event, usage and errors. */
 export class ChatStreamTap implements StreamTap {
@@ -26,6 +34,7 @@ export class ChatStreamTap implements StreamTap {
   contentSeen = false;
   usage: UsageReading | null = null;
   failure: Failure | null = null;
+  untold = false;
   outputEstimate = 0;
   /** Chat completions are not kept under their ids. */
   readonly id = null;
@@ -41,7 +50,7 @@ export class ChatStreamTap implements StreamTap {
   #contentSince = false;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
-  /** `marks`: what stands before generated text in a chunk. */
+  /** `marks`: members of generated text in a chunk, of which the first that says something counts. */
   constructor(hideUsage: boolean, marks: readonly Buffer[] = contentMarks) {
     this.#hideUsage = hideUsage;
     this.#marks = marks;
@@ -71,56 +80,66 @@ export class ChatStreamTap implements StreamTap {
   }
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
-    if (this.ended || !isData(bytes, start)) return;
-    const event = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    if (this.ended) return;
+    const event = dataEvent(bytes, start, end);
+    if (event === null) return;
+    if (this.untold) {
+      // Not even [DONE] may stand ahead of what the caller is told instead.
+      this.#hidden.push({ start, end });
+      return;
+    }
     this.events++;
-    if (event.length < 24 && event.includes(doneMark)) {
+    if (event.length < doneEventMax && event.includes(doneMark) && isDone(eventLines(event, 0, event.length).data)) {
       this.ended = true;
       return;
     }
     if (this.events === 1) requireJson(bytes, start, end);
-    const hasChoices = event.includes(choicesMark);
-    if (hasChoices) {
-      this.#countContent(event);
-      if (!this.#finished) this.#finished = hasFinishReason(event);
-    }
+    if (event.includes(choicesMark)) this.#follow(event);
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(bytes, start, end);
-    if (!hasChoices) this.#readError(bytes, start, end);
+    if (event.includes(errorMark)) this.#readError(bytes, start, end);
+    if (this.untold) this.#hidden.push({ start, end });
   }
 
-  /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
-  #countContent(event: Buffer): void {
+  /** Of several answers in one stream each has an end: while one goes on, the stream is not at its own. */
+  #follow(event: Buffer): void {
+    const spoke = this.#countContent(event);
+    if (hasFinishReason(event)) this.#finished = true;
+    else if (spoke) this.#finished = false;
+  }
+
+  #countContent(event: Buffer): boolean {
     for (const mark of this.#marks) {
-      const at = event.indexOf(mark);
-      if (at === -1) continue;
-      const from = at + mark.length;
-      const length = event.indexOf(0x22, from) - from;
-      if (length <= 0) continue;
+      const tokens = tokensBehind(event, mark);
+      if (tokens === 0) continue;
       this.contentSeen = true;
       this.#contentSince = true;
-      this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
-      return;
+      this.outputEstimate += tokens;
+      return true;
     }
+    return false;
   }
 
   #readUsage(bytes: Uint8Array, start: number, end: number): void {
     const chunk = parseObject(eventData(bytes, start, end));
     if (chunk === null) return;
-    const reading = readChatUsage(chunk["usage"]);
+    const choices = chunk["choices"];
+    const reading = readChatUsage(chunk["usage"] ?? usageInChoice(choices));
     if (reading === null) return;
     this.usage = reading;
     this.#contentSince = false;
-    const choices = chunk["choices"];
     this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push({ start, end });
   }
 
+  /** OpenRouter's stands beside choices; vLLM's older one is the event itself, which no client of the dialect knows: it is kept back. */
   #readError(bytes: Uint8Array, start: number, end: number): void {
     const chunk = parseObject(eventData(bytes, start, end));
-    const error = chunk?.["error"];
-    if (error === undefined || error === null) return;
-    this.failure = errorReported(errorText(error));
+    const error = chunk?.["error"] ?? null;
+    const bare: JsonObject | null = error === null && chunk?.["object"] === "error" ? chunk : null;
+    if (error === null && bare === null) return;
+    this.failure = errorReported(errorText(error ?? bare));
+    this.untold = bare !== null;
   }
 
   #withoutHidden(whole: Uint8Array): Uint8Array {
@@ -138,10 +157,28 @@ export class ChatStreamTap implements StreamTap {
   }
 }
 
-/** True for an event that begins with a data line; vendors that name their events begin with `event:`. */
-function isData(bytes: Uint8Array, start: number): boolean {
-  const first = bytes[start];
-  return first === 0x64 || first === 0x65 || first === 0x69;
+/** Moonshot puts usage inside the last choice. */
+function usageInChoice(choices: unknown): unknown {
+  return arrayOf(choices)
+    .map((choice) => objectOf(choice)["usage"])
+    .find((usage) => (usage ?? null) !== null);
+}
+
+/** Of the first such member, and of all arguments, for calls may come whole and side by side. Mistral's content is a list of parts. */
+function tokensBehind(event: Buffer, mark: Buffer): number {
+  let tokens = 0;
+  for (let at = event.indexOf(mark); at !== -1; at = event.indexOf(mark, at)) {
+    at += mark.length;
+    while (event[at] === 0x20) at++;
+    if (event[at] === OPEN_ARRAY && mark !== textMark) return tokensBehind(event.subarray(at), textMark);
+    if (event[at] === QUOTE) {
+      const from = at + 1;
+      at = stringEnd(event, from);
+      tokens += pieceTokens(at - from);
+    }
+    if (mark !== argumentsMark && mark !== textMark) return tokens;
+  }
+  return tokens;
 }
 
 function opensObject(event: Buffer, from: number): boolean {
@@ -151,11 +188,12 @@ function opensObject(event: Buffer, from: number): boolean {
 }
 
 function hasFinishReason(event: Buffer): boolean {
-  const at = event.indexOf(finishMark);
-  if (at === -1) return false;
-  let from = at + finishMark.length;
-  while (event[from] === 0x20 || event[from] === 0x3a) from++;
-  return event[from] === 0x22;
+  for (let at = event.indexOf(finishMark); at !== -1; at = event.indexOf(finishMark, at)) {
+    at += finishMark.length;
+    while (event[at] === 0x20 || event[at] === 0x3a) at++;
+    if (event[at] === QUOTE) return true;
+  }
+  return false;
 }
 
 function requireJson(bytes: Uint8Array, start: number, end: number): void {

@@ -16,4 +16,4 @@ export const completionsWire: Wire = {
   tapStream: (hideUsage) => new ChatStreamTap(hideUsage, textMarks),
 };
 
-const textMarks = ['"text":"', '"text": "'].map((mark) => Buffer.from(mark, "latin1"));
+const textMarks = [Buffer.from('"text":', "latin1")];

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { readChatUsage } from "./usage.ts";
+
+const read = (reported: object) => readChatUsage(reported)?.usage;
+
+describe("what a chat answer says it used", () => {
+  test("totals that agree are taken as they are: reasoning, sound and what was kept lie within them", () => {
+    const told = {
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 150,
+      prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 10, audio_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 15 },
+    };
+    expect(read(told)).toMatchObject({
+      ...{ inputUncached: 30, cacheRead: 40, cacheWrite5m: 10, audioInput: 20 },
+      ...{ output: 35, audioOutput: 15, reasoning: 30 },
+    });
+  });
+
+  test("xAI's reasoning is beside completion_tokens and within total_tokens: it is output", () => {
+    const told = {
+      prompt_tokens: 32,
+      completion_tokens: 9,
+      total_tokens: 135,
+      prompt_tokens_details: { text_tokens: 32, cached_tokens: 6 },
+      completion_tokens_details: { reasoning_tokens: 94 },
+    };
+    expect(read(told)).toMatchObject({ inputUncached: 26, cacheRead: 6, output: 103, reasoning: 94 });
+  });
+
+  test("thoughts that only total_tokens holds are output", () => {
+    const told = { prompt_tokens: 8, completion_tokens: 10, total_tokens: 518 };
+    expect(read(told)).toMatchObject({ inputUncached: 8, output: 510, reasoning: 500 });
+  });
+
+  test("what came from the cache beside prompt_tokens is input, not thoughts", () => {
+    const told = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 45,
+      prompt_tokens_details: { cached_tokens: 30 },
+    };
+    expect(read(told)).toMatchObject({ inputUncached: 10, cacheRead: 30, output: 5, reasoning: 0 });
+  });
+
+  test.each([
+    [{ prompt_tokens: 8, completion_tokens: 10 }],
+    [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: 3 }],
+    [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: null }],
+    // Less than what was thought: it was within.
+    [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: 19, completion_tokens_details: { reasoning_tokens: 4 } }],
+  ])("%j: output is what completion_tokens say", (told) => {
+    expect(read(told)).toMatchObject({ inputUncached: 8, output: 10 });
+  });
+
+  test("pictures are classes of their own on both sides", () => {
+    const told = {
+      prompt_tokens: 300,
+      completion_tokens: 1_310,
+      total_tokens: 1_610,
+      prompt_tokens_details: { image_tokens: 258 },
+      completion_tokens_details: { image_tokens: 1_290 },
+    };
+    expect(read(told)).toMatchObject({ inputUncached: 42, imageInput: 258, output: 20, imageOutput: 1_290 });
+  });
+
+  test("an overstated part never makes a class negative", () => {
+    const told = {
+      prompt_tokens: 10,
+      completion_tokens: 4,
+      prompt_tokens_details: { cached_tokens: 8, audio_tokens: 9, image_tokens: 9 },
+      completion_tokens_details: { audio_tokens: 3, image_tokens: 9, reasoning_tokens: 9 },
+    };
+    expect(read(told)).toMatchObject({
+      ...{ inputUncached: 0, cacheRead: 8, audioInput: 2, imageInput: 0 },
+      ...{ output: 0, audioOutput: 3, imageOutput: 1, reasoning: 0 },
+    });
+  });
+});
