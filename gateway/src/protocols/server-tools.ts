@@ -57,6 +57,7 @@ export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse 
 export class OutputTools {
   #webSearches = 0;
   #fileSearches = 0;
+  #pictures = 0;
   readonly #containers = new Set<string>();
 
   /** The whole array of items. */
@@ -75,6 +76,7 @@ export class OutputTools {
       const action = textOf(objectOf(skimValue(bytes, members?.get("action")))["type"]) ?? "search";
       if (action === "search") this.#webSearches++;
     } else if (type === "file_search_call") this.#fileSearches++;
+    else if (type === "image_generation_call") this.#pictures++;
     else if (type === "code_interpreter_call" && this.#containers.size < bounds.jsonValuesMax) {
       this.#containers.add(textOf(skimValue(bytes, members?.get("container_id"))) ?? "");
     }
@@ -87,6 +89,11 @@ export class OutputTools {
   /** The ids of containers that code ran in. */
   get made(): readonly string[] {
     return [...this.#containers].filter((id) => id !== "");
+  }
+
+  /** Pictures that were made. */
+  get pictures(): number {
+    return this.#pictures;
   }
 
   get use(): ServerToolUse {
@@ -103,7 +110,9 @@ function mayHoldTools(bytes: Uint8Array, { start, end }: Span): boolean {
   return toolMarks.some((mark) => part.includes(mark));
 }
 
-const toolMarks = ["web_search_call", "file_search_call", "code_interpreter_call"].map((mark) => Buffer.from(mark));
+const toolMarks = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"].map(
+  (mark) => Buffer.from(mark),
+);
 const itemMembers: ReadonlySet<string> = new Set(["type", "action", "container_id"]);
 
 /** A number, or an object that holds it. */

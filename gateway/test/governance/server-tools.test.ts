@@ -21,6 +21,11 @@ beforeAll(async () => {
         deployments: [{ provider: "claude", upstream_model: "claude-opus" }],
         price: { input: 5, output: 25 },
       },
+      {
+        name: "painter",
+        deployments: [{ provider: "openai", upstream_model: "gpt-image-1.5" }],
+        price: { input: 5, image_input: 8, output: 32, cache_read: 1.25 },
+      },
       { name: "gem", deployments: [{ provider: "google" }], price: { input: 1, output: 10, ...tools } },
     ],
     keys: [
@@ -147,6 +152,40 @@ test("OpenAI's tools are counted from the output, since its usage leaves them ou
   expect((await entryAfter("/v1/responses", body, whole(told)))[0]).toMatchObject({ usage: { webSearches: 4 } });
 });
 
+test("pictures that OpenAI's tool draws are an entry of their own at the price of the model behind it", async () => {
+  const image_gen = {
+    input_tokens: 300,
+    input_tokens_details: { text_tokens: 100, image_tokens: 200 },
+    output_tokens: 4_160,
+    output_tokens_details: { text_tokens: 0, image_tokens: 4_160 },
+  };
+  const drawn = {
+    ...response,
+    tools: [{ type: "image_generation", model: "gpt-image-1.5" }],
+    output: [{ type: "image_generation_call", id: "ig_1", status: "completed", result: "QUJD" }],
+    tool_usage: { image_gen },
+  };
+  const body = { model: "gpt", input: "x", tools: [{ type: "image_generation" }] };
+  const events = stream([{ type: "response.completed", response: drawn }]);
+  for (const [asked, reply] of [
+    [body, whole(drawn)],
+    [{ ...body, stream: true }, events],
+  ] as const) {
+    const [painter, own] = (await entryAfter("/v1/responses", asked, reply))
+      .slice(0, 2)
+      .sort((a, b) => b.retryIndex - a.retryIndex);
+    expect(own).toMatchObject({ model: "gpt", usage: { inputUncached: 100, output: 10, imageOutput: 0 } });
+    expect(own?.costNanoUsd).toBe(100 * 1_000 + 10 * 10_000);
+    expect(painter).toMatchObject({
+      model: "painter",
+      upstreamModel: "gpt-image-1.5",
+      requestId: own?.requestId ?? "",
+      usage: { inputUncached: 100, imageInput: 200, imageOutput: 4_160 },
+      costNanoUsd: 100 * 5_000 + 200 * 8_000 + 4_160 * 32_000,
+    });
+  }
+});
+
 test("Gemini's queries are searches, whole and streamed", async () => {
   const candidate = {
     content: { role: "model", parts: [{ text: "x" }] },
@@ -162,6 +201,9 @@ test("Gemini's queries are searches, whole and streamed", async () => {
   const events = `data: ${JSON.stringify(first)}\n\ndata: ${JSON.stringify(said)}\n\n`;
   const [streamed] = await entryAfter(path, { contents }, answered("text/event-stream", events));
   expect(streamed).toMatchObject({ usage: { webSearches: 2, output: 6 } });
+  const many = { ...said, modelVersion: "gemini-2.5-flash" };
+  const [older] = await entryAfter("/v1beta/models/gem:generateContent", { contents }, whole(many));
+  expect(older).toMatchObject({ usage: { webSearches: 1 } });
 });
 
 test("chat completions: what other vendors tell is read, and a search that was asked for is at least one", async () => {

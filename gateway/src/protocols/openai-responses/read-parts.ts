@@ -2,6 +2,7 @@ import type { MediaPart, MediaSource, TextPart, TurnPart } from "#core/index.ts"
 import type { Warn } from "../codec.ts";
 import { readDataUri } from "../data-uri.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { readCacheHint } from "../openai-chat/read-parts.ts";
 import { plainName } from "../warn-once.ts";
 
 export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;
@@ -29,7 +30,7 @@ function readPart(part: JsonObject, param: string): ContentPart | null {
     case "input_text":
     case "output_text":
     case "text":
-      return textPart(need(part["text"], `${param}.text`), cacheOf(part));
+      return textPart(need(part["text"], `${param}.text`), readCacheHint(part));
     case "refusal":
       return { kind: "refusal", text: need(part["refusal"], `${param}.refusal`) };
     case "input_image":
@@ -52,7 +53,7 @@ function readImage(part: JsonObject, param: string): MediaPart {
     name: null,
     // "auto" is what is taken when nothing is said.
     detail: detail === "auto" ? null : detail,
-    cache: cacheOf(part),
+    cache: readCacheHint(part),
   };
 }
 
@@ -63,7 +64,7 @@ function readFile(part: JsonObject, param: string): MediaPart {
     data === null
       ? readSource(textOf(part["file_url"]), textOf(part["file_id"]), `${param}.file_data`)
       : (readDataUri(data) ?? { kind: "base64", mediaType: mediaTypeOf(name), data });
-  return { kind: kindOf(source), source, name, detail: null, cache: cacheOf(part) };
+  return { kind: kindOf(source), source, name, detail: null, cache: readCacheHint(part) };
 }
 
 function readAudio(part: JsonObject, param: string): MediaPart {
@@ -110,10 +111,6 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ["webp", "image/webp"],
   ["gif", "image/gif"],
 ]);
-
-function cacheOf(part: JsonObject): TextPart["cache"] {
-  return isObject(part["prompt_cache_breakpoint"]) ? { ttl: null } : null;
-}
 
 function need(value: unknown, param: string): string {
   if (typeof value !== "string") throw wrong(param, "must be a string");

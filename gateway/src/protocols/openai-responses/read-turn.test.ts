@@ -48,6 +48,24 @@ describe("a Responses request read", () => {
     });
   });
 
+  test("a cache breakpoint on a part is a cache hint, a longer one for twelve hours", () => {
+    const part = { type: "input_text", text: "x" };
+    const image = { type: "input_image", image_url: "data:image/png;base64,AA==" };
+    const content = [
+      { ...part, prompt_cache_breakpoint: { mode: "explicit" } },
+      { ...part, prompt_cache_breakpoint: { mode: "explicit", ttl: "12h" } },
+      { ...image, prompt_cache_breakpoint: { mode: "explicit", ttl: "12h" } },
+      part,
+    ];
+    const { turn } = read({ input: [{ role: "user", content }] });
+    expect(turn.messages[0]?.parts).toMatchObject([
+      { cache: { ttl: null } },
+      { cache: { ttl: "1h" } },
+      { cache: { ttl: "1h" } },
+      { cache: null },
+    ]);
+  });
+
   test("custom tools and their calls become tools with one text argument", () => {
     const { turn } = read({
       tools: [

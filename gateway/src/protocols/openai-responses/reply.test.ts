@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "#core/index.ts";
+import { Failure, noUsage } from "#core/index.ts";
 import { openaiResponsesWire } from "./index.ts";
+import { ResponsesStreamTap } from "./stream.ts";
 
 const read = (value: unknown) =>
   openaiResponsesWire.readReply(new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)));
@@ -40,5 +41,77 @@ describe("a whole response", () => {
     expect(read({ error: { message: "no such thing" } }).errorMessage).toBe("no such thing");
     expect(() => read({ hello: 1 })).toThrow(Failure);
     expect(() => read("not json")).toThrow(Failure);
+  });
+});
+
+const drawn = {
+  image_gen: {
+    input_tokens: 300,
+    input_tokens_details: { text_tokens: 100, image_tokens: 200 },
+    output_tokens: 4_160,
+    output_tokens_details: { text_tokens: 0, image_tokens: 4_160 },
+    total_tokens: 4_460,
+  },
+};
+const drawing = { type: "image_generation_call", id: "ig_1", status: "completed", result: "QUJD" };
+const tool = { type: "image_generation", model: "gpt-image-1.5", size: "1024x1024" };
+
+describe("what the tool that makes pictures used", () => {
+  test("is that of the model behind it, beside the response's own", () => {
+    const body = { ...response, tools: [{ type: "function", model: "no" }, tool], output: [drawing], usage };
+    const { usage: told } = read({ ...body, tool_usage: drawn });
+    expect(told?.usage).toMatchObject({ inputUncached: 10, output: 3, imageOutput: 0 });
+    expect(told?.others).toEqual([
+      {
+        model: "gpt-image-1.5",
+        usage: { ...noUsage, inputUncached: 100, imageInput: 200, imageOutput: 4_160, images: 1 },
+      },
+    ]);
+    expect(told?.raw).toContain('"image_gen"');
+  });
+
+  test("and was kept is cached input of its own kind", () => {
+    const image_gen = {
+      ...drawn.image_gen,
+      cached_tokens: 230,
+      cached_tokens_details: { cached_text_tokens: 80, cached_image_tokens: 150 },
+    };
+    const { usage: told } = read({ ...response, output: [drawing], usage, tool_usage: { image_gen } });
+    expect(told?.others?.[0]).toMatchObject({
+      model: "",
+      usage: { inputUncached: 20, imageInput: 50, cacheRead: 230 },
+    });
+  });
+
+  test("zeros and nothing are no use of it", () => {
+    const zero = { image_gen: { input_tokens: 0, output_tokens: 0, total_tokens: 0 }, web_search: { num_requests: 0 } };
+    for (const tool_usage of [zero, null, {}, { image_gen: null }]) {
+      expect(read({ ...response, tools: [tool], usage, tool_usage }).usage).not.toHaveProperty("others");
+    }
+  });
+
+  test.each([
+    ["in the last event", [drawing]],
+    ["in an event of its own", []],
+  ])("is read of a stream that has the picture %s", (_, output) => {
+    const tap = new ResponsesStreamTap();
+    const event = (data: object): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(data)}\n\n`);
+    tap.push(event({ type: "response.created", response: { ...response, tools: [tool] } }));
+    tap.push(event({ type: "response.output_item.done", item: drawing }));
+    tap.push(
+      event({ type: "response.completed", response: { ...response, tools: [tool], output, usage, tool_usage: drawn } }),
+    );
+    expect(tap.usage?.others).toMatchObject([{ model: "gpt-image-1.5", usage: { imageOutput: 4_160, images: 1 } }]);
+  });
+});
+
+test("what was written to the cache for twelve hours is of the longer class", () => {
+  const details = { cached_tokens: 2, cache_write_tokens: 6, cache_write_tokens_details: { ttl_12h_tokens: 4 } };
+  const told = { ...usage, input_tokens_details: details };
+  expect(read({ ...response, usage: told }).usage?.usage).toMatchObject({
+    inputUncached: 2,
+    cacheRead: 2,
+    cacheWrite5m: 2,
+    cacheWrite1h: 4,
   });
 });

@@ -4,9 +4,12 @@ import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { objectOf, textOf } from "../json-value.ts";
 import { OutputTools } from "../server-tools.ts";
+import { drawingModel } from "./drawing.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["object", "id", "status", "usage", "tool_usage", "error", "output"]);
+const wanted: ReadonlySet<string> = new Set([
+  ...["object", "id", "status", "usage", "tool_usage", "error", "output", "tools"],
+]);
 
 /**
  * Reads a whole response or response.compaction: that it is one, and what it used. A failed response is an answer
@@ -27,6 +30,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const told = readResponsesUsage(read(members.get("usage")), {
     beside: read(members.get("tool_usage")),
     seen: tools.use,
+    drawing: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : drawingModel(body, members.get("tools")) },
   });
   const status = read(members.get("status"));
   const running = status === "queued" || status === "in_progress";

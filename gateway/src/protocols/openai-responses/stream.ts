@@ -7,6 +7,7 @@ import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts
 import { moreOf, OutputTools } from "../server-tools.ts";
 import { SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
+import { drawingModel } from "./drawing.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -119,12 +120,13 @@ export class ResponsesStreamTap implements StreamTap {
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
-    const all = toolsIn(data);
+    const { all, model } = toolsIn(data, this.#tools.pictures > 0);
     const seen = moreOf(this.#tools.use, all.use);
     this.#madeInAll = all.made;
     this.ended = true;
     this.id ??= textOf(response["id"]);
-    this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen });
+    const drawing = { pictures: Math.max(this.#tools.pictures, all.pictures), model };
+    this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen, drawing });
     if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
   }
 }
@@ -143,7 +145,7 @@ const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
 const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "tool_usage", "error"]);
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
-const outputOnly: ReadonlySet<string> = new Set(["output"]);
+const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -179,13 +181,14 @@ function deltaLength(data: Uint8Array): number {
   return 0;
 }
 
-/** The calls of tools in the output that the last event repeats. */
-function toolsIn(data: Uint8Array): OutputTools {
+/** The calls of tools in the output that the last event repeats, and the model of the tool that makes pictures. */
+function toolsIn(data: Uint8Array, drew: boolean): { readonly all: OutputTools; readonly model: string } {
   const response = skim(data, responseOnly)?.get("response");
-  const members = response === undefined ? null : skimObject(data, response.start, response.end, outputOnly);
+  const members = response === undefined ? null : skimObject(data, response.start, response.end, toolsWanted);
   const output = members?.get("output");
-  const tools = new OutputTools();
-  return output === undefined ? tools : tools.takeAll(data, output);
+  const all = new OutputTools();
+  if (output !== undefined) all.takeAll(data, output);
+  return { all, model: drew || all.pictures > 0 ? drawingModel(data, members?.get("tools")) : "" };
 }
 
 /** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */

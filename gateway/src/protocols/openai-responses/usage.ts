@@ -4,6 +4,7 @@ import { countOf, objectOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
 import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../server-tools.ts";
 import { untoldOf } from "../untold-usage.ts";
+import { type Drawing, drawnBy } from "./drawing.ts";
 
 /**
  * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in
@@ -15,26 +16,32 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const input = countOf(told["input_tokens"]);
   const output = countOf(told["output_tokens"]);
   const toolUse = moreOf(toolUseIn(told, tools.beside), tools.seen);
-  if (input === null && output === null && !usedAny(toolUse)) return null;
+  const others = drawnBy(tools.beside, tools.drawing);
+  if (input === null && output === null && others.length === 0 && !usedAny(toolUse)) return null;
   const inputDetails = objectOf(told["input_tokens_details"]);
   const outputDetails = objectOf(told["output_tokens_details"]);
 
   const inputTotal = input ?? 0;
   const cacheRead = Math.min(countOf(inputDetails["cached_tokens"]) ?? 0, inputTotal);
   const cacheWrite = Math.min(countOf(inputDetails["cache_write_tokens"]) ?? 0, inputTotal - cacheRead);
+  const kept = objectOf(inputDetails["cache_write_tokens_details"]);
+  // What is kept for twelve hours is of the longer of two classes, as the wish for it is when it is translated.
+  const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
   const outputTotal = output ?? 0;
   return {
     usage: {
       ...noUsage,
       inputUncached: inputTotal - cacheRead - cacheWrite,
       cacheRead,
-      cacheWrite5m: cacheWrite,
+      cacheWrite5m: cacheWrite - cacheWrite1h,
+      cacheWrite1h,
       output: outputTotal,
       reasoning: Math.min(countOf(outputDetails["reasoning_tokens"]) ?? 0, outputTotal),
       ...toolUse,
     },
-    raw: rawUsage(told),
+    raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.beside }),
     ...untoldOf(input, output),
+    ...(others.length === 0 ? {} : { others }),
   };
 }
 
@@ -44,6 +51,7 @@ export interface ToolReports {
   readonly beside: unknown;
   /** Counted in its output. */
   readonly seen: ServerToolUse;
+  readonly drawing?: Drawing;
 }
 
 const noReports: ToolReports = { beside: null, seen: noServerTools };

@@ -1,7 +1,11 @@
-import { type Model, type Outcome, tokensOf } from "#core/index.ts";
-import type { AttemptFields } from "#ledger/index.ts";
+import { type Catalog, type Model, type Outcome, tokensOf } from "#core/index.ts";
+import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { OtherUsage } from "#protocols/index.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+
+interface Books {
+  readonly catalog: () => Catalog;
+  readonly recorder: Recorder;
+}
 
 /**
  * What other models used within one answer (an adviser that the upstream asked): an entry each beside the attempt's own, before that, at
@@ -9,7 +13,7 @@ import type { RelayDependencies } from "../dependencies.ts";
  * nothing is free because nobody knows it. Gives the tokens.
  */
 export function bookOthers(
-  dependencies: RelayDependencies,
+  dependencies: Books,
   attempt: AttemptFields,
   others: readonly OtherUsage[],
   outcome: Exclude<Outcome, "rejected">,
@@ -49,7 +53,7 @@ export function bookOthers(
 }
 
 /** The upstream may tell a dated name where a shorter one was asked for. */
-function modelLeadingTo(dependencies: RelayDependencies, upstreamModel: string, provider: string): Model | null {
+function modelLeadingTo(dependencies: Pick<Books, "catalog">, upstreamModel: string, provider: string): Model | null {
   let best: Model | null = null;
   let length = 0;
   for (const model of dependencies.catalog().models.values()) {

@@ -3,6 +3,7 @@ import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { Clock, Journal, Leadership, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
 import type { Heard } from "../attempt/measured-usage.ts";
+import { bookOthers } from "../attempt/other-models.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
 
 export interface BackgroundSettlementOptions {
@@ -102,6 +103,7 @@ export class BackgroundSettlement {
       userAgent: (call.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: principal.key.tags,
     };
+    const others = bookOthers({ catalog, recorder }, fields, told.others ?? [], "succeeded");
     const entry = recorder.begin(fields, price).settle({
       outcome: "succeeded",
       httpStatus: 200,
@@ -116,7 +118,7 @@ export class BackgroundSettlement {
       overheadMs: null,
       upstreamId,
     });
-    return { tokens: tokensOf(entry.usage) };
+    return { tokens: tokensOf(entry.usage) + others };
   }
 }
 

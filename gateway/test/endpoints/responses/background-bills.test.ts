@@ -83,6 +83,23 @@ test.each([
   expect(paidFor.map(({ usageSource, usage: used }) => [usageSource, used.output > 8])).toEqual([["estimated", true]]);
 });
 
+test("pictures that a tool drew for a background answer are paid for with it, once", async () => {
+  const id = await begun();
+  const image_gen = { input_tokens: 30, output_tokens: 400, output_tokens_details: { image_tokens: 400 } };
+  const answer = { id, object: "response", status: "completed", output: [], tools: [{ type: "image_generation" }] };
+  const usage = { input_tokens: 9, output_tokens: 3 };
+  const shown = JSON.stringify({ ...answer, usage, tool_usage: { image_gen } });
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${shown.length}\r\n`;
+  const script = { [scriptHeader]: JSON.stringify({ raw_reply: `${head}connection: close\r\n\r\n${shown}` }) };
+  for (let times = 0; times < 2; times++) {
+    await (await gateway.get(`/v1/responses/${id}`, { ...bearer, ...script })).text();
+  }
+  const drawn = (await gateway.entries()).filter(({ usage: used }) => used.imageOutput > 0);
+  expect(drawn.map(({ usage: used, upstreamModel }) => [used.inputUncached, used.imageOutput, upstreamModel])).toEqual([
+    [30, 400, "upstream-gpt"],
+  ]);
+});
+
 test("cancelling a background answer that is done shows it, and so pays for it", async () => {
   const id = await begun();
   const cancelled = await fetch(`${gateway.url}/v1/responses/${id}/cancel`, { method: "POST", headers: bearer });
