@@ -215,7 +215,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   #endOfBytes(): void {
     const { tap } = this.#options;
     const told = isTold(tap);
-    if (!told && (tap.untold === true || !tap.complete())) {
+    if (!told && (tap.untold === true || !tap.complete() || tap.failure !== null)) {
       // What lay behind the last whole event may be an error. It was not passed on.
       this.#breakOff("failed", tap.failure === null ? truncated() : inSafeWords(tap.failure), false);
       return;

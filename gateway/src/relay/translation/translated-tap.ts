@@ -60,8 +60,12 @@ export class TranslatedTap implements StreamTap {
     return this.#take();
   }
 
+  /** A last event whose blank line is missing is supplied by the tap within, and has not been read yet. */
   rest(): Uint8Array {
-    if (this.failure === null) this.#end();
+    if (this.failure === null) {
+      this.#sse.push(this.#options.inner.rest(), this.#visit);
+      this.#end();
+    }
     return this.#take();
   }
 
