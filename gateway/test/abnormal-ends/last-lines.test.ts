@@ -7,6 +7,7 @@ const price = { input: 1, output: 10 };
 let pieces: readonly [string, string] = ["", ""];
 let begun = Promise.withResolvers<void>();
 const vendor = Bun.serve({
+  idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   fetch: () => {
