@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -162,6 +163,23 @@ describe("blobs on a disk", () => {
     const store = createDiskBlobStore({ directory, clock: systemClock });
     rmSync(directory, { recursive: true });
     await expect(putBytes(store, blobBytes(10))).rejects.toMatchObject({ code: "internal_error" });
+  });
+
+  test("a folder that goes away while bytes arrive is not made again in its place", async () => {
+    const directory = newDirectory();
+    const store = createDiskBlobStore({ directory, clock: systemClock });
+    const bytes = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          rmSync(directory, { recursive: true });
+          controller.enqueue(blobBytes(10));
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    await expect(store.put(bytes, 100, new AbortController().signal)).rejects.toMatchObject({ code: "internal_error" });
+    expect(existsSync(directory)).toBe(false);
   });
 });
 

@@ -383,7 +383,6 @@ describe("an import of models", () => {
         input: 0.2,
         cache_read: 0.02,
         cache_write_5m: 0.25,
-        cache_write_1h: 0.25,
         output: 0.75,
       },
     });

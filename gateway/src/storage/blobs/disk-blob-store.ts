@@ -58,7 +58,7 @@ async function keep(
     const info = await fill(file);
     await orDiskFailure(file.sync());
     const path = pathOf(info.hash);
-    await orDiskFailure(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+    await orDiskFailure(makeDirectory(dirname(path)));
     await orDiskFailure(rename(temporary, path));
     await orDiskFailure(syncDirectory(dirname(path)));
     return info;
@@ -73,6 +73,15 @@ async function keep(
 async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
   let done = 0;
   while (done < bytes.length) done += (await orDiskFailure(file.write(bytes, done, bytes.length - done))).bytesWritten;
+}
+
+/** Not its parents: where those are gone (a volume that was unmounted, a folder that was removed) nothing is made in their place. */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (thrown) {
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
+  }
 }
 
 /** Without it a power cut could take back the new name. */
