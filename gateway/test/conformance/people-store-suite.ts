@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { PeopleGround } from "./people-facts.ts";
 import { resetTests } from "./people-resets.ts";
+import { newToken, tokenTests } from "./people-tokens.ts";
 
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
@@ -331,87 +332,6 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await database.kysely.deleteFrom("workspaces").where("id", "=", acme).execute();
     expect((await people.listTokens(bob, null, 9)).data).toEqual([]);
   });
-}
-
-function tokenTests(make: () => Promise<PeopleGround>): void {
-  test("a token follows its maker down at once, and back up to its grant", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.setMember(acme, bob, "owner", auditSource);
-    await people.setMember(acme, ada, "owner", auditSource);
-    const token = await people.createToken(newToken(ada, acme), auditSource);
-    const held = async () => (await people.tokenActor("token"))?.roles.get(acme);
-    expect(await held()).toBe("admin");
-    await people.setMember(acme, ada, "viewer", auditSource);
-    expect(await held()).toBe("viewer");
-    await people.setMember(acme, ada, "owner", auditSource);
-    expect(await held()).toBe("admin");
-    await people.updateUser(ada, { disabled: true }, auditSource);
-    expect(await people.tokenActor("token")).toBeNull();
-    await people.updateUser(ada, { disabled: false }, auditSource);
-    await people.revokeToken(token.id, auditSource);
-    expect(await people.tokenActor("token")).toBeNull();
-  });
-
-  test("an administrator's token is worth what its maker is worth now", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, auditSource);
-    await people.updateUser(ada, { administrator: true }, auditSource);
-    await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, auditSource);
-    expect(await people.tokenActor("token")).toMatchObject({ administrator: true, fresh: true, kind: "token" });
-    await people.updateUser(ada, { administrator: false }, auditSource);
-    expect(await people.tokenActor("token")).toBeNull();
-    await people.setMember(acme, ada, "member", auditSource);
-    expect(await people.tokenActor("token")).toMatchObject({
-      administrator: false,
-      roles: new Map([[acme, "member"]]),
-    });
-  });
-
-  test("a token ends with its time, and with the token that made it", async () => {
-    await using ground = await make();
-    const { people, acme, clock } = ground;
-    const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "owner", auditSource);
-    await people.createToken({ ...newToken(ada, acme, "short"), expiresAt: clock.now() + 1_000 }, auditSource);
-    const parent = await people.createToken(newToken(ada, acme, "parent"), auditSource);
-    const child = { ...newToken(ada, acme, "child"), madeWith: parent.id };
-    const { id } = await people.createToken(child, auditSource);
-    await people.createToken({ ...newToken(ada, acme, "grandchild"), madeWith: id }, auditSource);
-    clock.advance(1_000);
-    expect(await people.tokenActor("short")).toBeNull();
-    expect(await people.tokenActor("grandchild")).not.toBeNull();
-    await people.revokeToken(parent.id, auditSource);
-    expect(await people.tokenActor("grandchild")).toBeNull();
-  });
-
-  test("tokens are listed newest first, page by page, one's own or all, with when they were last used", async () => {
-    await using ground = await make();
-    const { people, acme, clock } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.setMember(acme, ada, "owner", auditSource);
-    for (const name of ["one", "two", "three"]) await people.createToken(newToken(ada, acme, name), auditSource);
-    await people.createToken(newToken(bob, acme, "his"), auditSource);
-    const names = (page: { data: readonly { name: string }[] }) => page.data.map((token) => token.name);
-    const first = await people.listTokens(ada, null, 2);
-    expect(names(first)).toEqual(["three", "two"]);
-    expect(names(await people.listTokens(ada, first.next, 2))).toEqual(["one"]);
-    expect(names(await people.listTokens(null, null, 9))).toEqual(["his", "three", "two", "one"]);
-    clock.advance(bounds.tokenTouchMs);
-    const used = clock.now();
-    await people.tokenActor("one");
-    clock.advance(bounds.tokenTouchMs - 1);
-    await people.tokenActor("one");
-    expect((await people.listTokens(ada, null, 9)).data.at(-1)).toMatchObject({ name: "one", last_used_at: used });
-  });
-}
-
-function newToken(ownerId: string, workspaceId: string, digest = "token") {
-  const grant = { administrator: false, workspaceId, role: "admin" } as const;
-  return { name: digest, grant, ownerId, digest, prefix: "sluice-admin-abcd", expiresAt: null };
 }
 
 function newInvitation(invitedBy: string, workspaceId: string, digest = "invitation") {
