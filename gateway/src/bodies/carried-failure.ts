@@ -9,7 +9,7 @@ export interface CarriedFailure extends Omit<FailureOptions, "cause" | "upstream
 }
 
 export function carriedFailure(failure: Failure): CarriedFailure {
-  const { code, message, param, retry, retryAfterMs, details, unhealthy, arrival, cause } = failure;
+  const { code, message, param, retry, retryAfterMs, details, unhealthy, arrival, contextLength, cause } = failure;
   const unexpected = code !== "internal_error" ? null : cause instanceof Error ? `${cause.name}: ${cause.message}` : "";
   return {
     code,
@@ -18,6 +18,7 @@ export function carriedFailure(failure: Failure): CarriedFailure {
     retry,
     unhealthy,
     arrival,
+    contextLength,
     unexpected,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(details === undefined ? {} : { details }),

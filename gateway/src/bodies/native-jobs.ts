@@ -8,6 +8,7 @@ import {
   unsealBody,
   upstreamSide,
   withMediaInPlace,
+  withoutMark,
 } from "#protocols/index.ts";
 import { mentionsAssets } from "./asset-references.ts";
 import { carriedMedia } from "./carried-media.ts";
@@ -38,7 +39,7 @@ export const leaveOut: Job<"govern"> = (body, ask) => {
 
 export const readReply: Job<"reply"> = (reply, { endpoint, dialect }) => {
   const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
-  return { made: null, answer: listener.readReply(reply) };
+  return { made: null, answer: listener.readReply(withoutMark(reply)) };
 };
 
 export const inlineMedia: Job<"inline"> = (body, media, beside) => {

@@ -2,19 +2,26 @@ import type { MediaPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
 import { MediaRoom } from "#protocols/index.ts";
 
 /**
- * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `takesUrl`: which
- * the dialect's own vendor reads, null for all; `fetchesUrls` says otherwise of this one.
+ * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `fetchesUrls` says
+ * otherwise than the dialect of this one.
  */
-export function addressesIn(
-  turn: Turn,
-  fetchesUrls: boolean | undefined,
-  takesUrl: ((url: string) => boolean) | null,
-): readonly string[] {
-  const takes = fetchesUrls === false ? none : takesUrl;
-  if (takes === null || fetchesUrls === true) return [];
+export function addressesIn(turn: Turn, fetchesUrls: boolean | undefined, dialect: ReadsAddresses): readonly string[] {
+  const { namedMedia = null } = dialect;
+  const takesUrl = fetchesUrls === undefined ? dialect.takesUrl : fetchesUrls ? null : none;
+  if (takesUrl === null && namedMedia === null) return [];
   const urls = new Set<string>();
+  const takes = ({ kind }: MediaPart, url: string): boolean =>
+    (takesUrl?.(url) ?? true) && (namedMedia?.has(kind) ?? true);
   for (const { parts } of turn.messages) for (const part of parts) collect(part, takes, urls);
   return [...urls];
+}
+
+/** What a dialect's own vendor reads by its address. */
+interface ReadsAddresses {
+  /** null: all addresses. */
+  readonly takesUrl: ((url: string) => boolean) | null;
+  /** Absent: media of all kinds. */
+  readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
 }
 
 /** The turn with what stands at addresses put in its place, in base64. Throws Failure invalid_request when it is too much. */
@@ -35,14 +42,14 @@ export function withMedia(
   return { ...turn, messages: turn.messages.map(inlined) };
 }
 
-function collect(part: TurnPart, takes: (url: string) => boolean, into: Set<string>): void {
+function collect(part: TurnPart, takes: (part: MediaPart, url: string) => boolean, into: Set<string>): void {
   if (part.kind === "tool-result") {
     for (const inner of part.parts) collect(inner, takes, into);
     return;
   }
   if (!isMedia(part) || part.source.kind !== "url") return;
   const { url } = part.source;
-  if (/^https?:\/\//i.test(url) && !takes(url)) into.add(url);
+  if (/^https?:\/\//i.test(url) && !takes(part, url)) into.add(url);
 }
 
 function isMedia(part: TurnPart): part is MediaPart {

@@ -99,6 +99,8 @@ export interface FailureOptions {
   /** Default: unknown. */
   readonly arrival?: Arrival;
   readonly accountFault?: AccountFault;
+  /** The upstream says that the prompt is longer than its model can read: clients of each dialect know that by words of their own. */
+  readonly contextLength?: boolean;
   /** Where the caller's own contract has another status for it than the table. */
   readonly status?: number;
   /** The same of its type in OpenAI's shape. */
@@ -117,6 +119,7 @@ export class Failure extends Error {
   readonly unhealthy: boolean;
   readonly arrival: Arrival;
   readonly accountFault: AccountFault | null;
+  readonly contextLength: boolean;
   readonly status: number;
   readonly type: string;
 
@@ -131,18 +134,21 @@ export class Failure extends Error {
     this.unhealthy = options.unhealthy ?? false;
     this.arrival = options.arrival ?? "unknown";
     this.accountFault = options.accountFault ?? null;
+    this.contextLength = options.contextLength ?? false;
     this.status = options.status ?? failureTable[code].status;
     this.type = options.type ?? failureTable[code].type;
   }
 
   /** The same with some of it otherwise. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
-    const { param, retry, retryAfterMs, details, upstream, unhealthy, arrival, accountFault, cause } = this;
+    const { param, retry, retryAfterMs, details, upstream, unhealthy, arrival, accountFault, contextLength, cause } =
+      this;
     return new Failure(this.code, changes.message ?? this.message, {
       param,
       retry,
       unhealthy,
       arrival,
+      contextLength,
       cause,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(details === undefined ? {} : { details }),

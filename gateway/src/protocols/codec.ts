@@ -20,6 +20,11 @@ export interface DialectTraits {
   readonly reasoningField?: "reasoning_content" | "reasoning" | "none";
   /** What the model takes of a request to reason. Absent: it is told as it is. */
   readonly reasoning?: ReasoningTraits;
+  /**
+   * openai-chat: after a tool the assistant speaks, the instructions stand before it, ids of calls have nine letters and digits, and
+   * the beginning of an answer is marked as one; a conversation that is otherwise is refused (Mistral). Default false.
+   */
+  readonly strictTurns?: boolean;
   /** openai-chat: stream_options are refused. Default false. */
   readonly noStreamOptions?: boolean;
   /** The upstream downloads media from URLs. Default: as the dialect's own vendor does. */
@@ -28,8 +33,11 @@ export interface DialectTraits {
   readonly searchOptions?: boolean;
   /** anthropic-messages: the vendor's own web search is not there. Default false. */
   readonly noWebSearch?: boolean;
-  /** anthropic-messages: sampling parameters are refused (version 2026-10-21). Default false. */
-  readonly refusesSampling?: boolean;
+  /**
+   * Sampling parameters are refused: Anthropic's version 2026-10-21, OpenAI's models that reason; some of those only while they do.
+   * Default false.
+   */
+  readonly refusesSampling?: boolean | "while-reasoning";
   /** anthropic-messages: a conversation that ends with the assistant is refused. Default false. */
   readonly refusesPrefill?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */

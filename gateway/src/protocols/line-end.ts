@@ -27,3 +27,9 @@ export function lineEnd(bytes: Uint8Array, from: number, end: number): number {
 export function pastMark(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? at + 3 : at;
 }
+
+/** A text without the mark: a reader may pass over it (RFC 8259, 8.1), and some servers' whole answers begin with one. */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  const start = pastMark(bytes, 0);
+  return start === 0 ? bytes : bytes.subarray(start);
+}

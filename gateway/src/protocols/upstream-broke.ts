@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { type Answer, Failure } from "#core/index.ts";
 
 /** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
 export function upstreamBroke(message: string): Failure {
@@ -13,4 +13,15 @@ export function firstEventBroken(): Failure {
 /** An error inside an answer or a stream that was good by its status. */
 export function errorReported(message: string): Failure {
   return upstreamBroke(`The upstream reported an error: ${message}`);
+}
+
+/** The upstream ended its answer itself, and says that it ended in an error. */
+export function brokenAnswer(): Failure {
+  return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
+}
+
+/** The answer, unless it ended in an error. Throws Failure upstream_error. */
+export function unbroken(answer: Answer): Answer {
+  if (answer.finish.reason === "error") throw brokenAnswer();
+  return answer;
 }

@@ -1,4 +1,4 @@
-import type { NativeDialectId, WireDialectId } from "#core/index.ts";
+import type { MediaPart, NativeDialectId, WireDialectId } from "#core/index.ts";
 import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
 import { anyWire } from "./any-wire.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
@@ -20,12 +20,20 @@ export interface UpstreamSide {
   readonly codec: UpstreamCodec | null;
   /** Which addresses of media its upstreams read by themselves; null: all. */
   readonly takesUrl: ((url: string) => boolean) | null;
+  /** Media that its requests can name by address, where that is not all. */
+  readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
   /** The shape of its refusals. */
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
 const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSide>> = {
-  "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, takesUrl: null, errors: openaiChat },
+  "openai-chat": {
+    listener: openaiChatWire,
+    codec: openaiChatCodec,
+    takesUrl: null,
+    namedMedia: new Set(["image", "video"]),
+    errors: openaiChat,
+  },
   "openai-responses": {
     listener: openaiResponsesWire,
     codec: openaiResponsesCodec,

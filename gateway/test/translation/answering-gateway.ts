@@ -3,7 +3,7 @@ import { type Overrides, type StartedGateway, startGateway } from "../started-ga
 
 /** A gateway with a model behind each dialect of upstreams; what they answer is written by the test. */
 export interface AnsweringGateway extends StartedGateway {
-  /** A call whose upstream answers with this: a JSON body, or events. */
+  /** A call whose upstream answers with this: a JSON body, events, or whatever a Response holds. */
   call(path: string, body: object, answer: object | readonly object[]): Promise<Response>;
   /** The body that reached the upstream last. */
   sent(): Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export async function startAnsweringGateway(
   return {
     ...gateway,
     call(path, body, said) {
-      answer = Array.isArray(said) ? events(said) : Response.json(said);
+      answer = said instanceof Response ? said : Array.isArray(said) ? events(said) : Response.json(said);
       return gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
     },
     sent: () => JSON.parse(sent),

@@ -5,7 +5,8 @@ import { objectOf, parseObject, textOf } from "../json-value.ts";
 /** Anthropic's error body, with what a limit adds. Source: CONTRACT §3. */
 export function renderMessagesError(failure: Failure, requestId: string | null): string {
   const { anthropicType } = failureTable[failure.code];
-  return errorBody({ type: anthropicType, message: failure.message, ...failure.details }, requestId);
+  const message = failure.contextLength ? tooLong(failure.message) : failure.message;
+  return errorBody({ type: anthropicType, message, ...failure.details }, requestId);
 }
 
 /** The same as an event; SDKs raise it. Nothing follows it. */
@@ -22,8 +23,13 @@ export function readMessagesRefusal(status: number, body: Uint8Array): UpstreamR
     message: message ?? `The upstream refused the request with status ${status}.`,
     code: textOf(error["type"]),
     // Anthropic has no code for it, only this wording, which its own tools read too.
-    contextLength: message !== null && /prompt is too long|exceed context limit/i.test(message),
+    contextLength: message !== null && saysTooLong(message),
   };
+}
+
+/** Whether Anthropic's words say that a prompt is too long. */
+export function saysTooLong(message: string): boolean {
+  return /prompt is too long|exceed context limit/i.test(message);
 }
 
 export function renderMessagesRefusal(refusal: UpstreamRefusal, requestId: string): string {

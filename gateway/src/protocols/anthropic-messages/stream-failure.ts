@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import { isObject, textOf } from "../json-value.ts";
+import { saysTooLong } from "./error.ts";
 import { errorMessage } from "./reply.ts";
 
 /** Refusals of the request itself: they say nothing of the upstream's health. */
@@ -11,8 +12,10 @@ const overloaded = { status: 529, contentType: "application/json", body: new Uin
 /** An `error` event's error as what ended the stream. */
 export function streamFailure(error: unknown): Failure {
   const type = isObject(error) ? textOf(error["type"]) : null;
-  return new Failure("upstream_error", `The upstream reported an error: ${errorMessage(error)}`, {
+  const message = errorMessage(error);
+  return new Failure("upstream_error", `The upstream reported an error: ${message}`, {
     retry: "other",
+    contextLength: saysTooLong(message),
     unhealthy: type === null || !ofRequest.has(type),
     ...(type === "overloaded_error" ? { upstream: overloaded } : {}),
   });

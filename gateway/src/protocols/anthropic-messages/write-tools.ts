@@ -1,6 +1,7 @@
 import type { Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
+import { closedSchema } from "./closed-schema.ts";
 import { safeName } from "./safe-name.ts";
 import { type CacheControl, cacheControl } from "./write-block.ts";
 
@@ -33,7 +34,7 @@ function writeTool(tool: TurnTool, target: TurnTarget): Tool {
   return {
     name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: objectSchema(tool.parameters),
+    input_schema: strict ? closedSchema(objectSchema(tool.parameters)) : objectSchema(tool.parameters),
     ...(strict ? { strict: true } : {}),
     ...cacheControl(tool.cache),
   };

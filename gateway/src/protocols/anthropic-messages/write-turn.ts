@@ -101,7 +101,7 @@ function writeFormat(
   }
   const schema = closedSchema(format.schema);
   if (JSON.stringify(schema) !== JSON.stringify(format.schema)) {
-    warn("the objects of the answer's schema were closed to other properties");
+    warn("the answer's schema was fitted: its objects closed, what is not checked said in descriptions");
   }
   return { format: { type: "json_schema", schema }, instruction: [] };
 }

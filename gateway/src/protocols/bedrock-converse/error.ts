@@ -23,6 +23,7 @@ export function converseStreamFailure(error: unknown): Failure {
   return new Failure("upstream_error", `The upstream reported an error: ${said}`, {
     retry: theirs ? "other" : "never",
     unhealthy: theirs,
+    contextLength: !theirs && tooLongPattern.test(said),
   });
 }
 

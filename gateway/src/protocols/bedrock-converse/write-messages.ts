@@ -4,6 +4,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, parseObject } from "../json-value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import { opens } from "../seal-text.ts";
+import { shortToolName } from "../tool-names.ts";
 import { writeCachePoint } from "./cache-point.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { MediaWriter } from "./write-media.ts";
@@ -46,7 +47,9 @@ export function writeMessages(
   const last = drafts.at(-1);
   if (last !== undefined && last.calls.length > 0) drafts.push(newDraft("user"));
   const written = drafts.map((draft, index): ConverseMessage => {
-    if (draft.role === "assistant") return { role: "assistant", content: draft.content };
+    if (draft.role === "assistant") {
+      return { role: "assistant", content: index === drafts.length - 1 ? begun(draft.content) : draft.content };
+    }
     const results = writeResults(drafts[index - 1]?.calls ?? [], draft.results, options);
     return { role: "user", content: withText([...results, ...draft.content]) };
   });
@@ -61,12 +64,12 @@ function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, options:
   const role = message.role === "assistant" ? "assistant" : "user";
   switch (part.kind) {
     case "text":
-      // Empty texts are refused.
-      if (part.text === "") return;
+      // Blank texts are refused, and with them the whole conversation.
+      if (isBlank(part.text)) return;
       draftOf(drafts, role).content.push({ text: part.text }, ...writeCachePoint(part.cache, options.family));
       return;
     case "refusal":
-      if (part.text !== "") draftOf(drafts, role).content.push({ text: part.text });
+      if (!isBlank(part.text)) draftOf(drafts, role).content.push({ text: part.text });
       return;
     case "reasoning": {
       const written = writeReasoning(part, options.target);
@@ -111,7 +114,11 @@ function writeReasoning(part: ReasoningPart, target: TurnTarget): JsonObject | n
 
 function writeCall(call: ToolCallPart, warn: Warn): JsonObject {
   return {
-    toolUse: { toolUseId: callId(call.id), name: safeName(call.name), input: writeInput(call.argumentsText, warn) },
+    toolUse: {
+      toolUseId: callId(call.id),
+      name: shortToolName(call.name),
+      input: writeInput(call.argumentsText, warn),
+    },
   };
 }
 
@@ -143,10 +150,11 @@ function writeResults(
     const content = [{ text: "The call was not carried out." }];
     return [{ toolResult: { toolUseId: callId(call.id), content, status: "error" } }];
   });
-  const strays = waiting.map((result) => {
+  const strays = waiting.flatMap((result): JsonObject[] => {
     options.warn("the result of a tool call that is not in the conversation was sent as user text");
     const said = result.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
-    return { text: `Result of ${result.name ?? "a tool"}: ${said.join("\n")}` };
+    const media = result.parts.flatMap((part) => (part.kind === "text" ? [] : [options.media.write(part)]));
+    return [{ text: `Result of ${result.name ?? "a tool"}: ${said.join("\n")}` }, ...media];
   });
   return [...answers, ...strays];
 }
@@ -154,7 +162,7 @@ function writeResults(
 function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: WriteOptions): JsonObject {
   const content = parts.flatMap((part): JsonObject[] => {
     if (part.kind !== "text") return [media.write(part)];
-    return part.text === "" ? [] : [{ text: part.text }];
+    return isBlank(part.text) ? [] : [{ text: part.text }];
   });
   return {
     toolResult: {
@@ -163,6 +171,16 @@ function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: 
       ...(isError ? { status: "error" } : {}),
     },
   };
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** The beginning of the answer, which must not end in white space. */
+function begun(content: readonly JsonObject[]): readonly JsonObject[] {
+  const text = content.at(-1)?.["text"];
+  return typeof text === "string" ? content.with(-1, { text: text.trimEnd() }) : content;
 }
 
 /** A document must stand beside a text. */

@@ -1,7 +1,7 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
-import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import { shortToolName } from "../tool-names.ts";
 import { writeCachePoint } from "./cache-point.ts";
 import type { ModelFamily } from "./model-family.ts";
 
@@ -36,17 +36,23 @@ function calledNames(turn: Turn): ReadonlySet<string> {
 function writeTool(tool: TurnTool, family: ModelFamily): JsonObject[] {
   const { description, parameters, strict, cache } = tool;
   const toolSpec = {
-    name: safeName(tool.name),
+    name: shortToolName(tool.name),
     // An empty description is refused.
     ...(description === null || description === "" ? {} : { description }),
-    inputSchema: { json: parameters ?? { type: "object", properties: {} } },
+    inputSchema: { json: objectSchema(parameters) },
     ...(strict === true ? { strict } : {}),
   };
   return [{ toolSpec }, ...writeCachePoint(cache, family)];
 }
 
+/** Refused is a schema that does not say `object` at its top. */
+function objectSchema(parameters: TurnTool["parameters"]): JsonObject {
+  if (parameters === null) return { type: "object", properties: {} };
+  return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
+}
+
 function bareTool(name: string): JsonObject {
-  return { toolSpec: { name: safeName(name), inputSchema: { json: { type: "object" } } } };
+  return { toolSpec: { name: shortToolName(name), inputSchema: { json: { type: "object" } } } };
 }
 
 function writeChoice(choice: ToolChoice | null): JsonObject | undefined {
@@ -56,7 +62,7 @@ function writeChoice(choice: ToolChoice | null): JsonObject | undefined {
     case "any":
       return { any: {} };
     case "tool":
-      return { tool: { name: safeName(choice.name) } };
+      return { tool: { name: shortToolName(choice.name) } };
     default:
       return undefined;
   }

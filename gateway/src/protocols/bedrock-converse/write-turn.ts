@@ -24,7 +24,7 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
   if (messages.length === 0)
     throw unsupported("messages", "The upstream wants a conversation beside its instructions.");
   const system = turn.system.flatMap((part) =>
-    part.text === "" ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)],
+    part.text.trim() === "" ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)],
   );
   if (format.instruction !== null) system.push({ text: format.instruction });
   warnOfLosses(turn, warn);

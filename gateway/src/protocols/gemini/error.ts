@@ -24,7 +24,8 @@ export function renderGeminiError(failure: Failure, requestId: string): string {
     details.push({ "@type": `${typePrefix}RetryInfo`, retryDelay: `${Math.ceil(failure.retryAfterMs / 1_000)}s` });
   }
   if (requestId !== "") details.push({ "@type": `${typePrefix}RequestInfo`, requestId });
-  const { status: code, message } = failure;
+  const { status: code } = failure;
+  const message = saidTooLong(failure);
   return JSON.stringify({ error: { code, message, status: statusWord(code), details } });
 }
 
@@ -48,9 +49,12 @@ export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRef
 
 /** A refusal of a vendor of another shape. */
 export function renderGeminiRefusal(refusal: UpstreamRefusal): string {
-  const { status: code, message } = refusal;
-  const said = refusal.contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
-  return JSON.stringify({ error: { code, message: said, status: statusWord(code) } });
+  const { status: code } = refusal;
+  return JSON.stringify({ error: { code, message: saidTooLong(refusal), status: statusWord(code) } });
+}
+
+function saidTooLong({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
+  return contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
 }
 
 /** An error inside an answer or a stream. */
@@ -59,7 +63,9 @@ export function errorMessageOf(error: unknown): string {
 }
 
 export function upstreamErrorOf(error: unknown): Failure {
-  return errorReported(errorMessageOf(error));
+  const message = errorMessageOf(error);
+  const failure = errorReported(message);
+  return tooLongPattern.test(message) ? failure.with({ contextLength: true, unhealthy: false }) : failure;
 }
 
 const typePrefix = "type.googleapis.com/google.rpc.";

@@ -12,9 +12,10 @@ export function writeResponse(text: string, isError: boolean): JsonObject {
 /** What `writeResponse` was given. The vendor's own word for a plain result is `output`. */
 export function readResponse(response: JsonObject): { readonly text: string; readonly isError: boolean } {
   const wrapped = wrapperOf(response);
-  const text = wrapped === null ? null : textOf(response[wrapped]);
-  if (text === null) return { text: JSON.stringify(response), isError: false };
-  return { text, isError: wrapped === "error" };
+  const value = wrapped === null ? null : response[wrapped];
+  // Details of an error may be more than a text (@google/genai, FunctionResponse.response).
+  if (wrapped === "error" && value) return { text: textOf(value) ?? JSON.stringify(value), isError: true };
+  return { text: textOf(value) ?? JSON.stringify(response), isError: false };
 }
 
 /** Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them. */

@@ -44,7 +44,10 @@ function member(name: string, value: unknown): Member | null {
       return isObject(value) ? { name, value: schemasByName(value) } : null;
     case "items":
       return isObject(value) ? { name, value: toJsonSchema(value) } : null;
+    case "additionalProperties":
+      return { name, value: isObject(value) ? toJsonSchema(value) : value };
     case "anyOf":
+    case "prefixItems":
       return { name, value: arrayOf(value).map((schema) => (isObject(schema) ? toJsonSchema(schema) : schema)) };
     case "example":
       return { name: "examples", value: [value] };

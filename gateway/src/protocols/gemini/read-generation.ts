@@ -115,6 +115,8 @@ function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
   const budget = number(config, "thinkingBudget");
   const level = textOf(config["thinkingLevel"])?.toLowerCase();
   const effort = budget === 0 ? "none" : (efforts.find((known) => known === level) ?? null);
+  // What says nothing is no wish: elsewhere one would switch thinking on.
+  if (effort === null && budget === null && config["includeThoughts"] !== true) return null;
   return {
     effort,
     budgetTokens: budget === null || budget <= 0 ? null : budget,

@@ -156,3 +156,28 @@ describe("the end of a Gemini stream", () => {
     expect(() => listen("data: {broken\n\n")).toThrow(Failure);
   });
 });
+
+describe("a Gemini stream of several candidates", () => {
+  const spoken = (index: number, text: string, more: object = {}): string =>
+    chunk([{ text }], used(9), { index, ...more });
+
+  test("is whole when the last of them has ended, not when the first has", () => {
+    const first = [spoken(0, "one"), spoken(1, "two"), spoken(0, "", { finishReason: "STOP" }), spoken(1, " more")];
+    expect(listen(first.join("")).tap.complete()).toBe(false);
+    expect(listen([...first, spoken(1, "", { finishReason: "STOP" })].join("")).tap.complete()).toBe(true);
+  });
+
+  test("what follows an end without a word is no candidate that goes on", () => {
+    expect(listen(spoken(0, "one", { finishReason: "STOP" }) + chunk([{ text: "" }], used(9))).tap.complete()).toBe(
+      true,
+    );
+  });
+});
+
+test("arguments of a call that come in pieces are content, and are counted when the stream breaks off", () => {
+  const stringValue = "x".repeat(400);
+  const piece = { name: "f", partialArgs: [{ jsonPath: "$.a", stringValue, willContinue: true }], willContinue: true };
+  const { tap } = listen(chunk([{ text: "I call." }]) + chunk([{ functionCall: piece }]));
+  expect(tap.contentSeen).toBe(true);
+  expect(tap.outputEstimate).toBeGreaterThanOrEqual(100);
+});

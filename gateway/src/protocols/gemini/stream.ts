@@ -14,6 +14,7 @@ const usageMark = ascii('"usageMetadata"');
 const finishMark = ascii('"finishReason"');
 const unspecified = ascii("FINISH_REASON_UNSPECIFIED");
 const argumentsMark = ascii('"args"');
+const piecesMark = ascii('"partialArgs"');
 const queriesMark = ascii('"webSearchQueries"');
 const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
@@ -49,6 +50,8 @@ export class GeminiStreamTap implements StreamTap {
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
   #searches = 0;
+  /** Pieces of content so far. */
+  #counted = 0;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   push(chunk: Uint8Array): Uint8Array {
@@ -94,9 +97,10 @@ export class GeminiStreamTap implements StreamTap {
       this.#readWhole(bytes, start, end);
       return;
     }
-    if (!this.#finished) this.#finished = finishes(event);
+    const told = this.#counted;
     this.#countTexts(event);
     if (event.includes(inlineMark)) this.#countPicture();
+    this.#follow(finishes(event), this.#counted > told);
     const usageAt = event.lastIndexOf(usageMark);
     if (usageAt === -1) return;
     this.#usageTail = lineFrom(event, usageAt);
@@ -127,14 +131,21 @@ export class GeminiStreamTap implements StreamTap {
     this.#contentSince = false;
   }
 
+  /** Of several candidates in one stream each has an end: while one goes on, the stream is not at its own. */
+  #follow(isEnd: boolean, spoke: boolean): void {
+    if (isEnd) this.#finished = true;
+    else if (spoke) this.#finished = false;
+  }
+
   #readCandidate(candidate: JsonObject): void {
-    if (isFinishReason(candidate["finishReason"])) this.#finished = true;
+    const told = this.#counted;
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) {
       const { text, functionCall, inlineData } = objectOf(part);
       if (typeof text === "string" && text !== "") this.#countText(text.length);
-      if (isObject(functionCall)) this.#countText(JSON.stringify(functionCall["args"] ?? {}).length + 8);
+      if (isObject(functionCall)) this.#countText(callLength(functionCall));
       if (isObject(inlineData)) this.#countPicture();
     }
+    this.#follow(isFinishReason(candidate["finishReason"]), this.#counted > told);
   }
 
   /** Texts of an event by the bytes between their quotes. */
@@ -150,12 +161,14 @@ export class GeminiStreamTap implements StreamTap {
   }
 
   #countText(length: number): void {
+    this.#counted++;
     this.contentSeen = true;
     this.#contentSince = true;
     this.outputEstimate += Math.ceil(length / 4);
   }
 
   #countPicture(): void {
+    this.#counted++;
     this.contentSeen = true;
     this.#contentSince = true;
     this.outputEstimate += pictureTokens;
@@ -164,8 +177,18 @@ export class GeminiStreamTap implements StreamTap {
 
 /** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
 function isPlain(event: Buffer): boolean {
-  const named = event.includes(argumentsMark) || event.includes(queriesMark);
+  const named = event.includes(argumentsMark) || event.includes(piecesMark) || event.includes(queriesMark);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
+}
+
+/** Of a call that comes whole, or of a piece of one; its name is not in it. */
+function callLength({ args, partialArgs }: JsonObject): number {
+  const pieces = arrayOf(partialArgs).map((piece) => {
+    const { stringValue, numberValue, boolValue } = objectOf(piece);
+    return String(stringValue ?? numberValue ?? boolValue ?? "").length;
+  });
+  const whole = pieces.length > 0 && args === undefined ? 0 : JSON.stringify(args ?? {}).length + 8;
+  return pieces.reduce((sum, length) => sum + length, whole);
 }
 
 function lineFrom(event: Buffer, at: number): string {

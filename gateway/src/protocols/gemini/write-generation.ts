@@ -2,6 +2,7 @@ import type { Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { unsupported } from "../json-value.ts";
+import { generationOf } from "./model-generation.ts";
 import { writeThinking } from "./write-thinking.ts";
 
 /** What of a turn governs generation; null when it says nothing. */
@@ -48,7 +49,7 @@ function stopSequences(stop: readonly string[], warn: Warn): readonly string[] {
 
 function putFormat(config: Record<string, unknown>, turn: Turn, target: TurnTarget, warn: Warn): void {
   const { format } = turn;
-  if (format === null || format.kind === "text") return;
+  if (format === null || format.kind === "text" || formatInWords(turn, target) !== null) return;
   config["responseMimeType"] = "application/json";
   if (format.kind === "json") return;
   if (target.traits.noSchemaOutput === true) {
@@ -57,3 +58,17 @@ function putFormat(config: Record<string, unknown>, turn: Turn, target: TurnTarg
     config["responseJsonSchema"] = format.schema;
   }
 }
+
+/**
+ * What the instructions must say of the answer's format, because the request cannot: models before Gemini 3 refuse JSON beside
+ * functions ("Function calling with a response mime type: 'application/json' is unsupported"). null: nothing.
+ */
+export function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): string | null {
+  if (format === null || format.kind === "text" || tools.length === 0) return null;
+  if ((generationOf(upstreamModel) ?? jsonBesideFunctionsSince) >= jsonBesideFunctionsSince) return null;
+  const asked = "Once you call no more functions, answer with one JSON object and nothing else.";
+  if (format.kind === "json") return asked;
+  return `${asked} It must fit this JSON Schema:\n${JSON.stringify(format.schema)}`;
+}
+
+const jsonBesideFunctionsSince = 3;

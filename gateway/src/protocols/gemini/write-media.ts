@@ -14,7 +14,7 @@ export function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): 
   }
   switch (source.kind) {
     case "base64":
-      return { inlineData: { mimeType: source.mediaType, data: source.data } };
+      return inlineData(source.mediaType, source.data);
     case "text":
       return { text: part.name === null ? source.text : `${part.name}\n\n${source.text}` };
     case "url":
@@ -29,12 +29,27 @@ export function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): 
 
 function writeUrl(part: MediaPart, url: string, mediaType: string | null, traits: DialectTraits): JsonObject {
   const inline = readDataUri(url);
-  if (inline !== null) return { inlineData: { mimeType: inline.mediaType, data: inline.data } };
+  if (inline !== null) return inlineData(inline.mediaType, inline.data);
   if (traits.fetchesUrls !== true && !ownUrl.test(url)) {
     throw unsupported("messages", `The upstream does not fetch URLs: the ${part.kind} must be sent inline, as base64.`);
   }
   return { fileData: { fileUri: url, mimeType: mediaType ?? guessType(url, part.kind) } };
 }
+
+function inlineData(mediaType: string, data: string): JsonObject {
+  return { inlineData: { mimeType: takenTypes.get(mediaType) ?? mediaType, data } };
+}
+
+/** Types that are refused ("Unsupported MIME type"), by those under which the vendor reads the same bytes. */
+const takenTypes: ReadonlyMap<string, string> = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["audio/wave", "audio/wav"],
+  ["audio/x-wav", "audio/wav"],
+  ...["json", "x-ndjson", "xml", "yaml", "x-yaml", "javascript", "x-sh"].map((type): [string, string] => [
+    `application/${type}`,
+    "text/plain",
+  ]),
+]);
 
 /** What needs not be fetched for the vendor. */
 export function isGeminiUrl(url: string): boolean {

@@ -3,7 +3,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, missing } from "../json-value.ts";
 import { warnOnce } from "../warn-once.ts";
 import { type GeminiContent, writeContents } from "./write-contents.ts";
-import { writeGeneration } from "./write-generation.ts";
+import { formatInWords, writeGeneration } from "./write-generation.ts";
 import { writeTools } from "./write-tools.ts";
 
 /**
@@ -14,6 +14,11 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
   const warned = warnOnce(warn);
   const contents = writeContents(turn.messages, target, warned);
   const system = turn.system.filter((part) => part.text !== "").map((part): JsonObject => ({ text: part.text }));
+  const format = formatInWords(turn, target);
+  if (format !== null) {
+    warned("the format of the answer was asked for in the instructions: the model takes none beside functions");
+    system.push({ text: format });
+  }
   const generationConfig = writeGeneration(turn, target, warned);
   const body = {
     ...withSystem(system, contents, warned),

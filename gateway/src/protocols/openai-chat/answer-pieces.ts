@@ -23,7 +23,7 @@ export interface CallPiece {
 /** Thoughts first, then text, then a refusal; nothing that is empty. */
 export function piecesOf(message: JsonObject): readonly Piece[] {
   const pieces: Piece[] = [];
-  add(pieces, "reasoning", textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]));
+  add(pieces, "reasoning", thoughtsIn(message));
   const content = message["content"];
   if (typeof content === "string" && isThought(message)) add(pieces, "reasoning", content.replace(thoughtTags, ""));
   else if (typeof content === "string") add(pieces, "text", content);
@@ -31,6 +31,11 @@ export function piecesOf(message: JsonObject): readonly Piece[] {
   else for (const part of arrayOf(content)) addPart(pieces, part);
   add(pieces, "refusal", textOf(message["refusal"]));
   return pieces;
+}
+
+/** Under either name; vendors that have both leave one empty. */
+export function thoughtsIn(message: JsonObject): string {
+  return textOf(message["reasoning_content"]) || textOf(message["reasoning"]) || "";
 }
 
 /** Pictures as several vendors attach them: `images: [{"type":"image_url","image_url":{"url"}}]`. */

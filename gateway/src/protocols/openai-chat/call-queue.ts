@@ -1,4 +1,5 @@
 import { type AnswerEvent, bounds } from "#core/index.ts";
+import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { upstreamBroke } from "../upstream-broke.ts";
 import type { CallPiece } from "./answer-pieces.ts";
@@ -99,7 +100,7 @@ export class CallQueue {
   #open(call: QueuedCall): void {
     call.open = true;
     if (call.id === "") call.id = this.#source.newId("call_");
-    this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: call.name } });
+    this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: plainName(call.name) } });
     if (call.held.length > 0) this.#emit({ kind: "block-delta", text: call.held.join("") });
     call.held = [];
   }

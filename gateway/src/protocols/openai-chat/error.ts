@@ -2,6 +2,9 @@ import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
 
+/** OpenAI's own code for a prompt that is too long: Codex and others make the conversation shorter at it. */
+export const contextLengthCode = "context_length_exceeded";
+
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
 export function renderChatError(failure: Failure): string {
   return JSON.stringify({
@@ -9,7 +12,7 @@ export function renderChatError(failure: Failure): string {
       message: failure.message,
       type: failure.type,
       param: failure.param,
-      code: failure.code,
+      code: failure.contextLength ? contextLengthCode : failure.code,
       ...failure.details,
     },
   });
@@ -36,7 +39,7 @@ export function readChatRefusal(status: number, body: Uint8Array): UpstreamRefus
     status,
     message: said ?? `HTTP status ${status}`,
     code,
-    contextLength: code === "context_length_exceeded",
+    contextLength: code === contextLengthCode,
   };
 }
 
@@ -57,7 +60,7 @@ export function renderChatRefusal(refusal: UpstreamRefusal): string {
       message: refusal.message,
       type: typeOf(refusal.status),
       param: null,
-      code: refusal.contextLength ? "context_length_exceeded" : codeOf(refusal),
+      code: refusal.contextLength ? contextLengthCode : codeOf(refusal),
     },
   });
 }

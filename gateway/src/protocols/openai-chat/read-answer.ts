@@ -1,13 +1,14 @@
 import { type Answer, type AnswerBlock, bounds, type Citation, type Failure, type Seal } from "#core/index.ts";
+import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { warnOfUnread } from "../unread.ts";
-import { errorReported, upstreamBroke } from "../upstream-broke.ts";
+import { upstreamBroke } from "../upstream-broke.ts";
 import { readAnnotations } from "./annotations.ts";
 import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
 import { readFinish } from "./finish.ts";
-import { errorText } from "./reply.ts";
+import { failureReported } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** A chat completion in neutral form: its first choice. Throws Failure upstream_error when it holds none. */
@@ -99,7 +100,7 @@ function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
   return {
     kind: "tool-call",
     id: call.id === "" ? source.newId("call_") : call.id,
-    name: call.name,
+    name: plainName(call.name),
     argumentsText: call.argumentsText,
     seal: call.signature === null ? null : signatureSeal(call.signature, source.account),
   };
@@ -108,5 +109,5 @@ function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
 function badAnswer(reply: JsonObject): Failure {
   const error = reply["error"] ?? null;
   if (error === null) return upstreamBroke("The upstream's answer holds no choice.");
-  return errorReported(errorText(error));
+  return failureReported(error);
 }

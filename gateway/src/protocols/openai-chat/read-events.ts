@@ -3,13 +3,13 @@ import type { AnswerSource, EventReader } from "../codec.ts";
 import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { warnOfUnread } from "../unread.ts";
-import { errorReported, upstreamBroke } from "../upstream-broke.ts";
+import { upstreamBroke } from "../upstream-broke.ts";
 import { readAnnotations } from "./annotations.ts";
 import { callsOf, imagesOf, type Piece, piecesOf } from "./answer-pieces.ts";
 import { CallQueue } from "./call-queue.ts";
 import { readFinish } from "./finish.ts";
 import { citationsLost, givenName, ofChoice, ofMessage, ofReply, signatureSeal } from "./read-answer.ts";
-import { errorText } from "./reply.ts";
+import { failureReported } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** chat.completion.chunk events in neutral form. The finish is told at the end: usage may stand before or behind it. */
@@ -41,7 +41,7 @@ export class ChatEventReader implements EventReader {
     const error = chunk["error"] ?? (chunk["object"] === "error" ? chunk : null);
     if (error !== null) {
       this.#over = true;
-      this.#emit({ kind: "error", failure: errorReported(errorText(error)) });
+      this.#emit({ kind: "error", failure: failureReported(error) });
       return;
     }
     warnOfUnread(chunk, ofReply, "the answer", this.#source.warn);

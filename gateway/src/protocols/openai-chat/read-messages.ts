@@ -4,9 +4,9 @@ import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { sealFrom } from "../seal-text.ts";
 import { plainName } from "../warn-once.ts";
-import { imagesOf } from "./answer-pieces.ts";
+import { imagesOf, thoughtsIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
-import { readContent, readResultParts, readTexts, textPart } from "./read-parts.ts";
+import { readCacheHint, readContent, readResultParts, readTexts, textPart } from "./read-parts.ts";
 
 export interface Conversation {
   readonly system: readonly TextPart[];
@@ -57,7 +57,7 @@ class MessageReader implements Conversation {
         this.#addInstructions(message, param);
         break;
       case "user":
-        this.#push({ role: "user", parts: readContent(message["content"], `${param}.content`) });
+        this.#push({ role: "user", parts: cached(readContent(message["content"], `${param}.content`), message) });
         break;
       case "assistant":
         this.#push({ role: "assistant", parts: this.#assistantParts(message, param) });
@@ -82,7 +82,7 @@ class MessageReader implements Conversation {
   }
 
   #addInstructions(message: JsonObject, param: string): void {
-    const parts = readTexts(message["content"], `${param}.content`);
+    const parts = cached(readTexts(message["content"], `${param}.content`), message);
     if (this.messages.length === 0) this.system.push(...parts);
     else if (parts.length > 0) this.#push({ role: "system", parts });
   }
@@ -94,7 +94,7 @@ class MessageReader implements Conversation {
       name: this.#names.get(callId) ?? textOf(message["name"]),
       parts: readResultParts(message["content"], `${param}.content`),
       isError: false,
-      cache: null,
+      cache: readCacheHint(message),
     };
     if (this.#results === null) {
       const results: ToolResultPart[] = [];
@@ -106,9 +106,9 @@ class MessageReader implements Conversation {
 
   #assistantParts(message: JsonObject, param: string): readonly TurnPart[] {
     const parts: TurnPart[] = [];
-    const thoughts = textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]) ?? "";
+    const thoughts = thoughtsIn(message);
     if (thoughts !== "") parts.push({ kind: "reasoning", text: thoughts, seal: null, redacted: false });
-    parts.push(...readContent(message["content"], `${param}.content`));
+    parts.push(...cached(readContent(message["content"], `${param}.content`), message));
     const signature = signatureIn(message);
     if (signature !== null) {
       parts.push({ kind: "reasoning", text: "", seal: sealFrom(signature, "gemini"), redacted: false });
@@ -182,6 +182,14 @@ class MessageReader implements Conversation {
       this.#warn(`${plainName(field)} of a message is not understood and was left out`);
     }
   }
+}
+
+/** A wish for a cache that stands at the message itself, whose content is mostly a string then: it is its last part's. */
+function cached<Part extends TurnPart>(parts: readonly Part[], message: JsonObject): readonly Part[] {
+  const cache = readCacheHint(message);
+  const last = parts.at(-1);
+  if (cache === null || last === undefined || !("cache" in last) || last.cache !== null) return parts;
+  return parts.with(-1, { ...last, cache });
 }
 
 /** JSON text; some clients send the object itself. */

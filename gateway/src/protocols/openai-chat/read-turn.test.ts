@@ -244,3 +244,35 @@ describe("a chat request that cannot be understood", () => {
     expect(refusal(request)).toEqual({ code, param });
   });
 });
+
+describe("what clients of other gateways put into a chat request", () => {
+  test("a cache mark at a message is its last part's", () => {
+    const cache_control = { type: "ephemeral", ttl: "1h" };
+    const { turn } = read({
+      messages: [
+        { role: "system", content: "be brief", cache_control },
+        { role: "user", content: "look", cache_control },
+        { role: "assistant", content: null, tool_calls: [call("c1", "look")] },
+        { role: "tool", tool_call_id: "c1", content: "seen", cache_control },
+      ],
+    });
+    const cache = { ttl: "1h" } as const;
+    expect(turn.system).toEqual([{ kind: "text", text: "be brief", cache }]);
+    expect(turn.messages[0]?.parts).toEqual([{ kind: "text", text: "look", cache }]);
+    expect(turn.messages[2]?.parts[0]).toMatchObject({ kind: "tool-result", cache });
+  });
+
+  test("OpenRouter's reasoning is a wish to reason", () => {
+    const wish = (reasoning: object) => read({ reasoning }).turn.reasoning;
+    expect(wish({ effort: "high" })).toEqual({ effort: "high", budgetTokens: null, visible: true });
+    expect(wish({ max_tokens: 2_000, exclude: true })).toEqual({ effort: null, budgetTokens: 2_000, visible: false });
+    expect(wish({ enabled: false })).toEqual({ effort: "none", budgetTokens: null, visible: false });
+    expect(wish({ exclude: true })).toBeNull();
+    expect(read({ reasoning: { effort: "low" } }).warnings).toEqual([]);
+  });
+
+  test("of the two names of thoughts the empty one does not hide the other", () => {
+    const messages = [...hello, { role: "assistant", content: "x", reasoning_content: "", reasoning: "because" }];
+    expect(read({ messages }).turn.messages[1]?.parts[0]).toMatchObject({ kind: "reasoning", text: "because" });
+  });
+});

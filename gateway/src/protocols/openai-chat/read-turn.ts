@@ -67,7 +67,7 @@ const known: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "stream_options", "tools", "tool_choice", "functions", "function_call"],
   ...["parallel_tool_calls", "max_completion_tokens", "max_tokens", "temperature", "top_p", "top_k"],
   ...["presence_penalty", "frequency_penalty", "seed", "stop", "n", "response_format", "verbosity"],
-  ...["reasoning_effort", "thinking", "include_reasoning", "safety_identifier", "user", "metadata"],
+  ...["reasoning_effort", "reasoning", "thinking", "include_reasoning", "safety_identifier", "user", "metadata"],
   ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "service_tier"],
   ...["modalities", "audio", "prediction", "store", "web_search_options"],
   ...["extra_body", "google"],

@@ -1,7 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, scanObject } from "../json-scan.ts";
+import { objectOf } from "../json-value.ts";
 import { readLabel } from "../request-members.ts";
+import { errorReported } from "../upstream-broke.ts";
+import { contextLengthCode } from "./error.ts";
 import { readChatUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices", "id"]);
@@ -27,6 +30,14 @@ export function readChatReply(body: Uint8Array): ReplyFacts {
       cause: thrown,
     });
   }
+}
+
+/** An error inside an answer or a stream. That a prompt is too long is the request's own fault, wherever it is said. */
+export function failureReported(error: unknown): Failure {
+  const message = errorText(error);
+  const { code, type } = objectOf(error);
+  if (code !== contextLengthCode && type !== contextLengthCode) return errorReported(message);
+  return new Failure("invalid_request", `The upstream reported an error: ${message}`, { contextLength: true });
 }
 
 /** The message inside OpenAI's error member, which some vendors send as a plain string. */

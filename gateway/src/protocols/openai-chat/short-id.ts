@@ -9,3 +9,8 @@ export function shortId(id: string, prefix: string, charactersMax: number): stri
   if (id.length <= charactersMax) return id;
   return prefix + createHash("sha256").update(id).digest("hex").slice(0, 32);
 }
+
+/** Ids of calls as Mistral takes them, `^[a-zA-Z0-9]{9}$`: its own stay as they are. */
+export function nineLetters(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);
+}

@@ -4,8 +4,8 @@ import { eventLines, isDone } from "../event-lines.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
-import { errorReported, firstEventBroken } from "../upstream-broke.ts";
-import { errorText } from "./reply.ts";
+import { firstEventBroken } from "../upstream-broke.ts";
+import { failureReported } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
@@ -138,7 +138,7 @@ export class ChatStreamTap implements StreamTap {
     const error = chunk?.["error"] ?? null;
     const bare: JsonObject | null = error === null && chunk?.["object"] === "error" ? chunk : null;
     if (error === null && bare === null) return;
-    this.failure = errorReported(errorText(error ?? bare));
+    this.failure = failureReported(error ?? bare);
     this.untold = bare !== null;
   }
 

@@ -78,3 +78,8 @@ describe("what a chat answer says it used", () => {
     });
   });
 });
+
+test("what Mistral counts of a sound beside the prompt is input", () => {
+  const told = { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635, total_tokens: 3_264 };
+  expect(readChatUsage(told)?.usage).toMatchObject({ inputUncached: 2_629, output: 635, reasoning: 0 });
+});

@@ -73,7 +73,8 @@ function totalsOf(reported: JsonObject, prompt: number | null, completion: numbe
   const beyond = total - prompt - completion;
   if (beyond <= 0) return told;
   if (reasoning > 0) return beyond < reasoning ? told : { ...told, completion: completion + reasoning };
-  // Of those who count what came from the cache beside the prompt.
-  if (beyond === cachedOf(reported)) return { ...told, prompt: prompt + beyond };
+  // Of those who count what came from the cache beside the prompt; Mistral does so with what was heard.
+  if (beyond === cachedOf(reported) || countOf(reported["prompt_audio_seconds"]))
+    return { ...told, prompt: prompt + beyond };
   return { ...told, completion: completion + beyond, reasoning: beyond };
 }

@@ -1,7 +1,8 @@
-import { type Answer, type AnswerBlock, Failure, type Finish } from "#core/index.ts";
+import type { Answer, AnswerBlock, Finish } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { extraContent } from "../google-extras.ts";
 import type { JsonObject } from "../json-value.ts";
+import { brokenAnswer } from "../upstream-broke.ts";
 import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { type ChatFinish, chatFinish } from "./finish.ts";
@@ -44,10 +45,6 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
     ...(answer.usage === null ? {} : { usage: writeChatUsage(answer.usage) }),
   };
   return encoder.encode(JSON.stringify(completion));
-}
-
-export function brokenAnswer(): Failure {
-  return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
 }
 
 export function warnOfPause(finish: Finish, context: AnswerContext): void {

@@ -2,11 +2,12 @@ import type { AnswerEvent, BlockHead, Finish, MediaSource, Seal, Usage } from "#
 import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { extraContent } from "../google-extras.ts";
+import { brokenAnswer } from "../upstream-broke.ts";
 import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./error.ts";
 import { chatFinish } from "./finish.ts";
-import { asAsked, brokenAnswer, secondCallLost, warnOfPause } from "./write-answer.ts";
+import { asAsked, secondCallLost, warnOfPause } from "./write-answer.ts";
 import { writeImage } from "./write-images.ts";
 import { writeChatUsage } from "./write-usage.ts";
 

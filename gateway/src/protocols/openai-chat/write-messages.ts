@@ -12,7 +12,8 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { extraContent } from "../google-extras.ts";
 import type { JsonObject } from "../json-value.ts";
 import { opens } from "../seal-text.ts";
-import { callIdCharactersMax, shortId } from "./short-id.ts";
+import { shortToolName } from "../tool-names.ts";
+import { callIdCharactersMax, nineLetters, shortId } from "./short-id.ts";
 import { contentPart, plainText, textContent } from "./write-parts.ts";
 
 /**
@@ -28,6 +29,7 @@ export function writeMessages(
   const writer = new MessageWriter(target, thinks, warn);
   if (instructions.length > 0) writer.instruct(instructions.join("\n\n"));
   writer.write(mergeAssistants(turn.messages));
+  if (target.traits.strictTurns === true) markBeginning(writer.messages);
   return writer.messages;
 }
 
@@ -36,6 +38,7 @@ class MessageWriter {
   readonly #target: TurnTarget;
   readonly #warn: Warn;
   readonly #fetchesUrls: boolean;
+  readonly #isStrict: boolean;
   /** Calls need thoughts before them. */
   readonly #wantsThoughts: boolean;
   /** Results that stand behind their calls already. */
@@ -45,6 +48,7 @@ class MessageWriter {
     this.#target = target;
     this.#warn = warn;
     this.#fetchesUrls = target.traits.fetchesUrls ?? true;
+    this.#isStrict = target.traits.strictTurns === true;
     this.#wantsThoughts = thinks && target.traits.reasoning?.wantsThoughts === true;
   }
 
@@ -58,7 +62,7 @@ class MessageWriter {
     );
     for (const [index, message] of messages.entries()) {
       if (message.role === "user") this.#writeUser(message);
-      else if (message.role === "system") this.instruct(textsOf(message.parts).join("\n\n"));
+      else if (message.role === "system") this.#instructAmid(textsOf(message.parts).join("\n\n"));
       else {
         const calls = message.parts.filter((part) => part.kind === "tool-call");
         this.#writeAssistant(message, calls, index > loopStart);
@@ -67,9 +71,33 @@ class MessageWriter {
     }
   }
 
+  #instructAmid(text: string): void {
+    const before = this.messages.at(-1)?.["role"];
+    if (!this.#isStrict || before === "user" || before === "system") this.instruct(text);
+    else {
+      this.#warn("an instruction in the middle of the conversation was sent as user text");
+      this.#pushUser(text);
+    }
+  }
+
+  /** Behind a tool's result the model has to speak first, where turns are strict. */
+  #pushUser(content: unknown): void {
+    if (this.#isStrict && this.messages.at(-1)?.["role"] === "tool") {
+      this.#warn("a short message of the assistant was put between a tool's result and the user");
+      this.messages.push({ role: "assistant", content: bridge });
+    }
+    this.messages.push({ role: "user", content });
+  }
+
+  #callId(id: string): string {
+    return this.#isStrict ? nineLetters(id) : shortId(id, "call_", callIdCharactersMax);
+  }
+
   #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
-    const text = textsOf(message.parts).join("");
-    const refusal = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
+    const said = textsOf(message.parts).join("");
+    const refused = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
+    // No field is taken there that the vendor does not know.
+    const [text, refusal] = this.#isStrict ? [said + refused, ""] : [said, refused];
     if (message.parts.some((part) => part.kind === "tool-result")) {
       this.#warn("a tool result among the model's own words was left out");
     }
@@ -109,9 +137,9 @@ class MessageWriter {
   #call(call: ToolCallPart): JsonObject {
     const own = this.#isOwn(call.seal);
     return {
-      id: callId(call.id),
+      id: this.#callId(call.id),
       type: "function",
-      function: { name: call.name, arguments: call.argumentsText === "" ? "{}" : call.argumentsText },
+      function: { name: shortToolName(call.name), arguments: call.argumentsText === "" ? "{}" : call.argumentsText },
       ...(own ? extraContent(call.seal) : {}),
     };
   }
@@ -133,12 +161,12 @@ class MessageWriter {
       if (result === undefined) this.#warn("a tool call without a result was given an empty one");
       else this.#placed.add(result);
       const content = result === undefined ? "No result was given for this call." : this.#resultText(result);
-      this.messages.push({ role: "tool", tool_call_id: callId(call.id), content });
+      this.messages.push({ role: "tool", tool_call_id: this.#callId(call.id), content });
       if (result !== undefined) attachments.push(...this.#attachments(result, call.name));
     }
     if (attachments.length === 0) return;
     this.#warn("media in tool results were moved into a user message");
-    this.messages.push({ role: "user", content: attachments });
+    this.#pushUser(attachments);
   }
 
   /** The dialect has no mark for results that are errors, so the text says it. */
@@ -151,7 +179,7 @@ class MessageWriter {
   #attachments(result: ToolResultPart, name: string): readonly JsonObject[] {
     const media = result.parts.filter((part) => plainText(part) === null);
     if (media.length === 0) return [];
-    const heading = textContent(`From the result of ${name} (${callId(result.callId)}):`);
+    const heading = textContent(`From the result of ${name} (${this.#callId(result.callId)}):`);
     return [heading, ...media.map((part) => contentPart(part, this.#fetchesUrls))];
   }
 
@@ -168,7 +196,7 @@ class MessageWriter {
     }
     if (content.length === 0 && message.parts.length > 0) return;
     const only = content.length === 1 ? content[0]?.["text"] : undefined;
-    this.messages.push({ role: "user", content: content.length === 0 ? "" : (only ?? content) });
+    this.#pushUser(content.length === 0 ? "" : (only ?? content));
   }
 
   /** A result whose call is not the message before it: no upstream takes it as such. */
@@ -183,8 +211,12 @@ class MessageWriter {
 /** Nothing at all counts as missing. */
 const noThoughts = ".";
 
-function callId(id: string): string {
-  return shortId(id, "call_", callIdCharactersMax);
+const bridge = "I have the result.";
+
+/** The last message of the assistant, which the model is to go on with. */
+function markBeginning(messages: JsonObject[]): void {
+  const last = messages.at(-1);
+  if (last?.["role"] === "assistant") messages[messages.length - 1] = { ...last, prefix: true };
 }
 
 /** The results between a message and the next one of the assistant, by the id of their call. */

@@ -3,7 +3,9 @@ import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolParameters } from "../object-schema.ts";
+import { openaiSampling } from "../openai-sampling.ts";
 import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
+import { shortToolName } from "../tool-names.ts";
 import { warnOnce } from "../warn-once.ts";
 import { chatEffort } from "./reasoning.ts";
 import { shortId, userIdCharactersMax } from "./short-id.ts";
@@ -23,6 +25,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   if (format.instruction !== null) instructions.push(format.instruction);
   const { traits } = target;
   const told = tellReasoning(turn.reasoning, chatEffort(turn.reasoning), traits.reasoning ?? {}, warn);
+  const sampling = openaiSampling(turn, traits, told.effort, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
     messages: writeMessages(turn, target, { instructions, thinks: told.on !== false && told.effort !== "none" }, warn),
@@ -30,10 +33,10 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     ...(turn.stream && traits.noStreamOptions !== true ? { stream_options: { include_usage: true } } : {}),
     ...writeTools(turn, warn),
     [target.traits.outputCapName ?? "max_completion_tokens"]: said(turn.outputTokensMax),
-    temperature: said(turn.temperature),
-    top_p: said(turn.topP),
-    presence_penalty: said(turn.presencePenalty),
-    frequency_penalty: said(turn.frequencyPenalty),
+    temperature: said(sampling.temperature),
+    top_p: said(sampling.topP),
+    presence_penalty: said(sampling.presencePenalty),
+    frequency_penalty: said(sampling.frequencyPenalty),
     seed: said(turn.seed),
     stop: turn.stop.length === 0 ? undefined : turn.stop.slice(0, stopsMax),
     response_format: format.responseFormat,
@@ -92,7 +95,7 @@ function writeTool(tool: TurnTool): JsonObject {
   return {
     type: "function",
     function: {
-      name: tool.name,
+      name: shortToolName(tool.name),
       description: said(tool.description),
       parameters: toolParameters(tool.parameters, tool.strict === true),
       strict: said(tool.strict),
@@ -101,7 +104,7 @@ function writeTool(tool: TurnTool): JsonObject {
 }
 
 function writeChoice(choice: ToolChoice): unknown {
-  if (choice.kind === "tool") return { type: "function", function: { name: choice.name } };
+  if (choice.kind === "tool") return { type: "function", function: { name: shortToolName(choice.name) } };
   return choice.kind === "any" ? "required" : choice.kind;
 }
 

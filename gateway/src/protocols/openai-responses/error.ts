@@ -1,5 +1,6 @@
 import { Failure, failureTable } from "#core/index.ts";
 import { type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { contextLengthCode } from "../openai-chat/error.ts";
 import { bareResponse } from "./bare-response.ts";
 
 /**
@@ -8,14 +9,15 @@ import { bareResponse } from "./bare-response.ts";
  * OpenAI sends the two in this order. `response` is the failed response as JSON text.
  */
 export function failureEvents(failure: Failure, response: string, sequence: number): string {
-  const { message, param, code } = failure;
+  const { message, param } = failure;
+  const code = failure.contextLength ? contextLengthCode : failure.code;
   const event = {
     type: "error",
     code,
     message,
     param,
     sequence_number: sequence,
-    error: { type: failureTable[code].type, code, message, param },
+    error: { type: failureTable[failure.code].type, code, message, param },
   };
   return (
     `event: error\ndata: ${JSON.stringify(event)}\n\n` +
@@ -25,6 +27,7 @@ export function failureEvents(failure: Failure, response: string, sequence: numb
 
 /** The error member of a failed response. Its codes are fewer than ours. */
 export function responseError(failure: Failure): { readonly code: string; readonly message: string } {
+  if (failure.contextLength) return { code: contextLengthCode, message: failure.message };
   const code = failure.code === "rate_limit_exceeded" ? "rate_limit_exceeded" : "server_error";
   return { code, message: failure.message };
 }
@@ -45,13 +48,13 @@ export function upstreamFailure(said: JsonObject): Failure {
   const code = textOf(error["code"]) ?? textOf(error["type"]) ?? "";
   const message = textOf(error["message"]) ?? textOf(said["error"]) ?? "unknown error";
   const text = `The upstream reported an error: ${message}`;
+  if (code === contextLengthCode) return new Failure("invalid_request", text, { contextLength: true });
   if (faultsOfTheRequest.has(code)) return new Failure("invalid_request", text);
   return new Failure("upstream_error", text, { retry: "other", unhealthy: true });
 }
 
 /** Another upstream would refuse it just the same. */
 const faultsOfTheRequest: ReadonlySet<string> = new Set([
-  "context_length_exceeded",
   "invalid_prompt",
   "invalid_image",
   "invalid_image_format",

@@ -238,3 +238,10 @@ describe("an upstream's whole response read", () => {
     }
   });
 });
+
+test("a sign of life is no event that anything is lost with", () => {
+  const warnings: string[] = [];
+  const reader = openaiResponsesCodec.readEvents(() => undefined, { ...source, warn: (what) => warnings.push(what) });
+  for (const event of [created, { type: "keepalive" }, completed]) reader.read(JSON.stringify(event));
+  expect(warnings).toEqual([]);
+});

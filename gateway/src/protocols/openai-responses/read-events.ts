@@ -41,6 +41,8 @@ export class ResponsesEventReader implements EventReader {
     if (event === null) throw broken("The upstream sent an event that is not JSON.");
     const type = textOf(event["type"]) ?? (event["error"] === undefined ? "" : "error");
     switch (type) {
+      case "keepalive":
+        return;
       case "response.created":
       case "response.queued":
       case "response.in_progress":

@@ -207,3 +207,13 @@ test("an error before anything is known of the stream is told to those who liste
   expect(text).toContain("\n\nevent: response.failed\ndata: ");
   expect(text).toEndWith("\n\n");
 });
+
+test.each(["code_interpreter_call_code", "mcp_call_arguments", "shell_call_command", "audio.transcript"])(
+  "what a model writes as %s is counted when the stream breaks off",
+  (kind) => {
+    const tap = new ResponsesStreamTap();
+    tap.push(encoder.encode(created + delta("x".repeat(400), `response.${kind}.delta`)));
+    expect(tap.contentSeen).toBe(true);
+    expect(tap.outputEstimate).toBe(100);
+  },
+);

@@ -140,6 +140,10 @@ const deltas: ReadonlySet<string> = new Set([
   "response.reasoning_summary_text.delta",
   "response.reasoning_text.delta",
   "response.refusal.delta",
+  "response.code_interpreter_call_code.delta",
+  "response.mcp_call_arguments.delta",
+  "response.shell_call_command.delta",
+  "response.audio.transcript.delta",
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);

@@ -1,9 +1,9 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
-import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import { opens } from "../seal-text.ts";
+import { shortToolName } from "../tool-names.ts";
 import { writeInputPart } from "./write-parts.ts";
 
 /** OpenAI refuses longer ids of calls and users, and longer cache keys. */
@@ -81,7 +81,12 @@ export class InputWriter {
     for (let use = 2; this.#used.has(call_id); use++) call_id = shortId(`${part.id}_${use}`, "call_", idCharactersMax);
     this.#used.add(call_id);
     this.#waiting.set(part.id, call_id);
-    this.#item({ type: "function_call", call_id, name: safeName(part.name), arguments: part.argumentsText || "{}" });
+    this.#item({
+      type: "function_call",
+      call_id,
+      name: shortToolName(part.name),
+      arguments: part.argumentsText || "{}",
+    });
   }
 
   #writeResult(part: ToolResultPart): void {

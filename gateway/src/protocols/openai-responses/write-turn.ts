@@ -1,12 +1,13 @@
 import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
-import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolParameters, withProperties } from "../object-schema.ts";
 import { shortId } from "../openai-chat/short-id.ts";
+import { openaiSampling } from "../openai-sampling.ts";
 import type { Effort } from "../reasoning-traits.ts";
 import { tellReasoning } from "../told-reasoning.ts";
+import { shortToolName } from "../tool-names.ts";
 import { picturesLost } from "../unread.ts";
 import { warnOnce } from "../warn-once.ts";
 import { writeWebSearch } from "./web-search.ts";
@@ -30,8 +31,10 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   if (turn.stream) body["stream"] = true;
   if (instructions !== "" && input.items.length > 0) body["instructions"] = instructions;
   put(body, "max_output_tokens", outputCap(turn.outputTokensMax, warn));
-  put(body, "temperature", turn.temperature);
-  put(body, "top_p", turn.topP);
+  const effort = (reasoning?.["effort"] ?? null) as Effort | null;
+  const { temperature, topP } = openaiSampling(withoutPenalties(turn), target.traits, effort, warn);
+  put(body, "temperature", temperature);
+  put(body, "top_p", topP);
   const search = writeWebSearch(turn, warn);
   if (search !== null) {
     body["tools"] = [search.tool];
@@ -75,6 +78,11 @@ function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   if (turn.frequencyPenalty !== null) lost("frequency_penalty");
 }
 
+/** They have no place in this dialect, and were told so. */
+function withoutPenalties(turn: Turn): Turn {
+  return { ...turn, presencePenalty: null, frequencyPenalty: null };
+}
+
 function outputCap(cap: number | null, warn: Warn): number | null {
   if (cap === null || cap >= outputTokensMin) return cap;
   warn(`the cap on output tokens was raised to ${outputTokensMin}, the least the upstream accepts`);
@@ -84,7 +92,7 @@ function outputCap(cap: number | null, warn: Warn): number | null {
 function writeTool(tool: TurnTool): JsonObject {
   return {
     type: "function",
-    name: safeName(tool.name),
+    name: shortToolName(tool.name),
     ...(tool.description === null ? {} : { description: tool.description }),
     parameters: toolParameters(tool.parameters, tool.strict === true),
     // Left unsaid, this API would hold the schema to rules that other dialects do not know.
@@ -93,7 +101,7 @@ function writeTool(tool: TurnTool): JsonObject {
 }
 
 function writeToolChoice(choice: ToolChoice): string | JsonObject {
-  if (choice.kind === "tool") return { type: "function", name: safeName(choice.name) };
+  if (choice.kind === "tool") return { type: "function", name: shortToolName(choice.name) };
   return choice.kind === "any" ? "required" : choice.kind;
 }
 

@@ -17,7 +17,7 @@ export const mistral = openaiLike({
   },
   reasoning: mistralModels,
   lanes: [
-    { ...chatWith({ outputCapName: "max_tokens" }), adjust: asMistralTakes },
+    { ...chatWith({ outputCapName: "max_tokens", strictTurns: true }), adjust: asMistralTakes },
     { endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions", fits: fillsIn, adjust: asFimTakes },
     embeddings,
     moderations,
@@ -57,7 +57,28 @@ const lost = ["echo", "logprobs", "logit_bias", "presence_penalty", "frequency_p
 /** What changes nothing of the answer; usage is told unasked. */
 const free = ["stream_options", "user", "best_of", "prompt_cache_key"];
 
-function asMistralTakes(draft: OutboundDraft): void {
+/** Source: Mistral's API reference, "Chat Completion". Claude Code and Codex name a user with every call. */
+function asMistralTakes(draft: OutboundDraft, warn?: Warn): void {
   asMaxTokens(draft);
   withoutStreamOptions(draft);
+  const { body } = draft;
+  if (
+    body === null ||
+    !marksOfChat.some((mark) => Buffer.from(body.buffer, body.byteOffset, body.length).includes(mark))
+  )
+    return;
+  const members = scanObject(body, new Set(lostOfChat));
+  for (const name of lostOfChat) {
+    const said = members.get(name);
+    if (said !== undefined && !usualTiers.has(readSpan(body, said)))
+      warn?.(`${name} is not understood by the upstream and was left out`);
+  }
+  draft.body = editBody(body, { remove: [...unknown, ...lostOfChat], rename: { seed: "random_seed" } });
 }
+
+/** What changes nothing of the answer. */
+const unknown = ["user", "safety_identifier"];
+const lostOfChat = ["verbosity", "service_tier"];
+/** A quick look that spares most bodies the scan: the role of a user is a value. */
+const marksOfChat = ["seed", ...unknown, ...lostOfChat].map((name) => `"${name}":`);
+const usualTiers: ReadonlySet<unknown> = new Set([null, "auto", "default"]);

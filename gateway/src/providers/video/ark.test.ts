@@ -80,6 +80,8 @@ describe("Seedance on Ark", () => {
       usage: { ...noUsage, output: 108_900, videoSeconds: 5 },
       rawUsage: '{"completion_tokens":108900,"total_tokens":108900}',
     });
+    const searched = { ...task, usage: { completion_tokens: 9, tool_usage: { web_search: 2 } } };
+    expect(stateOf("ark", searched).usage).toMatchObject({ output: 9, webSearches: 2 });
     const byFrames = { ...task, duration: undefined, frames: 121, framespersecond: 24 };
     expect(stateOf("ark", byFrames).usage?.videoSeconds).toBe(5);
     expect(stateOf("ark", { ...task, status: "running", content: {}, usage: {} }).usage).toBeNull();

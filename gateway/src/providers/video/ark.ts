@@ -142,7 +142,9 @@ function usageOf(task: JsonObject, succeeded: boolean): Usage | null {
   const seconds = numberOf(task["duration"]) ?? (frames !== null && rate ? frames / rate : null);
   const video = succeeded ? secondsUsage(seconds) : null;
   if (tokens === null) return video;
-  return { ...(video ?? noUsage), output: Math.max(0, Math.round(tokens)) };
+  // Its own search of the web is told beside the tokens, and charged beside them.
+  const searches = Math.max(0, Math.round(numberOf(objectOf(told["tool_usage"])["web_search"]) ?? 0));
+  return { ...(video ?? noUsage), output: Math.max(0, Math.round(tokens)), webSearches: searches };
 }
 
 function listed(item: unknown): ListedTask[] {

@@ -9,6 +9,7 @@ import {
   type ReplyFacts,
   type StreamTap,
   upstreamSide,
+  withoutMark,
 } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call, Delivery } from "../call.ts";
@@ -96,7 +97,7 @@ function deliver(options: AttemptDependencies, answer: OutboundAnswer): Delivery
   try {
     const read = answer.body.arrived?.(Math.min(bounds.replyBytesMax, bounds.replyInPlaceBytesMax)) ?? null;
     if (read === null) return deliverLater(options, answer);
-    return takeHeard(options, answer, { reply: read, facts: listenerOf(options).readReply(read) });
+    return takeHeard(options, answer, { reply: read, facts: listenerOf(options).readReply(withoutMark(read)) });
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
@@ -229,7 +230,7 @@ async function heard(options: AttemptDependencies, reply: Uint8Array): Promise<H
   const { dependencies, call, match, translation } = options;
   // Pictures are passed over by the runtime's own search.
   if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
-    return { reply, facts: listenerOf(options).readReply(reply) };
+    return { reply, facts: listenerOf(options).readReply(withoutMark(reply)) };
   }
   const endpoint = translation === null ? call.protocol.endpoint : null;
   const done = await dependencies.bodies.do("reply", { endpoint, dialect: match.lane.dialect }, reply);

@@ -46,9 +46,9 @@ const png = (bytes: string): Response => new Response(bytes, { headers: { "conte
 const none = () => false;
 const signal = new AbortController().signal;
 const needsInline = (said: Turn, takesUrl: (url: string) => boolean): boolean =>
-  addressesIn(said, undefined, takesUrl).length > 0;
+  addressesIn(said, undefined, { takesUrl }).length > 0;
 const inlineMedia = async (said: Turn, web: Transport): Promise<Turn> => {
-  const found = await fetchAll(addressesIn(said, undefined, none), { transport: web, signal });
+  const found = await fetchAll(addressesIn(said, undefined, { takesUrl: none }), { transport: web, signal });
   const media = [...found].map(
     ([url, { mediaType, bytes }]) => [url, { mediaType, data: Buffer.from(bytes).toString("base64") }] as const,
   );

@@ -8,6 +8,7 @@ import {
   openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
+  withoutMark,
 } from "#protocols/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
@@ -205,7 +206,9 @@ async function told(
   body: Uint8Array,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
   const { endpoint, wireDialect: dialect, wire } = passed.call.protocol;
-  if (body.length <= bounds.replyInPlaceBytesMax) return { body, facts: unlessFailed(() => wire.readReply(body)) };
+  if (body.length <= bounds.replyInPlaceBytesMax) {
+    return { body, facts: unlessFailed(() => wire.readReply(withoutMark(body))) };
+  }
   const done = await dependencies.bodies.do("reply", { endpoint, dialect }, body);
   return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
 }

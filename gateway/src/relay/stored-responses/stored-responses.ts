@@ -1,7 +1,7 @@
 import { asFailure, bounds, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
 import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
-import type { StreamTap } from "#protocols/index.ts";
+import { type StreamTap, withoutMark } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
@@ -98,7 +98,8 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
     const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
     // Both show the answer itself; what is asked about it otherwise does not.
     const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
-    permit.settle(shows ? await paid(asked, heardReply(call.protocol.wire.readReply(body), unknownInput)) : nothing);
+    const facts = shows ? call.protocol.wire.readReply(withoutMark(body)) : null;
+    permit.settle(facts === null ? nothing : await paid(asked, heardReply(facts, unknownInput)));
     return { status: answer.status, headers, body };
   } catch (thrown) {
     answer.body.cancel();

@@ -6,6 +6,7 @@ import {
   openaiChatCodec,
   patchedRequest,
   type StreamTap,
+  unbroken,
   writeCompletion,
 } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -45,7 +46,7 @@ export class CompletionTranslation implements Translator {
 
   whole(reply: Uint8Array): TranslatedAnswer {
     if (reply.length > bounds.replyInPlaceBytesMax) throw tooLong();
-    const answer = openaiChatCodec.readAnswer(reply, this.#source());
+    const answer = unbroken(openaiChatCodec.readAnswer(reply, this.#source()));
     if (!this.#call.facts.stream) {
       return { contentType: "application/json", body: writeCompletion(answer, this.#context()), images: 0 };
     }

@@ -1,9 +1,11 @@
 import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
 import {
   type AnswerSource,
+  brokenAnswer,
   type EventReader,
   type EventWriter,
   eventData,
+  type OwnToolNames,
   SseEvents,
   type StreamTap,
   type UpstreamCodec,
@@ -17,6 +19,8 @@ export interface TranslatedTapOptions {
   readonly reader: UpstreamCodec;
   readonly writer: EventWriter;
   readonly source: AnswerSource;
+  /** Absent: no tool can be called. */
+  readonly toolNames?: OwnToolNames;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
   readonly renderError: (failure: Failure) => string;
 }
@@ -34,6 +38,8 @@ export class TranslatedTap implements StreamTap {
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#read(bytes, start, end);
   #text = "";
   #over = false;
+  /** The upstream has said that its answer ended in an error. What it used may still be told. */
+  #isBroken = false;
   #brokenBy: Failure | null = null;
 
   constructor(options: TranslatedTapOptions) {
@@ -121,8 +127,16 @@ export class TranslatedTap implements StreamTap {
 
   #write(event: AnswerEvent): void {
     if (this.#over) return;
+    if (event.kind === "finish" && event.finish.reason === "error") {
+      this.#isBroken = true;
+      return;
+    }
+    if (event.kind === "end" && this.#isBroken) {
+      this.#write({ kind: "error", failure: brokenAnswer() });
+      return;
+    }
     if (event.kind !== "error") {
-      this.#text += this.#writer.write(event);
+      this.#text += this.#writer.write(this.#options.toolNames?.event(event) ?? event);
       return;
     }
     const failure = inSafeWords(asFailure(event.failure));

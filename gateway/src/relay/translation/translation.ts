@@ -7,10 +7,12 @@ import {
   type CallEndpointId,
   type CallerCodec,
   type DialectTraits,
+  OwnToolNames,
   readOutline,
   type StreamTap,
   searchesByOptions,
   type UpstreamCodec,
+  unbroken,
   upstreamSide,
   writeOutline,
 } from "#protocols/index.ts";
@@ -70,7 +72,7 @@ export class Translation implements Translator {
     const turn = this.#turn;
     if (turn === null) return this.#bodyBeside(null);
     const { lane } = this.#match;
-    const urls = addressesIn(turn, this.#traits().fetchesUrls, upstreamSide(lane.dialect).takesUrl);
+    const urls = addressesIn(turn, this.#traits().fetchesUrls, upstreamSide(lane.dialect));
     return urls.length === 0 ? this.#write(turn) : this.#bodyBeside(urls);
   }
 
@@ -124,7 +126,8 @@ export class Translation implements Translator {
   /** A whole reply, as a whole answer or, for a caller that asked for one, as a stream that is already at its end. */
   whole(reply: Uint8Array): TranslatedAnswer | Promise<TranslatedAnswer> {
     if (reply.length > bounds.translateReplyInPlaceBytesMax) return this.#wholeBeside(reply);
-    const answer = this.#upstream.readAnswer(reply, this.#source());
+    const read = unbroken(this.#upstream.readAnswer(reply, this.#source()));
+    const answer = this.#toolNames().answer(read);
     if (!this.#call.facts.stream) {
       return { contentType: "application/json", body: this.#caller.writeAnswer(answer, this.#context()), images: 0 };
     }
@@ -150,6 +153,7 @@ export class Translation implements Translator {
       reader: this.#upstream,
       writer: this.#caller.writeEvents(this.#context()),
       source: this.#source(),
+      toolNames: this.#toolNames(),
       renderError: (failure) => dialect.renderStreamError(failure, this.#call.requestId),
     });
     this.#tap = tap;
@@ -191,6 +195,10 @@ export class Translation implements Translator {
   #askedTurn(): RequestedTurn {
     if (this.#asked === null) throw new Error("an answer to a request that was not translated");
     return this.#asked;
+  }
+
+  #toolNames(): OwnToolNames {
+    return new OwnToolNames(this.#askedTurn().tools);
   }
 
   #createdAt(): number {

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import type { Turn, TurnPart } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
+import { readGeminiTurn } from "./read-turn.ts";
+import { writeGeminiTurn } from "./write-turn.ts";
+
+const messages: Turn["messages"] = [{ role: "user", parts: [{ kind: "text", text: "hi", cache: null }] }];
+const tool = { name: "look", description: null, parameters: null, strict: null, cache: null };
+const schema = { type: "object", properties: { city: { type: "string" } } };
+const format = { kind: "schema", name: "city", description: null, schema, strict: true } as const;
+
+function write(turn: Partial<Turn>, upstreamModel = "gemini-2.5-flash") {
+  const warnings: string[] = [];
+  const target = { upstreamModel, account: "acc", traits: {}, newId: (prefix: string) => `${prefix}1` };
+  const bytes = writeGeminiTurn({ ...silentTurn, messages, ...turn }, target, (what) => warnings.push(what));
+  return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
+}
+
+describe("what Gemini refuses a whole request for", () => {
+  // "Function calling with a response mime type: 'application/json' is unsupported"
+  test("JSON beside functions is asked for in words before Gemini 3, and as it is from then on", () => {
+    const { body, warnings } = write({ tools: [tool], format });
+    expect(body.generationConfig?.responseMimeType).toBeUndefined();
+    expect(body.systemInstruction.parts.at(-1).text).toContain(JSON.stringify(schema));
+    expect(warnings).toEqual([expect.stringContaining("format of the answer")]);
+    expect(write({ tools: [tool], format: { kind: "json" } }).body.systemInstruction.parts).toHaveLength(1);
+    expect(write({ tools: [tool], format }, "gemini-3-pro").body).toMatchObject({
+      generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema },
+    });
+    expect(write({ format }).body.generationConfig.responseJsonSchema).toEqual(schema);
+  });
+
+  test.each([
+    ["image", "image/jpg", "image/jpeg"],
+    ["document", "application/json", "text/plain"],
+    ["document", "application/xml", "text/plain"],
+    ["document", "application/pdf", "application/pdf"],
+  ] as const)("an %s of the type %s goes as %s", (kind, mediaType, mimeType) => {
+    const source = { kind: "base64", mediaType, data: "AAAA" } as const;
+    const part: TurnPart = { kind, source, name: null, detail: null, cache: null };
+    const { body } = write({ messages: [{ role: "user", parts: [part] }] });
+    expect(body.contents[0].parts).toEqual([{ inlineData: { mimeType, data: "AAAA" } }]);
+  });
+});
+
+describe("what a Gemini caller says", () => {
+  const read = (request: object): Turn =>
+    readGeminiTurn(
+      new TextEncoder().encode(JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }], ...request })),
+      { stream: false },
+      () => undefined,
+    );
+
+  test("an error of a function is one also where its details are more than a text", () => {
+    const answered = (response: object) =>
+      read({
+        contents: [
+          { role: "model", parts: [{ functionCall: { name: "look", args: {} } }] },
+          { role: "user", parts: [{ functionResponse: { name: "look", response } }] },
+        ],
+      }).messages[1]?.parts[0];
+    const details = { code: 404, message: "no such file" };
+    const parts = [{ kind: "text", text: JSON.stringify(details), cache: null }];
+    expect(answered({ error: details })).toMatchObject({ isError: true, parts });
+    expect(answered({ error: null })).toMatchObject({ isError: false });
+    expect(answered({ output: { error: "none" } })).toMatchObject({ isError: false });
+  });
+
+  test("schemas within a map are read as the vendor writes them", () => {
+    const parameters = {
+      type: "OBJECT",
+      properties: { tags: { type: "OBJECT", additionalProperties: { type: "STRING", maxLength: "9" } } },
+    };
+    expect(read({ tools: [{ functionDeclarations: [{ name: "f", parameters }] }] }).tools[0]?.parameters).toEqual({
+      type: "object",
+      properties: { tags: { type: "object", additionalProperties: { type: "string", maxLength: 9 } } },
+    });
+  });
+
+  test("a thinkingConfig that says nothing is no wish to think", () => {
+    const thinking = (thinkingConfig: object) => read({ generationConfig: { thinkingConfig } }).reasoning;
+    expect(thinking({})).toBeNull();
+    expect(thinking({ includeThoughts: false })).toBeNull();
+    expect(thinking({ thinkingBudget: -1 })).not.toBeNull();
+    expect(thinking({ includeThoughts: true })?.visible).toBe(true);
+  });
+});

@@ -1,0 +1,29 @@
+import type { Turn } from "#core/index.ts";
+import type { DialectTraits, Warn } from "./codec.ts";
+import type { Effort } from "./reasoning-traits.ts";
+
+type Sampling = Pick<Turn, "temperature" | "topP" | "presencePenalty" | "frequencyPenalty">;
+
+/** What holds where nothing is said. */
+const usual: Readonly<Record<keyof Sampling, number>> = {
+  temperature: 1,
+  topP: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+};
+const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null, frequencyPenalty: null };
+
+/**
+ * Sampling as an upstream of OpenAI's dialects takes it. Its models that reason refuse all of it (`unsupported_value`: "Only the
+ * default (1) value is supported"), but for those that can be told not to, when they are. `effort`: what the model is told.
+ * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
+ */
+export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
+  const { refusesSampling = false } = traits;
+  if (refusesSampling === false || (refusesSampling === "while-reasoning" && effort === "none")) return turn;
+  const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
+    (name) => turn[name] !== null && turn[name] !== usual[name],
+  );
+  if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were left out");
+  return unsaid;
+}
