@@ -263,11 +263,11 @@ describe("what clients of other gateways put into a chat request", () => {
   });
 
   test("OpenRouter's reasoning is a wish to reason", () => {
-    const wish = (reasoning: object) => read({ reasoning }).turn.reasoning;
-    expect(wish({ effort: "high" })).toEqual({ effort: "high", budgetTokens: null, visible: true });
-    expect(wish({ max_tokens: 2_000, exclude: true })).toEqual({ effort: null, budgetTokens: 2_000, visible: false });
-    expect(wish({ enabled: false })).toEqual({ effort: "none", budgetTokens: null, visible: false });
-    expect(wish({ exclude: true })).toBeNull();
+    const asked = (reasoning: object) => read({ reasoning }).turn.reasoning;
+    expect(asked({ effort: "high" })).toEqual({ effort: "high", budgetTokens: null, visible: true });
+    expect(asked({ max_tokens: 2_000, exclude: true })).toEqual({ effort: null, budgetTokens: 2_000, visible: false });
+    expect(asked({ enabled: false })).toEqual({ effort: "none", budgetTokens: null, visible: false });
+    expect(asked({ exclude: true })).toBeNull();
     expect(read({ reasoning: { effort: "low" } }).warnings).toEqual([]);
   });
 
