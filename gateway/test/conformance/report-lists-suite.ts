@@ -102,6 +102,9 @@ function keyTests(ground: () => ReportGround): void {
       [{ search: "R_s" }, (key) => key.name.includes("r_s")],
       [{ search: "0% 1" }, (key) => key.name.includes("0% 1")],
       [{ search: "rXs" }, () => false],
+      // As it is written, whatever the letters: databases know upper and lower case of ASCII only.
+      [{ search: "Ünder_" }, (key) => key.name.includes("Ünder_")],
+      [{ search: "ÜNDER_S" }, (key) => key.name.includes("Ünder_")],
       [{ search: "sk-sluice-xx1" }, (key) => key.prefix.startsWith("sk-sluice-xx1")],
       [{ search: "017" }, (key) => key.last_four === "z017"],
       [{ search: "Z017" }, (key) => key.last_four === "z017"],

@@ -1,8 +1,8 @@
 import { type Expression, type SqlBool, sql } from "kysely";
 
-/** Upper and lower case alike. What means something in a pattern stands for itself. */
+/** Upper and lower case alike, as far as the databases know them. What means something in a pattern stands for itself. */
 export function contains(column: Expression<string | null>, part: string): Expression<SqlBool> {
-  return sql<SqlBool>`lower(${column}) like ${`%${escaped(part.toLowerCase())}%`} escape '\\'`;
+  return like(column, part, (text) => `%${text}%`);
 }
 
 export function beginsWith(column: Expression<string | null>, start: string): Expression<SqlBool> {
@@ -11,12 +11,23 @@ export function beginsWith(column: Expression<string | null>, start: string): Ex
 
 /** Upper and lower case alike. */
 export function startsWith(column: Expression<string | null>, start: string): Expression<SqlBool> {
-  return sql<SqlBool>`lower(${column}) like ${`${escaped(start.toLowerCase())}%`} escape '\\'`;
+  return like(column, start, (text) => `${text}%`);
 }
 
 /** Upper and lower case alike. */
 export function endsWith(column: Expression<string | null>, end: string): Expression<SqlBool> {
-  return sql<SqlBool>`lower(${column}) like ${`%${escaped(end.toLowerCase())}`} escape '\\'`;
+  return like(column, end, (text) => `%${text}`);
+}
+
+/**
+ * `lower` knows the letters of ASCII only: in SQLite, and in PostgreSQL for text that is ordered by its bytes. So what is searched is
+ * lowered alike, and found as it is written; or as columns hold it that were lowered as a whole.
+ */
+function like(column: Expression<string | null>, part: string, pattern: (text: string) => string): Expression<SqlBool> {
+  const plain = part.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const whole = part.toLowerCase();
+  const matches = (text: string) => sql<SqlBool>`lower(${column}) like ${pattern(escaped(text))} escape '\\'`;
+  return plain === whole ? matches(plain) : sql<SqlBool>`(${matches(plain)} or ${matches(whole)})`;
 }
 
 function escaped(text: string): string {
