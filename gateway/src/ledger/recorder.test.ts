@@ -135,8 +135,16 @@ test("whatever an upstream says it used, an entry holds whole counts, and durati
   });
   const { inputUncached, output, cacheRead, images } = entry.usage;
   expect({ inputUncached, output, cacheRead }).toEqual({ inputUncached: 0, output: 2, cacheRead: 0 });
-  expect(Number.isSafeInteger(images)).toBe(true);
+  expect(images).toBe(bounds.usageCountMax);
   expect(entry).toMatchObject({ costNanoUsd: 20_000, firstByteMs: null, upstreamMs: null });
+});
+
+test("a count below zero that an upstream tells as a number of 64 bits leaves sums that databases can add up", () => {
+  const usage = { ...noUsage, output: 2 ** 64 - 1, inputUncached: 2 ** 53 - 1 };
+  const entry = dependencies.recorder.begin(fields, price).settle({ ...end, usage });
+  expect(entry.usage).toMatchObject({ output: bounds.usageCountMax, inputUncached: bounds.usageCountMax });
+  // A million such calls are within the eight bytes of a sum.
+  expect(Math.max(entry.usage.output, entry.costNanoUsd / 1_000) * 1e6).toBeLessThan(2 ** 63);
 });
 
 test("usage that names no source is an estimate; no usage stays no usage", () => {

@@ -1,8 +1,8 @@
-import { type Usage, usageClasses } from "#core/index.ts";
+import { bounds, type Usage, usageClasses } from "#core/index.ts";
 
 /**
  * Usage comes from upstreams, which may say anything. An entry holds whole counts ≥ 0 only: fractions are rounded up,
- * what is no count is none. The usual case gives back the object it was given.
+ * what is no count is none, and more than anybody uses is the most that is believed. The usual case gives back the object it was given.
  */
 export function wholeUsage(usage: Usage): Usage {
   if (isWhole(usage)) return usage;
@@ -22,10 +22,10 @@ function isWhole(usage: Usage): boolean {
 }
 
 function isCount(count: number): boolean {
-  return Number.isSafeInteger(count) && count >= 0;
+  return Number.isInteger(count) && count >= 0 && count <= bounds.usageCountMax;
 }
 
 function toCount(count: number): number {
   if (!(count > 0)) return 0;
-  return Math.min(Math.ceil(count), Number.MAX_SAFE_INTEGER);
+  return Math.min(Math.ceil(count), bounds.usageCountMax);
 }

@@ -8,7 +8,7 @@ export interface PruningOptions {
   readonly clock: Clock;
   readonly ledgerStore: LedgerStore;
   readonly explainer: Pick<KeptExplainer, "prune">;
-  readonly catalog: CatalogHolder;
+  readonly catalog: Pick<CatalogHolder, "current">;
   readonly observer: Observer;
   readonly leadership: Pick<Leadership, "once">;
 }
@@ -21,10 +21,21 @@ export function pruneDaily(options: PruningOptions): () => void {
   const { clock, ledgerStore, explainer, catalog, observer, leadership } = options;
   let ended = false;
   let stop = (): void => {};
+  let seen = { now: clock.now(), passedMs: clock.monotonic() };
   const later = (): void => {
     if (!ended) stop = clock.after(bounds.pruneMs, () => void prune());
   };
+  /** By a wrong clock everything is too old, and what is removed does not come back when the clock is mended. */
+  const isAhead = (): boolean => {
+    const before = seen;
+    seen = { now: clock.now(), passedMs: clock.monotonic() };
+    return seen.now - before.now - (seen.passedMs - before.passedMs) > bounds.pruneClockMs;
+  };
   const prune = async (): Promise<void> => {
+    if (isAhead()) {
+      observer.log("warn", "The clock has jumped ahead; what is old by it stays until the next look, in an hour.");
+      return later();
+    }
     // What another process removes now is removed; a database that cannot be asked has nothing removed either.
     await leadership.once("prune", removeOld).catch(() => null);
     later();

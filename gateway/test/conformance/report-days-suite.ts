@@ -131,6 +131,55 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await last()).toBe(today);
     });
 
+    test("quiet days between others are summed too, so that a run goes over them, but no long time without calls", async () => {
+      await sumAll(ground);
+      const friday = newYear + 600 * day;
+      const calls = [friday, friday + 3 * day, friday + 4 * day, friday + 90 * day];
+      const entries = calls.map((at, n) => entryOf({ n: 9_100 + n, at, model: 1, key: 1, refused: false }));
+      await ground.ledgerStore.insert(entries);
+      await sumAll(ground, friday + 100 * day);
+      const ready = async () =>
+        (
+          await ground.database.kysely
+            .selectFrom("summed_days")
+            .select("day")
+            .where("day", ">=", friday)
+            .whereRef("summed", "=", "touched")
+            .orderBy("day")
+            .execute()
+        ).map((row) => (row.day - friday) / day);
+      expect(await ready()).toEqual([0, 1, 2, 3, 4, 90]);
+      // What comes late to a quiet day is read by its hours, until the day is summed again.
+      const late = entryOf({ n: 9_110, at: friday + day, model: 1, key: 1, refused: false });
+      await ground.ledgerStore.insert([late]);
+      await foldAll(ground);
+      expect(await ready()).toEqual([0, 2, 3, 4, 90]);
+      // And what comes late to a long quiet time is found there.
+      await ground.ledgerStore.insert([entryOf({ n: 9_111, at: friday + 50 * day, model: 1, key: 1, refused: false })]);
+      await sumAll(ground, friday + 101 * day);
+      expect(await ready()).toEqual([0, 1, 2, 3, 4, 50, 90]);
+      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    });
+
+    test("a day that was summed while the clock was years ahead keeps no later day from being summed", async () => {
+      await sumAll(ground);
+      const [today, ahead] = [newYear + 800 * day, newYear + 5_000 * day];
+      const made = (n: number, at: number) => entryOf({ n, at, model: 1, key: 1, refused: false });
+      await ground.ledgerStore.insert([made(9_200, today), made(9_201, ahead)]);
+      await sumAll(ground, ahead + 2 * day);
+      expect((await readySums(ground)).last).toBe(ahead);
+      await ground.ledgerStore.insert([made(9_202, today + day)]);
+      await sumAll(ground, today + 3 * day);
+      const summed = await ground.database.kysely
+        .selectFrom("summed_days")
+        .select("day")
+        .whereRef("summed", "=", "touched")
+        .where("day", ">=", today)
+        .orderBy("day")
+        .execute();
+      expect(summed.map((row) => row.day)).toEqual([today, today + day, ahead]);
+    });
+
     test("the check finds a sum of a day that is wrong, one that is missing and one too many", async () => {
       await sumAll(ground);
       const { kysely } = ground.database;
@@ -324,11 +373,11 @@ async function foldAll({ ledgerStore }: ReportGround): Promise<void> {
 let sums = 0;
 
 /** Each time a good while later, so that what has changed is due. */
-async function sumAll(ground: ReportGround): Promise<void> {
+async function sumAll(ground: ReportGround, from = later + 1_000 * day): Promise<void> {
   await foldAll(ground);
   sums += 1;
   for (let rounds = 0; rounds < 1_000; rounds++) {
-    if ((await ground.ledgerStore.sumDay(later + 1_000 * day + sums * hour)) === 0) return;
+    if ((await ground.ledgerStore.sumDay(from + sums * hour)) === 0) return;
   }
   throw new Error("it never comes to an end");
 }

@@ -15,6 +15,8 @@ export const ledgerBounds = {
   refusalKindsMax: 10_000,
   /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
   pruneMs: 3_600_000,
+  /** A clock that has gone so much further than time has passed is not believed until the next look. */
+  pruneClockMs: 86_400_000,
   pruneRows: 64,
   prunePauseMs: 10,
   /** The same on PostgreSQL, where each delete is a round trip and nobody waits for it. */
@@ -25,13 +27,14 @@ export const ledgerBounds = {
   foldIdleMs: 15_000,
   /**
    * Sums of days: how long after its end a day is summed, how soon one that has changed is summed again, the pause after one,
-   * how often it is looked for one, and how long after the start it is first.
+   * how often it is looked for one, how long after the start it is first, and of how many days without calls sums are made.
    */
   summedDayLagMs: 7_200_000,
   summedAgainMs: 600_000,
   summedDayPauseMs: 500,
   summedDayIdleMs: 300_000,
   summedDayFirstMs: 30_000,
+  summedGapMs: 31 * 86_400_000,
   /**
    * The ledger's months on PostgreSQL: how many are made ahead, how far from today one may be (ten years back, 63 days ahead), how
    * many a writer remembers, and after how many batches it tries again to make one. Making one may wait so long for locks; dropping
@@ -65,6 +68,8 @@ export const ledgerBounds = {
   /** How soon a checkpoint follows the last one in a stream. */
   checkpointMs: 1_000,
   checkpointEvents: 64,
+  /** Units of one class that one attempt may have used. An upstream that says more is mistaken, and sums are to stay what databases can add up. */
+  usageCountMax: 10_000_000_000,
   /** Journal: a segment is closed at this size; records wait at most this long for the disk. */
   journalSegmentBytes: 64 * 1024 * 1024,
   journalSyncMs: 50,

@@ -56,11 +56,16 @@ export async function sumDay(database: Database, now: number): Promise<number> {
 
 async function nextDay(connection: Connection, now: number): Promise<number | null> {
   const over = dayOf(now - bounds.summedDayLagMs);
-  const { first, last } = await connection
+  // A day that was summed while the clock was ahead says nothing of those until then.
+  const known = await connection
     .selectFrom("summed_days")
-    .select((eb) => [eb.fn.min<number | null>("day").as("first"), eb.fn.max<number | null>("day").as("last")])
-    .executeTakeFirstOrThrow();
-  if (last !== null) {
+    .select("day")
+    .where("day", "<", over)
+    .orderBy("day")
+    .execute();
+  const days = known.map(({ day }) => day);
+  const [first, last] = [days[0], days.at(-1)];
+  if (last !== undefined) {
     const next = await edgeHour(connection, "min", last + dayMs, over);
     if (next !== null) return dayOf(next);
   }
@@ -73,10 +78,27 @@ async function nextDay(connection: Connection, now: number): Promise<number | nu
     .limit(1)
     .executeTakeFirst();
   if (changed !== undefined) return changed.day;
+  const between = await dayBetween(connection, days);
+  if (between !== null) return between;
   // Hours of the version before have counts that days have no columns for.
   const since = (await histogramsUntil(connection)) ?? Number.MIN_SAFE_INTEGER;
   const before = await edgeHour(connection, "max", since + 1, Math.min(first ?? over, over));
   return before === null || dayOf(before) <= since ? null : dayOf(before);
+}
+
+/**
+ * The newest day that others on both sides of it were summed without. One without any call is summed too, where it is one of few: days
+ * are read in runs, and each Sunday would end one.
+ */
+async function dayBetween(connection: Connection, days: readonly number[]): Promise<number | null> {
+  for (let index = days.length - 1; index > 0; index--) {
+    const [from, to] = [(days[index - 1] ?? 0) + dayMs, days[index] ?? 0];
+    if (from >= to) continue;
+    if (to - from <= bounds.summedGapMs) return to - dayMs;
+    const hour = await edgeHour(connection, "max", from, to);
+    if (hour !== null) return dayOf(hour);
+  }
+  return null;
 }
 
 async function edgeHour(connection: Connection, edge: "min" | "max", from: number, to: number): Promise<number | null> {

@@ -1,4 +1,5 @@
 import {
+  bounds,
   costOf,
   type LedgerEntry,
   noUsage,
@@ -109,7 +110,7 @@ function isCharged({ startedAt }: Task, verdict: Verdict): boolean {
 function wholeCounts(usage: Usage): Usage {
   const counts: { -readonly [Class in keyof Usage]: number } = { ...usage };
   for (const name of usageClasses) {
-    counts[name] = usage[name] > 0 ? Math.min(Math.ceil(usage[name]), Number.MAX_SAFE_INTEGER) : 0;
+    counts[name] = usage[name] > 0 ? Math.min(Math.ceil(usage[name]), bounds.usageCountMax) : 0;
   }
   return counts;
 }

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { bounds, type Catalog, type Settings } from "#core/index.ts";
+import type { KeptLease } from "#ports/index.ts";
+import { silentObserver } from "../../test/conformance/store-ground.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { pruneDaily } from "./pruning.ts";
+
+const day = 86_400_000;
+
+const settings = { ledgerRetentionDays: 30, explanationRetentionDays: 30, captureRetentionDays: 7 } as Settings;
+
+test("what is too old only by a clock that has jumped years ahead is not removed, until it stays so", async () => {
+  const clock = new FakeClock();
+  const asked: number[] = [];
+  const stop = pruneDaily({
+    clock,
+    catalog: { current: { settings } as Catalog },
+    observer: silentObserver,
+    leadership: {
+      once: async (_, work) => ({ result: await work({ signal: new AbortController().signal } as KeptLease) }),
+    },
+    ledgerStore: { prune: async (beforeMs: number) => asked.push(beforeMs) } as never,
+    explainer: { prune: async () => 0 },
+  });
+  const nextLook = async () => {
+    asked.length = 0;
+    clock.advance(bounds.pruneMs);
+    // The look is over when the next one is booked.
+    for (let turn = 0; clock.pending === 0 && turn < 1_000; turn++)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    return [...asked];
+  };
+  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  clock.jump(80 * 365 * day);
+  expect(await nextLook()).toEqual([]);
+  clock.jump(-80 * 365 * day);
+  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  // A machine that was off for months, or asleep, is right all the same.
+  clock.jump(90 * day);
+  expect(await nextLook()).toEqual([]);
+  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  stop();
+});
