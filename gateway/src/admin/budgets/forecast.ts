@@ -13,8 +13,13 @@ interface DaySpend {
 }
 
 /** How far back a forecast looks. */
-export const forecastDays = 7;
+const forecastDays = 7;
 const dayMs = 86_400_000;
+
+/** Since when: from the beginning of a day (UTC), because a day's spend counts as that of all of it. */
+export function forecastSince(nowMs: number): number {
+  return nowMs - (nowMs % dayMs) - forecastDays * dayMs;
+}
 
 /**
  * USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. `people`: the same

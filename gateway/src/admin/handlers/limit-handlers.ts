@@ -3,7 +3,7 @@ import { type Catalog, Failure } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 import { isExhausted } from "../budgets/exhausted.ts";
-import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
+import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
 import { limitScopes, type ScopeStores, shownScopeId } from "../budgets/limit-scopes.ts";
 import { limitScopesOfPerson } from "../budgets/person-limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
@@ -32,7 +32,7 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
           ? await limitScopes({ workspace, ...query, ...seenOnly(call) }, catalog, dependencies)
           : await limitScopesOfPerson({ workspace, person }, catalog, dependencies);
       const now = dependencies.clock.now();
-      const since = now - forecastDays * 86_400_000;
+      const since = forecastSince(now);
       const budgets = scopes.filter((scope) => scope.budget !== null);
       const people = budgets.filter(({ kind }) => kind === "person").map(({ id }) => id);
       const { reports } = dependencies;
