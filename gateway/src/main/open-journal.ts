@@ -1,4 +1,4 @@
-import { bounds, type LedgerEntry, type Settings } from "#core/index.ts";
+import { bounds, type Settings } from "#core/index.ts";
 import { type AdoptionHooks, recover, startAdoption } from "#ledger/index.ts";
 import type { AbandonedJournal, Journal, Observer } from "#ports/index.ts";
 import {
@@ -10,6 +10,7 @@ import {
   settingAside,
   startDrain,
 } from "#storage/index.ts";
+import { AdoptedEarly } from "./adopted-early.ts";
 import type { Control } from "./control.ts";
 import { installationOf } from "./open-slot.ts";
 
@@ -80,8 +81,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
   let hooks: Required<AdoptionHooks> | null = null;
   let recovered = 0;
   let databaseAskedMs = Number.NEGATIVE_INFINITY;
-  /** Of the first look, until there is somebody to be told. */
-  let early: LedgerEntry[] = [];
+  const early = new AdoptedEarly();
   const adoption = startAdoption({
     async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
       for (const journal of abandonedJournals(control.journalPath, directory.path, installation)) {
@@ -99,7 +99,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       onStored: (entries) => {
         recovered += entries.length;
         if (hooks !== null) hooks.onStored(entries);
-        else if (early.length < bounds.journalBacklogMax) early.push(...entries);
+        else early.take(entries);
       },
       onAdopted: async (owner) => (hooks === null ? false : await hooks.onAdopted(owner)),
     },
@@ -109,8 +109,8 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
     recovered,
     tellAdopted: (given) => {
       hooks = given;
-      if (early.length > 0) given.onStored(early);
-      early = [];
+      const entries = early.give();
+      if (entries.length > 0) given.onStored(entries);
       databaseAskedMs = Number.NEGATIVE_INFINITY;
       void adoption.hurry();
     },
