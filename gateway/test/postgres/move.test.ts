@@ -5,12 +5,24 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
-import { createLedgerStore, dataPaths, moveOver, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import {
+  createJournal,
+  createLedgerStore,
+  dataPaths,
+  moveOver,
+  openDatabase,
+  openJournalDirectory,
+} from "#storage/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { commandOf, programs } from "../../../test/programs.ts";
 import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
+import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
 import { sluice } from "../command-line.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { noDrain } from "../ledger/drain-in-place.ts";
+import { attemptIdOf, intentOf, settlementOf } from "../ledger/history.ts";
 import { asOwner, emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
@@ -116,10 +128,30 @@ await onPostgres("moving an installation over", () => {
     }
     const lost = move(empty.url, undefined, () => Promise.reject(new Error("journal")));
     await expect(lost).rejects.toThrow("journal");
+    // A call that no database takes: not a number becomes null in JSON.
+    const { journal } = dataPaths(embedded.dataDir);
+    const left = createJournal({
+      directory: openJournalDirectory(journal),
+      durability: "process",
+      drain: noDrain(),
+      clock: new FakeClock(),
+      observer: silentObserver,
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    left.intent(intentOf(1));
+    left.settle(settlementOf(1, { totalMs: Number.NaN }));
+    await left.close(0);
     const told = await sluice(["migrate", "--from", embedded.dataDir], embedded.dataDir, {
       SLUICE_DATABASE_URL: empty.url,
     });
     expect([told.status, told.stderr]).toEqual([0, ""]);
+    expect(told.stdout).toContain(
+      `The database refuses an entry of an earlier run, which is set aside. ${attemptIdOf(1)}`,
+    );
+    expect(readFileSync(setAsidePath(journal), "utf8")).toContain(attemptIdOf(1));
+    rmSync(journal, { recursive: true });
     expect(told.stdout).toContain("rows and money of every month are as they were");
     expect(digest()).toBe(before);
     await expect(move(empty.url)).rejects.toThrow("holds an installation already");

@@ -38,7 +38,9 @@ export function addMigrate(program: Command, terminal: Terminal): void {
 }
 
 async function moveFrom(folder: string, environment: Environment, terminal: Terminal, command: Command): Promise<void> {
-  const { createLedgerStore, dataPaths, moveOver, readJournal, shownPlace } = await import("#storage/index.ts");
+  const { createLedgerStore, dataPaths, moveOver, readJournal, settingAside, shownPlace } = await import(
+    "#storage/index.ts"
+  );
   const { recover } = await import("#ledger/index.ts");
   const { placeOf } = await import("#main.ts");
   const to = placeOf(environment);
@@ -48,6 +50,12 @@ async function moveFrom(folder: string, environment: Environment, terminal: Term
     );
   }
   const from = dataPaths(folder);
+  /** What of the journal did not come over, in words. */
+  const left: string[] = [];
+  const observer = {
+    log: (_: string, message: string, { attemptId, error }: Readonly<Record<string, unknown>> = {}) =>
+      void left.push(`${message} ${attemptId}: ${error}`),
+  };
   const moved = await moveOver({
     from,
     to,
@@ -55,14 +63,19 @@ async function moveFrom(folder: string, environment: Environment, terminal: Term
     now: systemClock.now(),
     async recoverJournal(target) {
       // Read only: the source stays as it is.
-      const leftovers = { ...readJournal(from.journal), discard: async () => undefined };
-      return (await recover({ leftovers, store: createLedgerStore(target) })).stored;
+      const journal = readJournal(from.journal);
+      const leftovers = { damage: [], records: () => journal.records(), discard: async () => undefined };
+      const store = settingAside(createLedgerStore(target), from.journal, observer);
+      const { stored } = await recover({ leftovers, store });
+      left.push(...journal.damage.map((damage) => `The journal is damaged: ${damage}.`));
+      return stored;
     },
   });
   const { tables, rows, recovered, marked } = moved;
-  await report(terminal, command, { from: folder, database: shownPlace(to), tables, rows, recovered, marked }, [
+  await report(terminal, command, { from: folder, database: shownPlace(to), tables, rows, recovered, left, marked }, [
     `${rows} rows of ${tables} tables are in ${shownPlace(to)}; rows and money of every month are as they were.`,
     ...(recovered === 0 ? [] : [`${recovered} entries of the ledger were in the journal only, and are there too.`]),
+    ...left,
     `Start it with the same master key and blobs: SLUICE_DATA_DIR=${folder}, or copies of master.key and blobs/ in another.`,
     marked
       ? `Its database there is as it was. Without SLUICE_DATABASE_URL it is not started again, unless you remove ${from.moved}.`

@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { syncPath } from "../database/database-copy.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
-import { openDatabase } from "../database/open-database.ts";
+import { openDatabase, openReadOnly } from "../database/open-database.ts";
+import { chunksOf } from "../database/reconcile.ts";
+import type { Row } from "../database/schema.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
 import { hasVault, openVaultOf } from "../vault/vault.ts";
@@ -72,6 +74,7 @@ async function checkedCopy(
     if (await hasVault(database)) {
       await openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: false });
     }
+    await keepExportedHours(paths.database, database);
     return {
       schema: applied.at(-1) ?? "",
       keys: await rowsOf(database, "api_keys"),
@@ -80,6 +83,36 @@ async function checkedCopy(
   } finally {
     await closeWhole(database);
     syncPath(draft);
+  }
+}
+
+/**
+ * What stands in a bucket is not put back with the database. Hours that were copied since the backup have fewer entries now, or none: they
+ * are noted as copied with as many as they had, so that they are not copied over what the bucket has of them.
+ */
+async function keepExportedHours(path: string, draft: Database): Promise<void> {
+  const hours = await exportedHoursIn(path).catch(() => []);
+  for (const chunk of chunksOf(hours)) {
+    await draft.kysely
+      .insertInto("exported_hours")
+      .values([...chunk])
+      .onConflict((conflict) =>
+        conflict.columns(["destination", "hour"]).doUpdateSet((eb) => ({
+          entries: sql<number>`max(${eb.ref("exported_hours.entries")}, ${eb.ref("excluded.entries")})`,
+        })),
+      )
+      .execute();
+  }
+}
+
+/** Of a database that is too damaged to be read, or of a version that copied nothing, nothing is known. */
+async function exportedHoursIn(path: string): Promise<readonly Row<"exported_hours">[]> {
+  if (!existsSync(path) || statSync(path).size === 0) return [];
+  const database = openReadOnly(path);
+  try {
+    return await database.kysely.selectFrom("exported_hours").selectAll().execute();
+  } finally {
+    await closeDatabase(database);
   }
 }
 
