@@ -44,6 +44,8 @@ export interface RequestFacts {
   readonly counted?: CountedCall | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
+  /** Whether a member somewhere in the body may hold media or their address; left out where nobody has looked. */
+  readonly namesMedia?: boolean;
 }
 
 /** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */

@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { GovernedNames } from "./governed-names.ts";
+import { everyClass, type NameSieve, sieveIndex } from "./name-sieve.ts";
 
 /** Where a value stands in the bytes: start inclusive, end exclusive. */
 export interface Span {
@@ -41,20 +42,28 @@ export class JsonVariant extends JsonInvalid {
   }
 }
 
+/** What a scan hears of the names of members at every depth: the classes of `sieve` that one of them may belong to, as bits. */
+export interface NamesHeard {
+  readonly sieve: NameSieve;
+  classes: number;
+}
+
 /**
  * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
  * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
  * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one. Beyond
- * `limits` it stops with JsonCrowded.
+ * `limits` it stops with JsonCrowded. `heard` is added to.
  */
 export function scanObject(
   bytes: Uint8Array,
   wanted: ReadonlySet<string>,
   governed: GovernedNames | null = null,
   limits: ScanLimits = endless,
+  heard: NamesHeard | null = null,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
-  const count = { left: limits.values };
+  const classesOf = heard === null ? deaf : heard.sieve.classes;
+  const count: Count = { left: limits.values, classesOf, heard: 0 };
   let members = limits.members;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
@@ -66,7 +75,7 @@ export function scanObject(
       if (bytes[at] !== QUOTE) throw new JsonInvalid("expected a member name", at);
       if (--members < 0) throw new JsonCrowded(`more than ${limits.members} members at the top`, at);
       const nameStart = at;
-      at = skipString(bytes, at + 1);
+      at = skipMemberName(bytes, at + 1, count);
       const name = memberName(bytes, nameStart, at);
       at = skipSpace(bytes, at);
       if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
@@ -91,6 +100,7 @@ export function scanObject(
   }
   at = skipSpace(bytes, at);
   if (at < bytes.length) throw new JsonInvalid("unexpected text after the object", at);
+  if (heard !== null) heard.classes |= count.heard;
   return found;
 }
 
@@ -119,10 +129,17 @@ export function readScanned(bytes: Uint8Array, span: Span): unknown {
   }
 }
 
-/** Values that may still come. */
 interface Count {
+  /** Values that may still come. */
   left: number;
+  /** See NameSieve. */
+  readonly classesOf: Uint8Array;
+  /** Classes heard so far. */
+  heard: number;
 }
+
+/** The classes of no name at all. */
+const deaf = new Uint8Array(256);
 
 const endless: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
@@ -305,7 +322,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
       closers[depth++] = closer;
       at = skipSpace(bytes, at + 1);
       if (bytes[at] !== closer) {
-        if (closer === CLOSE_OBJECT) at = skipName(bytes, at);
+        if (closer === CLOSE_OBJECT) at = skipName(bytes, at, count);
         continue;
       }
       at++;
@@ -327,16 +344,28 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
       }
       if (bytes[at] !== COMMA) throw new JsonInvalid("expected a comma or a closing bracket", at);
       at = skipSpace(bytes, at + 1);
-      if (closer === CLOSE_OBJECT) at = skipName(bytes, at);
+      if (closer === CLOSE_OBJECT) at = skipName(bytes, at, count);
       break;
     }
   }
 }
 
 /** From a member's name to the start of its value. */
-function skipName(bytes: Uint8Array, from: number): number {
+function skipName(bytes: Uint8Array, from: number, count: Count): number {
   if (bytes[from] !== QUOTE) throw new JsonInvalid("expected a member name", from);
-  const at = skipSpace(bytes, skipString(bytes, from + 1));
+  const at = skipSpace(bytes, skipMemberName(bytes, from + 1, count));
   if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
   return skipSpace(bytes, at + 1);
+}
+
+/** As `skipString`, and the name is heard. */
+function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
+  let at = from;
+  while (plain[bytes[at] as number] === 1) at++;
+  if (bytes[at] === QUOTE) {
+    count.heard |= count.classesOf[sieveIndex(bytes[from] as number, bytes[at - 1] as number, at - from)] as number;
+    return at + 1;
+  }
+  count.heard |= everyClass;
+  return skipString(bytes, at);
 }

@@ -93,6 +93,12 @@ function smallObject(bytes: Buffer, start: number, end: number): Readonly<Record
   return end - start > bounds.urlBytesMax * 8 ? {} : objectOf(readSpan(bytes, { start, end }));
 }
 
+/** Names of members, in any dialect, that hold media or their addresses: a body without them has none of either. */
+export const mediaNames: readonly string[] = [
+  ...["url", "image_url", "video_url", "audio_url", "file_url", "document_url"],
+  ...["data", "file_data", "file", "image", "images", "video", "audio"],
+];
+
 const mediaMembers: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url"]);
 const names: ReadonlySet<string> = new Set([...mediaMembers, "url"]);
 const marks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));

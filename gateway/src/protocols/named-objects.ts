@@ -1,9 +1,11 @@
 import { bounds } from "#core/index.ts";
 import { asBuffer } from "./bytes.ts";
-import { readSpan, type Span } from "./json-scan.ts";
+import { type NamesHeard, readSpan, type Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { isObject, objectOf, textOf, wrong } from "./json-value.ts";
+import { mediaNames } from "./media-urls.ts";
 import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+import { NameSieve } from "./name-sieve.ts";
 import { ObjectsOnce } from "./object-once.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
@@ -19,20 +21,42 @@ export interface ObjectNames {
   readonly nested: ReadonlySet<string>;
   /** What all bodies with one of those hold somewhere, as bytes. */
   readonly marks: readonly Buffer[];
+  /** What a scan listens for: these names, and those of media. */
+  readonly sieve: NameSieve;
 }
 
 /** Parts of earlier answers that tell where something came from. */
 const originPattern = /(?:_output|_result|citation|file_path)$/;
 
 export function objectNames(names: readonly string[], marks: readonly string[]): ObjectNames {
-  return { nested: new Set(names), marks: marks.map((mark) => Buffer.from(mark)) };
+  const sieve = new NameSieve().add(OBJECTS, names).add(MEDIA, mediaNames);
+  return { nested: new Set(names), marks: marks.map((mark) => Buffer.from(mark)), sieve };
+}
+
+const OBJECTS = 1;
+const MEDIA = 2;
+
+/** For a scan of a body of this dialect. */
+export function listenFor({ sieve }: ObjectNames): NamesHeard {
+  return { sieve, classes: 0 };
+}
+
+/** Whether the body that was listened to may hold media, or an address of some. */
+export function mediaHeard({ classes }: NamesHeard): boolean {
+  return (classes & MEDIA) !== 0;
 }
 
 /**
- * The objects that a checked body names in nested members. Bodies without any are told by a search of their bytes; one
- * that could spell a name with escapes is walked as well. Throws Failure invalid_request for a name that is no text.
+ * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
+ * most others by a search of their bytes; one that could spell a name with escapes is walked as well. Throws Failure
+ * invalid_request for a name that is no text.
  */
-export function nestedObjects(body: Uint8Array, names: ObjectNames): readonly NamedObject[] {
+export function nestedObjects(
+  body: Uint8Array,
+  names: ObjectNames,
+  heard: Pick<NamesHeard, "classes">,
+): readonly NamedObject[] {
+  if ((heard.classes & OBJECTS) === 0) return none;
   const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
   const found: NamedObject[] = [];

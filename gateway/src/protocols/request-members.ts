@@ -4,6 +4,7 @@ import {
   JsonCrowded,
   JsonInvalid,
   JsonVariant,
+  type NamesHeard,
   readScanned,
   type ScanLimits,
   type Span,
@@ -12,9 +13,13 @@ import {
 import { type JsonObject, missing, misspelt, parseBody, wrong } from "./json-value.ts";
 
 /** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
-export function scanRequest(bytes: Uint8Array, names: GovernedNames): Map<string, Span> {
+export function scanRequest(
+  bytes: Uint8Array,
+  names: GovernedNames,
+  heard: NamesHeard | null = null,
+): Map<string, Span> {
   try {
-    return scanObject(bytes, names, names, limits);
+    return scanObject(bytes, names, names, limits, heard);
   } catch (thrown) {
     if (thrown instanceof JsonCrowded) throw crowded(thrown);
     if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);

@@ -3,9 +3,9 @@ import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
-import { readSpan, type Span } from "../json-scan.ts";
+import { type NamesHeard, readSpan, type Span } from "../json-scan.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 
@@ -18,9 +18,10 @@ const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
 export function readMessagesRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfClaude);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
-  const facts = promptFacts(body, members);
+  const facts = promptFacts(body, members, heard);
   const maxTokens = members.get("max_tokens");
   return {
     ...facts,
@@ -32,9 +33,10 @@ export function readMessagesRequest(body: Uint8Array): RequestFacts {
 
 /** The same prompt, but only its tokens are counted: nothing is generated and nothing streams. */
 export function readCountRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfClaude);
+  const members = scanRequest(body, wanted, heard);
   countChecks.check(body, members);
-  return promptFacts(body, members);
+  return promptFacts(body, members, heard);
 }
 
 /** Replaces the model's name; every other byte stays. */
@@ -43,7 +45,7 @@ export function messagesEdits(_body: Uint8Array, facts: RequestFacts, upstreamMo
   return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
 }
 
-function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): RequestFacts {
+function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard: NamesHeard): RequestFacts {
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   const messages = members.get("messages");
@@ -58,10 +60,11 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): Requ
     affinity: readAffinity(body, members.get("metadata")),
     continues: null,
     keeps: false,
-    objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude)],
+    objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude, heard)],
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
+    namesMedia: mediaHeard(heard),
   };
 }
 

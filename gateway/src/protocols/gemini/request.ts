@@ -7,7 +7,7 @@ import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { checkedModelName, readCount, readLabel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
@@ -39,7 +39,8 @@ const wantedConfig = new GovernedNames(["maxOutputTokens", "max_output_tokens", 
 /** Reads what governs a generateContent request; the model and whether it streams are said by the path. */
 export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): RequestFacts {
   if (path === null) throw missing("model");
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfGemini);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
   const contents = members.get("contents");
   const config = eitherOf(members, "generationConfig", "generation_config");
@@ -57,12 +58,13 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     continues: null,
     objects: [
       ...objectAt(body, eitherOf(members, "cachedContent", "cached_content"), "cachedContent"),
-      ...nestedObjects(body, objectsOfGemini).filter(({ id }) => ofVendor.test(id)),
+      ...nestedObjects(body, objectsOfGemini, heard).filter(({ id }) => ofVendor.test(id)),
     ],
     keeps: false,
     choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
+    namesMedia: mediaHeard(heard),
   };
 }
 

@@ -6,7 +6,7 @@ import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { nestedObjects, objectNames } from "../named-objects.ts";
+import { listenFor, mediaHeard, nestedObjects, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { noServerTools } from "../server-tools.ts";
 import { type ToolFacts, toolFacts } from "../tool-facts.ts";
@@ -34,7 +34,8 @@ const wantedOption = new GovernedNames(["include_usage"]);
 
 /** Reads what governs a chat-completions request. Source: OpenAI API reference, "Create chat completion". */
 export function readChatRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfChat);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
@@ -56,12 +57,13 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
-    objects: nestedObjects(body, objectsOfChat),
+    objects: nestedObjects(body, objectsOfChat, heard),
     choosing: choosingIn(members),
     serverTools,
     toolModels,
     asksSearch,
     images: 0,
+    namesMedia: mediaHeard(heard),
   };
 }
 

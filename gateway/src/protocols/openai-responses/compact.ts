@@ -2,7 +2,7 @@ import { requestFields } from "@sluice/contract/words";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { nestedObjects, objectAt } from "../named-objects.ts";
+import { listenFor, mediaHeard, nestedObjects, objectAt } from "../named-objects.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
@@ -27,7 +27,8 @@ export function readInputTokensRequest(body: Uint8Array): RequestFacts {
 
 /** Only the model is required: whether there is anything to work on is the upstream's to judge. */
 function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfOpenai);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
@@ -43,10 +44,14 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("prompt_cache_key")),
     continues: idOf(body, previous) ?? idOf(body, conversation),
-    objects: [...objectAt(body, members.get("conversation"), "conversation"), ...nestedObjects(body, objectsOfOpenai)],
+    objects: [
+      ...objectAt(body, members.get("conversation"), "conversation"),
+      ...nestedObjects(body, objectsOfOpenai, heard),
+    ],
     keeps: false,
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
+    namesMedia: mediaHeard(heard),
   };
 }

@@ -3,10 +3,10 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import type { Span } from "../json-scan.ts";
+import type { NamesHeard, Span } from "../json-scan.ts";
 import { missing, objectOf, textOf } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { type NamedObject, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import { listenFor, mediaHeard, type NamedObject, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
@@ -36,7 +36,8 @@ const wanted = bodyNames([
 
 /** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
 export function readResponsesRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfOpenai);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
@@ -59,21 +60,26 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
     continues: idOf(body, previous) ?? idOf(body, conversation),
-    objects: responsesObjects(body, members),
+    objects: responsesObjects(body, members, heard),
     keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
+    namesMedia: mediaHeard(heard),
   };
 }
 
 /** Conversations, stored prompts, files, stores and containers. */
-function responsesObjects(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly NamedObject[] {
+function responsesObjects(
+  body: Uint8Array,
+  members: ReadonlyMap<string, Span>,
+  heard: NamesHeard,
+): readonly NamedObject[] {
   return [
     ...objectAt(body, members.get("conversation"), "conversation"),
     ...objectAt(body, members.get("prompt"), "prompt"),
-    ...nestedObjects(body, objectsOfOpenai),
+    ...nestedObjects(body, objectsOfOpenai, heard),
   ];
 }
 

@@ -26,8 +26,13 @@ export function inlinedWhereNotFetched(
 }
 
 /** Whether addresses in the body would have to give way to what stands there. */
-export function mayNeedInlining({ marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
-  if (marks?.addresses === false || (mayFetch(provider) && lane.traits?.fetchesUrls !== false)) return false;
+export function mayNeedInlining({ facts, marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
+  if (
+    facts.namesMedia === false ||
+    marks?.addresses === false ||
+    (mayFetch(provider) && lane.traits?.fetchesUrls !== false)
+  )
+    return false;
   return withMedia.has(protocol.endpoint);
 }
 

@@ -62,7 +62,7 @@ function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, mod
 export function inputTokensMax({ facts, body }: Pick<Call, "facts" | "body">): number {
   if (facts.inputTokensMax !== undefined) return facts.inputTokensMax;
   const textMax = facts.inputEstimate * bytesPerEstimatedToken;
-  if (!(body instanceof Uint8Array) || textMax < mediaWorthBytes) return textMax;
+  if (!(body instanceof Uint8Array) || textMax < mediaWorthBytes || facts.namesMedia === false) return textMax;
   const { bytes, count } = inlineMedia(body);
   const media = Math.ceil(bytes / mediaBytesPerToken) + count * mediaTokensMin;
   return Math.max(facts.inputEstimate, textMax - bytes) + media;
