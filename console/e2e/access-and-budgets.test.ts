@@ -136,9 +136,13 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await open("/console/workspaces/acme?tab=agents");
     const json = page.getByRole("textbox", { name: "JSON" });
     await page.getByRole("textbox", { name: "Denied" }).fill("Read(./.env)\nBash(rm *)");
+    const environment = page.getByRole("textbox", { name: "Environment" });
+    await environment.pressSequentially("HTTPS_PROXY=http://proxy:3128");
+    expect(await environment.inputValue()).toBe("HTTPS_PROXY=http://proxy:3128");
     await page.getByRole("switch", { name: "Telemetry to this gateway" }).check({ force: true });
     const typed = JSON.parse(await json.inputValue());
     expect(typed.permissions).toEqual({ deny: ["Read(./.env)", "Bash(rm *)"] });
+    expect(typed.env.HTTPS_PROXY).toBe("http://proxy:3128");
     expect(typed.env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe(gateway.url);
     const save = page.getByRole("button", { name: "Save as a new version" });
     await json.fill('{"permissions": {"deny": ["Read", 5]}, "made": 1}');

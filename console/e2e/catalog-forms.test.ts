@@ -158,6 +158,103 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await browser.leave(chinese);
   });
 
+  test("a price is typed key by key, with its point and its zeros, and stored as it was typed", async () => {
+    await open("models/sim-one?tab=price");
+    const [input, output] = [
+      page.getByRole("textbox", { name: "Input", exact: true }).first(),
+      page.getByRole("textbox", { name: "Output", exact: true }).first(),
+    ];
+    await input.pressSequentially("0.05");
+    await output.pressSequentially("1.50");
+    expect([await input.inputValue(), await output.inputValue()]).toEqual(["$0.05", "$1.50"]);
+    await page.getByRole("button", { name: "Add long-context price" }).click();
+    const above = page.getByRole("textbox", { name: "Above" });
+    await above.fill("");
+    await above.pressSequentially("128000");
+    expect(await above.inputValue()).toBe("128,000");
+    // Until the page has asked anew it shows what the answer said, and not what was stored before.
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/models/sim-one", async (route) => {
+      if (route.request().method() === "GET") await held.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Save price" }).click();
+    await page.getByText("This price is not saved yet.").waitFor({ state: "detached" });
+    expect([await input.inputValue(), await output.inputValue()]).toEqual(["$0.05", "$1.5"]);
+    held.resolve();
+    await page.unrouteAll({ behavior: "wait" });
+    const { price } = await ada.call("models.show", { params: { model: "sim-one" } });
+    expect(price).toEqual({ input: 0.05, output: 1.5, long_context: { above: 128_000 } });
+  });
+
+  test("a price and a provider that somebody else changes meanwhile are told, and what was not touched is not sent back", async () => {
+    await page.clock.install();
+    await open("providers/main?tab=settings");
+    await page.getByText("Advanced:").click();
+    await ada.call("providers.update", { params: { provider: "main" }, body: { timeouts: { connect_ms: 4_321 } } });
+    await page.clock.runFor(11_000);
+    await page.getByLabel("Connect timeout").and(page.locator('[value^="4,321"]')).waitFor();
+    expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+    await page.getByRole("switch", { name: /private/i }).click({ force: true });
+    await ada.call("providers.update", { params: { provider: "main" }, body: { timeouts: { connect_ms: 5_432 } } });
+    await page.clock.runFor(11_000);
+    await page.getByText("Somebody else saved in the meantime").waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByLabel("Connect timeout").and(page.locator('[value^="5,432"]')).waitFor();
+    const provider = await ada.call("providers.show", { params: { provider: "main" } });
+    expect([provider.timeouts.connect_ms, provider.allow_private_network]).toEqual([5_432, false]);
+    await ada.call("providers.update", { params: { provider: "main" }, body: { allow_private_network: true } });
+    await browser.leave(page);
+    page = await ada.page(browser, { viewport: { width: 1_440, height: 900 } });
+  });
+
+  test("a form that is open when the session ends waits below the sign-in, and is sent after it", async () => {
+    await browser.leave(page);
+    const other = await signInAs(gateway.url, email);
+    page = await other.page(browser, { viewport: { width: 1_440, height: 900 } });
+    await open("models?add=1");
+    const form = page.getByRole("dialog", { name: "Add a model" });
+    await form.getByRole("textbox", { name: "Name" }).fill("written-long-ago");
+    await form.getByRole("combobox", { name: "Provider" }).click();
+    await page.getByRole("option", { name: "main" }).click();
+    await other.send("/api/auth/sign-out", {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json" },
+    });
+    await form.getByRole("button", { name: "Add model" }).click();
+    const ended = page.getByRole("dialog", { name: "Your session has ended" });
+    await ended.getByRole("textbox", { name: "Password" }).fill(password);
+    await ended.getByRole("button", { name: "Sign in", exact: true }).click();
+    await ended.waitFor({ state: "detached" });
+    expect(await form.getByRole("textbox", { name: "Name" }).inputValue()).toBe("written-long-ago");
+    await form.getByRole("button", { name: "Add model" }).click();
+    await page.getByRole("heading", { level: 1, name: "written-long-ago" }).waitFor();
+  });
+
+  test("where the browser has no clipboard for the page, as by http from another machine, an id is copied and a change taken back", async () => {
+    const far = await ada.page(browser, { locale: "en-GB", viewport: { width: 1_440, height: 900 } });
+    await far.addInitScript(() => {
+      // As where the console is opened by http at another machine.
+      Reflect.deleteProperty(Navigator.prototype, "clipboard");
+      Reflect.deleteProperty(Crypto.prototype, "randomUUID");
+      document.addEventListener("copy", () => {
+        const { activeElement: box } = document;
+        document.documentElement.dataset["copied"] = box instanceof HTMLTextAreaElement ? box.value : "";
+      });
+    });
+    const [workspace] = (await ada.call("workspaces.list", {})).data;
+    const params = { workspace: workspace?.slug ?? "" };
+    const { key } = await ada.call("keys.create", { params, body: { name: "far" } });
+    await far.goto(`/console/keys/${key.id}`);
+    await far.getByRole("button", { name: "Copy ID" }).click();
+    expect(await far.locator("html").getAttribute("data-copied")).toBe(key.id);
+    await far.getByRole("button", { name: "Disable" }).click();
+    await far.getByRole("button", { name: "Undo" }).click();
+    await far.getByRole("button", { name: "Disable" }).waitFor();
+    await browser.leave(far);
+  });
+
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
     expect(browser.faults).toEqual([]);
   });

@@ -3,10 +3,16 @@ import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/r
 import { asProblem, type Problem } from "../client/problem.ts";
 import { noticeDone, noticeProblem } from "../components/notice.tsx";
 import { useClient } from "./call-context.tsx";
+import { callKey } from "./use-call.ts";
 
 export interface ActSettings<Id extends RouteId> {
   /** Routes whose answers are asked for again afterwards. */
   readonly invalidates?: readonly RouteId[];
+  /**
+   * The route that shows what was changed: the answer counts as one of its, for the same parameters, at once. A form that
+   * falls back to what is stored would show the values of before until that route has been asked again.
+   */
+  readonly shownBy?: RouteId;
   /** Said in a notice when it is done. */
   readonly done?: string | ((answer: AnswerOf<Id>) => string);
   /** true: the caller shows `error` itself (a form does); else a failure is said in a notice. */
@@ -35,7 +41,8 @@ export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {
       }
     },
     onSuccess: async (answer, asked) => {
-      const { done } = settings;
+      const { done, shownBy } = settings;
+      if (shownBy !== undefined) queries.setQueryData(callKey(shownBy, { params: asked.params as never }), answer);
       if (done !== undefined) noticeDone(typeof done === "function" ? done(answer) : done);
       settings.onDone?.(answer, asked);
       await Promise.all((settings.invalidates ?? []).map((route) => queries.invalidateQueries({ queryKey: [route] })));

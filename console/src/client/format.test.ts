@@ -5,13 +5,16 @@ import {
   formatNearDuration,
   formatRelative,
   formatShare,
+  formatStep,
   formatUsd,
   formatUsdAligned,
+  formatUsdExactly,
   formatUsdShort,
 } from "./format.ts";
 
 test("small amounts of money keep the digits that matter, big ones are short", () => {
   expect(formatUsd(0.000042)).toContain("0.000042");
+  expect(formatUsdExactly(12.345_678_9)).toBe("$12.3456789");
   expect(formatUsdShort(0.004)).toContain("0.004");
   expect(formatUsdShort(12.345)).toContain("12.3");
   expect(formatUsdShort(1_234_567)).toMatch(/1\.2\s?M/);
@@ -33,6 +36,11 @@ test("how long ago is told in the unit that fits, and a clock that is a little o
   expect(formatRelative(now - 180_000, now)).toMatch(/^3 min/);
   expect(formatRelative(now - 59_500, now)).toMatch(/^1 min/);
   expect(formatRelative(now + 2 * 86_400_000, now)).toMatch(/^in 2 days/);
+  // Neither is the day or the month before: 23 hours ago was today until an hour ago, 29 days ago may be the same month.
+  expect([23, 29 * 24].map((hours) => formatRelative(now - hours * 3_600_000, now))).toEqual([
+    "1 day ago",
+    "1 mo. ago",
+  ]);
 });
 
 test("amounts in a column have their points under each other, and nothing is told as free that is not", () => {
@@ -47,6 +55,11 @@ test("amounts in a column have their points under each other, and nothing is tol
     "$12,345.60",
   ]);
   expect(new Set(amounts.map((text) => text.length - text.indexOf(".")))).toEqual(new Set([7]));
+});
+
+test("a step of a day is told as the day of UTC that it is, one of an hour as its moment", () => {
+  expect(formatStep(Date.UTC(2026, 10, 23), 86_400_000)).toBe("Nov 23, 2026 UTC");
+  expect(formatStep(Date.UTC(2026, 10, 23), 3_600_000)).not.toContain("UTC");
 });
 
 test("what is known by its span is told in two digits", () => {

@@ -20,6 +20,19 @@ export function formatUsd(usd: number): string {
   }).format(usd);
 }
 
+/** To the last digit that the ledger has. */
+export function formatUsdExactly(usd: number): string {
+  return exact.format(usd);
+}
+
+const exact = new Intl.NumberFormat(locale, {
+  style: "currency",
+  currencyDisplay: "narrowSymbol",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 9,
+});
+
 export function formatMs(ms: number): string {
   if (ms < 10) return t("formats.ms", { count: tenths.format(ms) });
   if (ms < 10_000) return t("formats.ms", { count: plain.format(Math.round(ms)) });
@@ -138,10 +151,18 @@ export function formatMoment(at: number): string {
   return moments.format(at);
 }
 
-const whenShort = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+// In figures alone: "yesterday" and "last month" are days and months of the calendar, and 30 hours ago may be the day before.
+const whenShort = new Intl.RelativeTimeFormat(locale, { style: "short" });
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+
+const dayMs = 86_400_000;
+
+/** The beginning of a step of a chart. Days are those of UTC: west of it their beginning is the evening before. */
+export function formatStep(at: number, stepMs: number): string {
+  return stepMs < dayMs ? formatMoment(at) : t("formats.utcDay", { day: formatDay(at) });
+}
 
 /** The day of a moment that stands for a day, wherever the reader is. */
 export function formatDay(at: number): string {

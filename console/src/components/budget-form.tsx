@@ -1,7 +1,8 @@
-import { Group, NumberInput, Select } from "@mantine/core";
+import { Group, Select } from "@mantine/core";
 import type { BudgetConfig } from "@sluice/contract";
 import { useState } from "react";
 import { t } from "../language/areas/components.ts";
+import { NumberField } from "./number-field.tsx";
 
 interface BudgetFormProps {
   readonly value: BudgetConfig | null;
@@ -30,7 +31,7 @@ export function BudgetForm({
   const current = value?.period ?? period;
   return (
     <Group gap="xs" align="flex-end" wrap="nowrap">
-      <NumberInput
+      <NumberField
         label={label}
         placeholder={t("components.budget.none")}
         prefix="$"
@@ -42,8 +43,8 @@ export function BudgetForm({
         hideControls
         disabled={disabled}
         className="grow"
-        value={value?.usd ?? ""}
-        onChange={(usd) => onChange(typeof usd === "number" ? { ...value, usd, period: current } : null)}
+        value={value?.usd ?? null}
+        onChange={(usd) => onChange(usd === null ? null : { ...value, usd, period: current })}
       />
       <Select
         aria-label={t("components.budget.period")}

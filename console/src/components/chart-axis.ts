@@ -1,4 +1,4 @@
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /**
  * Which moments are written along the axis, where the steps are shorter than what is written of them: of each day the first, so

@@ -1,10 +1,10 @@
 import "@mantine/charts/styles.css";
 import { AreaChart, BarChart, LineChart } from "@mantine/charts";
 import { useMemo } from "react";
-import { formatCompact, formatMoment } from "../client/format.ts";
+import { formatCompact, formatStep } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import { locale } from "../language/chosen.ts";
-import { momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
+import { dayMs, momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
 /** Told apart by lightness too, and clear on both grounds. The accent comes first. */
@@ -53,7 +53,9 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     yAxisProps: { width: 56, ticks: values, domain: [0, values.at(-1) ?? 1] },
     tooltipProps: {
       labelFormatter: (moment: unknown) =>
-        typeof moment === "number" ? pointedWords(moment, data, stacked && series.length > 1 ? format : null) : "",
+        typeof moment === "number"
+          ? pointedWords(moment, { data, stepMs, format: stacked && series.length > 1 ? format : null })
+          : "",
     },
   };
   if (kind === "bar")
@@ -106,19 +108,29 @@ function valuesOf({ at: _, ...values }: Row): number[] {
   return Object.values(values).filter((value) => value !== null);
 }
 
+interface PointedAt {
+  readonly data: readonly Row[];
+  readonly stepMs: number;
+  /** null: nothing is added up. */
+  readonly format: ((value: number) => string) | null;
+}
+
 /** The moment that is pointed at, and with `format` what its parts come to. */
-function pointedWords(moment: number, data: readonly Row[], format: ((value: number) => string) | null): string {
+function pointedWords(moment: number, { data, stepMs, format }: PointedAt): string {
   const row = format === null ? undefined : data.find((each) => each["at"] === moment);
-  if (format === null || row === undefined) return formatMoment(moment);
-  return t("components.chart.totalAt", { moment: formatMoment(moment), total: format(totalOf(row)) });
+  if (format === null || row === undefined) return formatStep(moment, stepMs);
+  return t("components.chart.totalAt", { moment: formatStep(moment, stepMs), total: format(totalOf(row)) });
 }
 
 function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
+  if (stepMs >= dayMs) return days.format(moment);
   return (showsTime(at, stepMs) ? times : dates).format(moment);
 }
 
 const times = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const dates = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
+// The gateway counts days by UTC; an evening in New York is the day that follows.
+const days = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" });
 
 /** A value with nothing on either side is no line: without a dot it would not be seen. */
 function hasLonePoint({ values }: ChartSeries): boolean {

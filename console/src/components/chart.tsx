@@ -1,6 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
-import { formatCount, formatMoment } from "../client/format.ts";
+import { formatCount, formatStep } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import type { ChartProps } from "./chart-props.ts";
 
@@ -33,7 +33,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-function ChartTable({ label, at, series, format = formatCount }: ChartProps) {
+function ChartTable({ label, at, series, stepMs, format = formatCount }: ChartProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <section className="chart-table" tabIndex={0} aria-label={t("components.chart.tableLabel", { label })}>
@@ -51,7 +51,7 @@ function ChartTable({ label, at, series, format = formatCount }: ChartProps) {
         <tbody>
           {at.map((moment, place) => (
             <tr key={moment}>
-              <th scope="row">{formatMoment(moment)}</th>
+              <th scope="row">{formatStep(moment, stepMs)}</th>
               {series.map((each) => {
                 const value = each.values[place] ?? null;
                 return <td key={each.id}>{value === null ? "–" : format(value)}</td>;

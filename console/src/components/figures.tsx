@@ -9,6 +9,7 @@ import {
   formatRelative,
   formatUsd,
   formatUsdAligned,
+  formatUsdExactly,
   formatUsdShort,
 } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
@@ -33,16 +34,14 @@ interface MoneyProps {
 
 export function Money({ usd, short = false, aligned = false }: MoneyProps) {
   if (usd === null) return <Nothing word={t("components.figures.noCost")} />;
-  if (aligned) {
-    return (
-      <span className="tabular aligned-money" title={formatUsd(usd)}>
-        {formatUsdAligned(usd)}
-      </span>
-    );
-  }
+  const words = aligned ? formatUsdAligned(usd) : short ? formatUsdShort(usd) : formatUsd(usd);
+  const whole = formatUsdExactly(usd);
   return (
-    <span className="tabular" title={short ? formatUsd(usd) : undefined}>
-      {short ? formatUsdShort(usd) : formatUsd(usd)}
+    <span
+      className={aligned ? "tabular aligned-money" : "tabular"}
+      title={aligned || short || words !== whole ? whole : undefined}
+    >
+      {words}
     </span>
   );
 }

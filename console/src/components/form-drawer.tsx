@@ -4,6 +4,7 @@ import type { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
 import { Drawer } from "./drawer.tsx";
 import { FormProblem } from "./form-problem.tsx";
+import { useOpenForm } from "./open-form.ts";
 
 export { wrongField } from "./wrong-field.ts";
 
@@ -29,6 +30,7 @@ interface FormDrawerProps {
  */
 export function FormDrawer(props: FormDrawerProps) {
   const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;
+  useOpenForm(opened && !locked);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // A dialog inside the drawer is a form of its own; React lets its events rise through here.

@@ -1,4 +1,5 @@
 import { Button, Group, Text } from "@mantine/core";
+import { randomId } from "@mantine/hooks";
 import { hideNotification, showNotification } from "@mantine/notifications";
 import type { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
@@ -9,6 +10,11 @@ const longMs = 10_000;
 /** "Key revoked." for a moment, in a corner. */
 export function noticeDone(message: string): void {
   showNotification({ message, color: "cyan", autoClose: shortMs });
+}
+
+/** What could not be done, where nothing was asked of the gateway. */
+export function noticeFailed(message: string): void {
+  showNotification({ message, color: "red", autoClose: longMs, role: "alert" });
 }
 
 /** What went wrong, what to do, and the code to quote. */
@@ -32,7 +38,8 @@ function noticeBody({ advice, said, message, code, requestId }: Problem): string
  * can be taken back; the rest asks first (`ConfirmButton`).
  */
 export function noticeUndo(message: string, onUndo: () => void): void {
-  const id = crypto.randomUUID();
+  // Not `crypto.randomUUID`: it is missing where the console is opened by http at another machine.
+  const id = randomId();
   showNotification({
     id,
     color: "cyan",

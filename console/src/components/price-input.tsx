@@ -1,4 +1,4 @@
-import { NumberInput } from "@mantine/core";
+import { NumberField } from "./number-field.tsx";
 
 interface PriceInputProps {
   readonly label: string;
@@ -15,7 +15,7 @@ interface PriceInputProps {
 /** One price, in US dollars. */
 export function PriceInput({ label, unit, empty, disabled, value, onChange }: PriceInputProps) {
   return (
-    <NumberInput
+    <NumberField
       label={label}
       description={unit}
       placeholder={empty}
@@ -26,8 +26,8 @@ export function PriceInput({ label, unit, empty, disabled, value, onChange }: Pr
       allowNegative={false}
       hideControls
       disabled={disabled}
-      value={value ?? ""}
-      onChange={(next) => onChange(typeof next === "number" ? next : null)}
+      value={value ?? null}
+      onChange={onChange}
     />
   );
 }

@@ -1,7 +1,8 @@
-import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
+import { Button, Fieldset, Group, SimpleGrid, Stack } from "@mantine/core";
 import { type LongContextMember, longContextRows, type PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { t } from "../language/areas/prices.ts";
+import { NumberField } from "./number-field.tsx";
 import { PriceInput } from "./price-input.tsx";
 
 type LongContext = NonNullable<PriceConfig["long_context"]>;
@@ -13,6 +14,8 @@ interface PriceLongContextProps {
 
 const fields = longContextRows.map(({ name, price }) => ({ name: price, label: t(`prices.usage.${name}`) }));
 const usualThreshold = 200_000;
+/** The field is empty: no number of tokens, and none that the gateway takes. */
+const unsaid = 0;
 
 /** What a whole request costs when its input is larger than a number of tokens, as vendors charge it. */
 export function PriceLongContext({ value, onChange, disabled }: PriceLongContextProps) {
@@ -32,7 +35,7 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
   return (
     <Fieldset legend={t("prices.longContext.title")}>
       <Stack gap="sm">
-        <NumberInput
+        <NumberField
           label={t("prices.longContext.above")}
           description={t("prices.longContext.aboveHelp")}
           min={1}
@@ -40,8 +43,9 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
           allowDecimal={false}
           thousandSeparator
           disabled={disabled}
-          value={value.above}
-          onChange={(next) => onChange({ ...value, above: typeof next === "number" && next >= 1 ? next : 1 })}
+          allowNegative={false}
+          value={value.above === unsaid ? null : value.above}
+          onChange={(above) => onChange({ ...value, above: above ?? unsaid })}
         />
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
           {fields.map(({ name, label }) => (

@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Fieldset, Group, Select, Stack, TextInput } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { t } from "../language/areas/prices.ts";
+import { NumberField } from "./number-field.tsx";
 
 type Variant = NonNullable<PriceConfig["variants"]>[number];
 
@@ -93,7 +94,7 @@ interface UsdProps {
 
 function Usd({ label, value, disabled, onChange }: UsdProps) {
   return (
-    <NumberInput
+    <NumberField
       label={label}
       placeholder="–"
       prefix="$"
@@ -103,8 +104,8 @@ function Usd({ label, value, disabled, onChange }: UsdProps) {
       allowNegative={false}
       hideControls
       disabled={disabled}
-      value={value ?? ""}
-      onChange={(next) => onChange(typeof next === "number" ? next : null)}
+      value={value ?? null}
+      onChange={onChange}
     />
   );
 }

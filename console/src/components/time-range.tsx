@@ -70,12 +70,14 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
       <Stack gap="xs">
         <TextInput
           type="datetime-local"
+          max={lastMoment}
           label={t("components.labels.from")}
           value={start}
           onChange={(event) => setStart(event.currentTarget.value)}
         />
         <TextInput
           type="datetime-local"
+          max={lastMoment}
           label={t("components.labels.to")}
           value={end}
           onChange={(event) => setEnd(event.currentTarget.value)}
@@ -92,6 +94,9 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
     </form>
   );
 }
+
+/** A year of four digits: browsers ask for six where none is the last. */
+const lastMoment = "9999-12-31T23:59";
 
 /** What an input of date and time takes: local, to the minute. */
 function inputText(at: number): string {

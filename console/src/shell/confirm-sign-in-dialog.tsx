@@ -3,7 +3,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useClient } from "../api/call-context.tsx";
 import { callKey } from "../api/use-call.ts";
+import { asProblem } from "../client/problem.ts";
 import { Modal } from "../components/modal.tsx";
+import { noticeProblem } from "../components/notice.tsx";
 import { t } from "../language/areas/shell.ts";
 import { consoleBase, herePage } from "../session/next-page.ts";
 import { useSession } from "../session/session-context.tsx";
@@ -16,9 +18,14 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   const queries = useQueryClient();
   // A passkey may be somebody else's: what was asked for is not done in their name.
   const confirm = async () => {
-    const now = await call("session.show");
-    queries.setQueryData(callKey("session.show"), now);
-    onAnswer(now.user?.id === user.id);
+    try {
+      const now = await call("session.show");
+      queries.setQueryData(callKey("session.show"), now);
+      onAnswer(now.user?.id === user.id);
+    } catch (thrown) {
+      noticeProblem(asProblem(thrown));
+      onAnswer(false);
+    }
   };
   // Halfway through, with a code still asked for, the session of before has ended already.
   const leave = () => {

@@ -1,6 +1,8 @@
+import type { SessionAnswer } from "@sluice/contract";
 import { Navigate, Outlet, useLocation, useMatch, useRouter } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useCall } from "../api/use-call.ts";
+import { isFormOpen } from "../components/open-form.ts";
 import { ProblemAlert } from "../components/problem-alert.tsx";
 import { useArrival } from "../session/arrival.tsx";
 import { nextPage } from "../session/next-page.ts";
@@ -9,12 +11,15 @@ import { PageWaiting } from "./page-waiting.tsx";
 import { Shell } from "./shell.tsx";
 import { SignInFrame } from "./sign-in-frame.tsx";
 
+const SessionEnded = lazy(() => import("./session-ended.tsx"));
+
 const signInPath = "/sign-in";
 const sessionEveryMs = 300_000;
 
 /** Around every page: asks who is there, and shows the sign-in page alone to whoever is not signed in. */
 export function Frame() {
   const session = useCall("session.show", { everyMs: sessionEveryMs });
+  const { last, forget } = useLastSignedIn(session.data);
   const { arrival } = useArrival();
   const { pathname, searchStr, search } = useLocation();
   const asked = pathname === signInPath;
@@ -33,7 +38,9 @@ export function Frame() {
     );
   }
   const signedIn = session.data.user !== null;
-  if (!asked && (arrival !== null || !signedIn)) {
+  // What was typed into an open form is not lost with the session: the page waits below the sign-in.
+  const waiting = !signedIn && !asked && arrival === null && isFormOpen() ? last : null;
+  if (!asked && waiting === null && (arrival !== null || !signedIn)) {
     const next = `${pathname}${searchStr}`;
     return <Navigate to={signInPath} search={{ next: next === "/" ? "" : next }} replace />;
   }
@@ -53,12 +60,25 @@ export function Frame() {
     );
   }
   return (
-    <SessionProvider answer={session.data}>
-      <Shell>
+    <SessionProvider answer={waiting ?? session.data}>
+      <Shell key={(waiting ?? session.data).user?.id}>
         <Outlet />
       </Shell>
+      <Suspense>
+        {waiting?.user != null && (
+          <SessionEnded methods={session.data.methods} email={waiting.user.email} onLeave={forget} />
+        )}
+      </Suspense>
     </SessionProvider>
   );
+}
+
+/** The last answer that named somebody; null once it was forgotten: by a sign-out, or by whoever leaves the page. */
+function useLastSignedIn(now: SessionAnswer | undefined) {
+  const [kept, keep] = useState<SessionAnswer | null>(null);
+  const last = now === undefined ? null : now.user === null ? kept : now;
+  if (last !== kept) keep(last);
+  return { last, forget: () => keep(null) };
 }
 
 /** To an address of the console that came in the address, its search included. */

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import { Modal } from "../../components/modal.tsx";
+import { useOpenForm } from "../../components/open-form.ts";
 import { t } from "../../language/areas/catalog.ts";
 import { leaves } from "./leaves.ts";
 
@@ -15,6 +16,7 @@ interface LeaveGuardProps {
 /** Asks before a form is left while something in it is not saved. */
 export function LeaveGuard({ dirty, sent = false, openedBy = [] }: LeaveGuardProps) {
   const open = dirty && !sent;
+  useOpenForm(dirty);
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => open && leaves(current, next, openedBy),
     enableBeforeUnload: open,

@@ -1,5 +1,6 @@
-import { JsonInput, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
+import { JsonInput, Select, TagsInput, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
+import { NumberField } from "../../components/number-field.tsx";
 import { t } from "../../language/areas/catalog.ts";
 import { t as shared } from "../../language/areas/components.ts";
 import { redacted, type SecretDraft, type SettingValue } from "./provider-draft.ts";
@@ -44,10 +45,10 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
       );
     case "number":
       return (
-        <NumberInput
+        <NumberField
           {...common}
-          value={typeof value === "number" ? value : ""}
-          onChange={(next) => onChange(typeof next === "number" ? next : undefined)}
+          value={typeof value === "number" ? value : null}
+          onChange={(next) => onChange(next ?? undefined)}
         />
       );
     case "boolean":

@@ -27,6 +27,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null, .
     <div>
       <TextInput
         type="datetime-local"
+        max={lastMoment}
         label={title}
         description={required ? undefined : t("keys.expiry.help")}
         required={required}
@@ -72,6 +73,9 @@ export function usualEnd(): number {
 function wholeMinute(at: number): number {
   return Math.floor(at / 60_000) * 60_000;
 }
+
+/** A year of four digits: browsers ask for six where none is the last. */
+const lastMoment = "9999-12-31T23:59";
 
 /** What the field shows: `2026-11-21T14:30`, in the reader's own time. */
 export function localText(at: number): string {

@@ -18,7 +18,7 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
   const [other, setOther] = useState<number | null>(null);
   const shown = [...new Set([...usual, ...value])].sort((one, next) => one - next);
   const add = () => {
-    if (other === null) return;
+    if (other === null || (value.length >= sharesMax && !value.includes(other))) return;
     onChange([...new Set([...value, other])]);
     setOther(null);
   };

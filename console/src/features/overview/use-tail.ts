@@ -17,11 +17,18 @@ export function useTail(onFirst: () => void) {
   useEffect(() => {
     if (latest.data !== undefined) step({ kind: "begin", rows: latest.data.data });
   }, [latest.data]);
+  const { refetch } = latest;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `opened` begins it anew after it has ended.
   useEffect(() => {
     let first = true;
+    let gap = false;
     const source = new TailSource(path, {
-      onState: setState,
+      onState: (next) => {
+        setState(next);
+        // What ended while nobody listened comes from the list: the view tells only what ends from now on.
+        if (next === "open" && gap) void refetch();
+        if (next === "open") gap = true;
+      },
       onDropped: (lost) => setDropped((before) => before + lost),
       onRows: (news) => {
         step({ kind: "rows", rows: news });
@@ -30,7 +37,7 @@ export function useTail(onFirst: () => void) {
       },
     });
     return source.start();
-  }, [path, opened, onFirst]);
+  }, [path, opened, onFirst, refetch]);
   return {
     ...rows,
     state,

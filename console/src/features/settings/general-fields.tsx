@@ -1,4 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Switch, Text, TextInput } from "@mantine/core";
+import { NumberField } from "../../components/number-field.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
@@ -69,15 +70,15 @@ export function RequestFields(props: FieldsProps) {
           }}
           allowDeselect={false}
         />
-        <NumberInput
+        <NumberField
           {...lookOf(props, "drainSeconds", t("settings.general.drain"))}
           description={t("settings.general.drainHelp")}
           suffix={` ${t("settings.general.seconds")}`}
           min={0.001}
           max={drainSecondsMax}
           allowNegative={false}
-          value={draft.drainSeconds ?? ""}
-          onChange={(value) => change({ drainSeconds: typeof value === "number" ? value : null })}
+          value={draft.drainSeconds}
+          onChange={(drainSeconds) => change({ drainSeconds })}
         />
         <Switch
           {...switchLookOf(props, "retrySent", t("settings.general.retrySent"))}

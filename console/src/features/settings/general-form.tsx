@@ -31,6 +31,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const save = useAct("settings.update", {
     inline: true,
     invalidates: ["settings.show", "settings.config"],
+    shownBy: "settings.show",
     done: t("settings.general.saved"),
     onDone: () => setTouched({}),
   });

@@ -108,7 +108,11 @@ export const components = {
     totalAt: "{moment}, total {total}",
   },
   confirm: { type: "Type <code>{name}</code> to confirm" },
-  copy: { copied: "Copied", labelled: "Copy {label}" },
+  copy: {
+    copied: "Copied",
+    labelled: "Copy {label}",
+    failed: "The browser did not allow copying. Select the text and copy it by hand.",
+  },
   table: {
     columns: "Columns",
     columnsHelp: "Choose columns",

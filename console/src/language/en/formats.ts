@@ -9,4 +9,5 @@ export const formats = {
   hours: "{count} h",
   days: "{count} d",
   pair: "{big} {small}",
+  utcDay: "{day} UTC",
 } as const;

@@ -66,6 +66,12 @@ export const shell = {
     help: "The address may be mistyped, or the page has moved.",
     home: "Go to overview",
   },
+  ended: {
+    title: "Your session has ended",
+    help: "Sign in again to go on. What you typed is still there.",
+    otherTab: "Sign in in another tab",
+    leave: "Leave without saving",
+  },
   loading: "Loading",
   skip: "Skip to content",
   brand: "Sluice",

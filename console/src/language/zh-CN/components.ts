@@ -109,7 +109,11 @@ export const components: Translation<typeof english> = {
     totalAt: "{moment}，合计 {total}",
   },
   confirm: { type: "输入 <code>{name}</code> 以确认" },
-  copy: { copied: "已复制", labelled: "复制{label}" },
+  copy: {
+    copied: "已复制",
+    labelled: "复制{label}",
+    failed: "浏览器不允许复制。请选中文本后手动复制。",
+  },
   table: {
     columns: "列",
     columnsHelp: "选择显示的列",

@@ -11,4 +11,5 @@ export const formats: Translation<typeof english> = {
   hours: "{count} 小时",
   days: "{count} 天",
   pair: "{big} {small}",
+  utcDay: "{day}（UTC）",
 };

@@ -68,6 +68,12 @@ export const shell: Translation<typeof english> = {
     help: "地址可能有误，或页面已移动。",
     home: "前往概览",
   },
+  ended: {
+    title: "会话已结束",
+    help: "请重新登录以继续。你填写的内容仍然保留。",
+    otherTab: "在其他标签页登录",
+    leave: "不保存并离开",
+  },
   loading: "加载中",
   skip: "跳到正文",
   brand: "Sluice",

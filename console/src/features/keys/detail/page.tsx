@@ -30,7 +30,8 @@ export default function KeyPage() {
   const query = useCall("keys.show", { params: { workspace: workspace.path, key: id }, enabled: !workspace.none });
   const key = query.data;
   const lock = useKeyLock(key);
-  if (query.error !== null) {
+  // A form that is open, or a secret that is shown, outlives an answer that did not come.
+  if (query.error !== null && key === undefined) {
     return (
       <PageFrame title={t("keys.key")} crumbs={crumbs}>
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />

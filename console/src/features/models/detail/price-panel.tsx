@@ -1,6 +1,6 @@
 import { Alert, Stack } from "@mantine/core";
 import { type ConsoleModel, type PriceConfig, priceSchema } from "@sluice/contract";
-import { IconCoinOff } from "@tabler/icons-react";
+import { IconCoinOff, IconUsers } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
@@ -8,6 +8,7 @@ import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { PriceForm } from "../../../components/price-form.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/models.ts";
+import { t as priceWords } from "../../../language/areas/prices.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { classLabel, isUnpriced } from "../../catalog/price-words.ts";
@@ -19,23 +20,28 @@ import { UnpricedChoice } from "./unpriced-choice.tsx";
 /** What a model costs, what the last days would have cost at another price, and what it cost before. */
 export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const [draft, setDraft] = useState<PriceConfig | null>(null);
+  // What it was made from: somebody else may store another one meanwhile.
+  const [from, setFrom] = useState<PriceConfig>({});
   const stored = model.price ?? {};
   const price = draft ?? stored;
   const isChanged = draft !== null && !samePrice(draft, stored);
   const locked = model.managed_by === "file";
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
+    shownBy: "models.show",
     inline: true,
     done: t("models.price.saved"),
     onDone: () => setDraft(null),
   });
   const clear = useAct("models.update", {
     invalidates: afterCatalogChange,
+    shownBy: "models.show",
     done: t("models.price.removed"),
     onDone: () => setDraft(null),
   });
   const change = (next: PriceConfig) => {
     save.reset();
+    if (draft === null) setFrom(stored);
     setDraft(next);
   };
   const params = { model: model.name };
@@ -43,6 +49,11 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
     <form noValidate onSubmit={(event) => event.preventDefault()}>
       <Stack gap="lg">
         <ManagedByFileNote by={model.managed_by} />
+        {isChanged && !samePrice(from, stored) && (
+          <Alert color="yellow" variant="light" icon={<IconUsers size={16} />} title={t("models.conflict.title")}>
+            {t("models.conflict.help")}
+          </Alert>
+        )}
         {isUnpriced(model.price) && (
           <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
             <UnpricedChoice model={model} disabled={locked} />
@@ -92,10 +103,16 @@ function samePrice(one: PriceConfig, other: PriceConfig): boolean {
   return sorted(one) === sorted(other);
 }
 
+/** Parts of a price that are no class of usage. */
+const partNames: Readonly<Record<string, string>> = {
+  long_context: priceWords("prices.longContext.title"),
+  variants: priceWords("prices.variants.title"),
+};
+
 function priceFault(price: PriceConfig): string | null {
   if (Object.keys(price).length === 0) return t("models.price.empty");
   const parsed = priceSchema.safeParse(price);
   if (parsed.success) return null;
   const [name] = parsed.error.issues[0]?.path ?? [];
-  return t("models.price.invalid", { field: classLabel(String(name ?? "")) });
+  return t("models.price.invalid", { field: partNames[String(name)] ?? classLabel(String(name ?? "")) });
 }

@@ -32,6 +32,7 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
   const locked = model.managed_by === "file";
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
+    shownBy: "models.show",
     inline: true,
     done: t("models.saved"),
     onDone: () => setWork(null),

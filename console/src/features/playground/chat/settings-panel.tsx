@@ -1,4 +1,5 @@
 import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
+import { NumberField } from "../../../components/number-field.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { MoreField } from "../more-field.tsx";
 import type { ChatSettings } from "./conversation.ts";
@@ -27,15 +28,15 @@ export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: Se
         onChange={(event) => set({ system: event.currentTarget.value })}
       />
       <Group grow gap="xs" align="flex-start">
-        <NumberInput
+        <NumberField
           label={t("playground.settings.temperature")}
           placeholder={t("playground.settings.default")}
           min={0}
           max={2}
           step={0.1}
           decimalScale={2}
-          value={value.temperature ?? ""}
-          onChange={(next) => set({ temperature: numberOrNull(next) })}
+          value={value.temperature}
+          onChange={(temperature) => set({ temperature })}
         />
         <NumberInput
           label={t("playground.settings.maxTokens")}

@@ -1,6 +1,7 @@
 import { Group, NumberInput, Stack, Text, Textarea } from "@mantine/core";
 import { IconCursorText } from "@tabler/icons-react";
 import { CopyButton } from "../../../components/copy-button.tsx";
+import { NumberField } from "../../../components/number-field.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
@@ -71,15 +72,15 @@ export function CompletionPanel({ call, model }: ModelPanelProps) {
                 error={errorOf("max_tokens")}
                 onChange={(next) => set({ maxTokens: typeof next === "number" ? next : null })}
               />
-              <NumberInput
+              <NumberField
                 label={t("playground.settings.temperature")}
                 placeholder={t("playground.settings.default")}
                 min={0}
                 max={2}
                 step={0.1}
-                value={draft.temperature ?? ""}
+                value={draft.temperature}
                 error={errorOf("temperature")}
-                onChange={(next) => set({ temperature: typeof next === "number" ? next : null })}
+                onChange={(temperature) => set({ temperature })}
               />
             </Group>
             <RunButton run={run} marked={marked} disabled={draft.prompt === ""}>

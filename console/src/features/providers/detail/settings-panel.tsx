@@ -1,16 +1,18 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import type { ConsoleProvider, ProviderKindForm } from "@sluice/contract";
+import { IconUsers } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
 import { Section } from "../../../components/section.tsx";
+import { t as modelWords } from "../../../language/areas/models.ts";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange } from "../../../routes/search.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
-import { draftFaults, draftOf, updateBody } from "../../catalog/provider-draft.ts";
+import { draftFaults, draftOf, type ProviderDraft, updateBody } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
 
@@ -22,14 +24,19 @@ interface SettingsPanelProps {
 
 /** How a provider is set up. Only what was changed is sent. */
 export function SettingsPanel({ provider, form }: SettingsPanelProps) {
-  // What is stored is asked for again and again: what is being typed stays, and is compared with it.
-  const [draft, setDraft] = useState(() => draftOf(provider, form));
+  // What is stored is asked for again and again, and somebody else may change it: what is being typed stays beside what it
+  // was made from, so that only what was changed here is sent. Where nothing was changed, what is stored is shown.
+  const [work, setWork] = useState<{ readonly draft: ProviderDraft; readonly from: ConsoleProvider } | null>(null);
+  const stored = draftOf(provider, form);
+  const from = work?.from ?? provider;
+  const draft = work?.draft ?? stored;
   const change = useUrlChange();
   const save = useAct("providers.update", {
     invalidates: afterCatalogChange,
+    shownBy: "providers.show",
     inline: true,
     onDone: (answer) => {
-      setDraft(draftOf(answer, form));
+      setWork(null);
       noticeDone(
         provider.has_api_key && !answer.has_api_key && draft.apiKey.how === "keep"
           ? t("providers.settings.savedWithoutKey")
@@ -38,8 +45,9 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
     },
   });
   const locked = provider.managed_by === "file";
-  const body = updateBody(draft, provider, form);
+  const body = updateBody(draft, from, form);
   const isChanged = Object.keys(body).length > 0;
+  const isOvertaken = isChanged && JSON.stringify(draftOf(from, form)) !== JSON.stringify(stored);
   const faults = useFaults(form === null ? {} : draftFaults(draft, form, provider), save.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -47,13 +55,23 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
   };
   const discard = () => {
     save.reset();
-    setDraft(draftOf(provider, form));
+    setWork(null);
   };
   return (
     <Section title={t("providers.tabs.settings")} description={t("providers.settings.help")}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw="40rem">
           <ManagedByFileNote by={provider.managed_by} />
+          {isOvertaken && (
+            <Alert
+              color="yellow"
+              variant="light"
+              icon={<IconUsers size={16} />}
+              title={modelWords("models.conflict.title")}
+            >
+              {modelWords("models.conflict.help")}
+            </Alert>
+          )}
           {form === null && (
             <Text size="sm" c="dimmed">
               {t("providers.settings.unknownKind", { kind: provider.kind })}
@@ -61,7 +79,9 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
           )}
           <ProviderFields
             draft={draft}
-            onChange={setDraft}
+            onChange={(next) =>
+              setWork(Object.keys(updateBody(next, from, form)).length > 0 ? { draft: next, from } : null)
+            }
             form={form}
             isNew={false}
             stored={{ apiKey: provider.has_api_key, baseUrl: provider.base_url, settings: provider.settings }}

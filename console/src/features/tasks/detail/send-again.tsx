@@ -59,8 +59,9 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
     } catch (thrown) {
       const failed = asProblem(thrown);
       setProblem(failed);
-      // What was refused is remembered under its key, and would only be found again.
-      if (failed.code !== "unreachable") once.current = randomId();
+      // What the gateway refused is remembered under its key, and would only be found again. An answer of somebody on the
+      // way (a proxy that waited too long) says nothing of what was done.
+      if (failed.said !== null) once.current = randomId();
     } finally {
       setSending(false);
     }

@@ -7,15 +7,17 @@ interface LinesInputProps {
   readonly placeholder?: string;
   readonly value: readonly string[];
   readonly onChange: (lines: readonly string[]) => void;
+  /** What lines come to when they are stored and read again, where that may be others. */
+  readonly stored?: (lines: readonly string[]) => readonly string[];
   readonly disabled: boolean;
 }
 
 /** One thing in each line. Empty lines stand while they are typed, and are not sent. */
-export function LinesInput({ value, onChange, ...rest }: LinesInputProps) {
+export function LinesInput({ value, onChange, stored = asTheyAre, ...rest }: LinesInputProps) {
   const joined = value.join("\n");
   const [typed, setTyped] = useState(joined);
   // What was changed elsewhere, as in the JSON, is shown; what was typed here stays as it was typed.
-  const shown = linesOf(typed).join("\n") === joined ? typed : joined;
+  const shown = stored(linesOf(typed)).join("\n") === joined ? typed : joined;
   return (
     <Textarea
       {...rest}
@@ -32,6 +34,8 @@ export function LinesInput({ value, onChange, ...rest }: LinesInputProps) {
     />
   );
 }
+
+const asTheyAre = (lines: readonly string[]) => lines;
 
 function linesOf(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.trim() !== "");

@@ -4,6 +4,7 @@ import {
   environmentOf,
   parsedSettings,
   sendsTelemetry,
+  storedEnvironment,
   withMember,
   withTelemetry,
 } from "./settings-draft.ts";
@@ -21,6 +22,7 @@ test("the environment is a variable in each line, with whatever stands behind th
   const env = environmentOf(["A=1", " B =x=y z", "C"]);
   expect(env).toEqual({ A: "1", B: "x=y z", C: "" });
   expect(environmentLines({ env })).toEqual(["A=1", "B=x=y z", "C="]);
+  expect(storedEnvironment(["N", "NAME=v"])).toEqual(["N=", "NAME=v"]);
   expect(environmentOf([])).toBeUndefined();
 });
 

@@ -58,6 +58,11 @@ export function environmentLines(settings: Settings): readonly string[] {
   return Object.entries(objectAt(settings, "env")).map(([name, value]) => `${name}=${String(value)}`);
 }
 
+/** What such lines are once they have been stored. */
+export function storedEnvironment(lines: readonly string[]): readonly string[] {
+  return environmentLines({ env: environmentOf(lines) });
+}
+
 const telemetrySwitch = "CLAUDE_CODE_ENABLE_TELEMETRY";
 
 export function sendsTelemetry(settings: Settings): boolean {

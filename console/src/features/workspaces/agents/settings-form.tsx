@@ -9,6 +9,7 @@ import {
   objectAt,
   type Settings,
   sendsTelemetry,
+  storedEnvironment,
   textAt,
   textsAt,
   withMember,
@@ -83,6 +84,7 @@ export function SettingsForm({ settings, onChange, disabled, baseUrl }: Settings
         placeholder={t("agents.form.envExample")}
         value={environmentLines(settings)}
         onChange={(lines) => onChange(withMember(settings, ["env"], environmentOf(lines)))}
+        stored={storedEnvironment}
         disabled={disabled}
       />
       <Switch
