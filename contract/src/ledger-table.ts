@@ -146,7 +146,7 @@ export const ledgerTable = [
     // Only refusals are more than one; their record says it behind both parts.
     journal: {},
     ...listed,
-    help: "How many calls the row stands for: refusals of one key in one second that are alike are one.",
+    help: "How many calls the row stands for: refusals of one key in one second that are alike are one. 0: what was used beside an attempt.",
   },
   {
     member: "upstreamStatus",

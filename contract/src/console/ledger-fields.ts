@@ -12,7 +12,7 @@ const kinds = {
   time: at,
   ms,
   count,
-  calls: z.int().min(1),
+  calls: z.int().min(0),
   status: z.int(),
   nanoUsd: z.int(),
   flag: z.boolean(),

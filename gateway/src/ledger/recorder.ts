@@ -1,6 +1,12 @@
 import { type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
 import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
-import { type Attempt, type AttemptEnd, type AttemptFields, RecordedAttempt } from "./attempt.ts";
+import {
+  type Attempt,
+  type AttemptDependencies,
+  type AttemptEnd,
+  type AttemptFields,
+  RecordedAttempt,
+} from "./attempt.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface RecorderOptions {
@@ -52,16 +58,23 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return new RecordedAttempt(options, intent, price?.table ?? null, begunMs);
     },
     beside(fields, price, end) {
+      // No call of its own: sums count neither a success nor a length of it.
+      const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
       const intent = intentOf(fields, price, 0);
-      const whole: Pick<Journal, "checkpoint" | "settle"> = {
-        checkpoint: () => undefined,
-        settle: (settlement) => journal.refuse(joinEntry(intent, settlement)),
+      const dependencies: AttemptDependencies = {
+        clock,
+        journal: {
+          checkpoint: () => undefined,
+          settle: (settlement) => journal.refuse(noCall(joinEntry(intent, settlement))),
+        },
+        observer: {
+          attemptEnd: (entry) => observer.attemptEnd(noCall(entry)),
+          log: (level, message, about) => observer.log(level, message, about),
+        },
       };
       const nowMs = clock.monotonic();
-      return new RecordedAttempt({ clock, observer, journal: whole }, intent, price?.table ?? null, nowMs).settle(
-        end,
-        nowMs,
-      );
+      const attempt = new RecordedAttempt(dependencies, intent, price?.table ?? null, nowMs);
+      return noCall(attempt.settle(end, nowMs));
     },
     refuse(fields, code, httpStatus, totalMs) {
       const now = clock.now();

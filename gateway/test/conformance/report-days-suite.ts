@@ -131,6 +131,33 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await last()).toBe(today);
     });
 
+    test("what another model used beside an answer is paid, and hides no failed call and shortens no answer", async () => {
+      const at = newYear + 550 * day;
+      const calls = [1, 2, 3, 4].map((n) => ({
+        ...entryOf({ n: n + 9_300, at, model: 1, key: 1, refused: false }),
+        totalMs: 800,
+      }));
+      const failed = calls.slice(2).map((entry) => ({ ...entry, outcome: "failed" as const }));
+      const beside = calls.slice(0, 2).map((entry) => ({
+        ...{ ...entry, attemptId: `${entry.attemptId}_beside`, model: "adviser" },
+        ...{ retryIndex: 1, calls: 0, totalMs: 0, firstTokenMs: null },
+      }));
+      await ground.ledgerStore.insert([...calls.slice(0, 2), ...failed, ...beside]);
+      const ask = { workspaceId: null, by: "model", stepMs: day, from: at, to: at + day } as const;
+      for (const summed of [false, true]) {
+        if (summed) await sumAll(ground);
+        const { totals, lines } = await ground.reports.usage(ask);
+        expect(totals).toMatchObject({ requests: 4, attempts: 4, succeeded: 2, failed: 2, failed_requests: 2 });
+        expect(totals.latency_p50_ms).toBeGreaterThan(780);
+        const adviser = lines.find(({ id }) => id === "adviser");
+        expect([adviser?.totals.attempts, adviser?.totals.cost_usd]).toEqual([
+          0,
+          nanoToUsd(beside.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)),
+        ]);
+      }
+      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    });
+
     test("quiet days between others are summed too, so that a run goes over them, but no long time without calls", async () => {
       await sumAll(ground);
       const friday = newYear + 600 * day;
@@ -275,6 +302,9 @@ function entryOf(made: Made): LedgerEntry {
   // An attempt has one moment.
   const name = `${n}_${at}`;
   if (refused) return refusedEntry(name, own);
+  // What another model used beside an attempt.
+  if (n % 13 === 5)
+    return ledgerEntry(name, { ...own, provider: `p${model % 3}`, retryIndex: 1, calls: 0, totalMs: 0 });
   return ledgerEntry(name, {
     ...own,
     provider: `p${model % 3}`,

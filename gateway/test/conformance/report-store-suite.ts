@@ -330,9 +330,9 @@ function lineOf(entry: LedgerEntry, by: UsageDimension, shown: ReadonlySet<strin
 export function expectFigures(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
   const sum = (of: (entry: LedgerEntry) => number) => entries.reduce((all, entry) => all + of(entry), 0);
   expect(figures).toMatchObject({
-    attempts: entries.length,
+    attempts: sum((entry) => entry.calls ?? 1),
     requests: sum((entry) => (entry.retryIndex === 0 ? 1 : 0)),
-    succeeded: sum((entry) => (entry.outcome === "succeeded" ? 1 : 0)),
+    succeeded: sum((entry) => (entry.outcome === "succeeded" ? (entry.calls ?? 1) : 0)),
     failed: sum((entry) => (entry.outcome === "succeeded" || entry.outcome === "cancelled" ? 0 : (entry.calls ?? 1))),
     cancelled: sum((entry) => (entry.outcome === "cancelled" ? (entry.calls ?? 1) : 0)),
     failed_requests: Math.max(
@@ -350,7 +350,7 @@ export function expectFigures(figures: UsageFigures, entries: readonly LedgerEnt
 
 /** Against the true percentiles: the shortest time that a share of all is not longer than. */
 function expectTimes(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
-  const good = entries.filter((entry) => entry.outcome === "succeeded");
+  const good = entries.filter((entry) => entry.outcome === "succeeded" && entry.calls !== 0);
   const streamed = good.flatMap(({ startedAfterMs, firstTokenMs }) =>
     firstTokenMs === null ? [] : [{ before: startedAfterMs ?? 0, ms: firstTokenMs }],
   );

@@ -30,7 +30,7 @@ export function countedEntries(connection: Connection, { times = true }: { reado
     .select((eb) => [
       "calls as attempts",
       eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(sql.lit(0)).end().as("requests"),
-      eb.case().when("outcome", "=", "succeeded").then(sql.lit(1)).else(sql.lit(0)).end().as("succeeded"),
+      eb.case().when("outcome", "=", "succeeded").then(eb.ref("calls")).else(sql.lit(0)).end().as("succeeded"),
       eb.case().when("outcome", "=", "cancelled").then(eb.ref("calls")).else(sql.lit(0)).end().as("cancelled"),
       sql<string>`coalesce(${eb.ref("person_id")}, '')`.as("person_id"),
       ...(times ? countedTimes(eb) : nothingTimed),
@@ -49,7 +49,7 @@ function countedTimes(eb: ExpressionBuilder<Tables, "ledger_entries">) {
   return Object.entries(times).map(([column, ms]) =>
     eb
       .case()
-      .when("outcome", "=", "succeeded")
+      .when(sql<boolean>`outcome = 'succeeded' and calls > 0`)
       .then(ms)
       .end()
       .as(column as LatencyColumn),

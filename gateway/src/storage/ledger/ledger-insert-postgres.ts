@@ -60,7 +60,7 @@ function insertOf(entries: readonly LedgerValues[]): NamedQuery<Inserted> {
 
 /** In the order of `rollupSketches`: what the entry alone would count in each. As `addTimes` does it. */
 function timesOf(entry: LedgerValues): readonly (string | null)[] {
-  if (entry[ledgerPlaces.outcome] !== "succeeded") return noTimes;
+  if (entry[ledgerPlaces.outcome] !== "succeeded" || entry[ledgerPlaces.calls] === 0) return noTimes;
   const before = Number(entry[ledgerPlaces.started_after_ms] ?? 0);
   const totalMs = Number(entry[ledgerPlaces.total_ms]);
   const firstTokenMs = entry[ledgerPlaces.first_token_ms];
@@ -79,7 +79,7 @@ const scope = ["at - at % :hour", ...rollupScope.slice(1), "person_id"].map((ter
 const added: Readonly<Record<(typeof rollupSums)[number], string>> = {
   attempts: "calls",
   requests: "case when retry_index = 0 then calls else 0 end",
-  succeeded: "case when outcome = 'succeeded' then 1 else 0 end",
+  succeeded: "case when outcome = 'succeeded' then calls else 0 end",
   cancelled: "case when outcome = 'cancelled' then calls else 0 end",
   cost_nano_usd: "cost_nano_usd",
   ...(Object.fromEntries(usageTable.map(({ column }) => [column, column])) as Record<

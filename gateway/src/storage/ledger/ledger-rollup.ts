@@ -93,8 +93,9 @@ function add(rollup: Rollup, entry: LedgerValues): void {
   move(sums, sumOf.attempts, calls);
   if (entry[place.retry_index] === 0) move(sums, sumOf.requests, calls);
   if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
-  if (outcome === "succeeded") {
-    move(sums, sumOf.succeeded, 1);
+  // What was used beside an attempt is no call: it is paid, and neither a success of its own nor of any length.
+  if (outcome === "succeeded" && calls > 0) {
+    move(sums, sumOf.succeeded, calls);
     addTimes(rollup, {
       startedAfterMs: entry[place.started_after_ms] as number | null,
       totalMs: entry[place.total_ms] as number,

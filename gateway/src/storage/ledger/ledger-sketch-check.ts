@@ -97,7 +97,16 @@ async function sketchesOfEntries(connection: Connection, hour: number) {
   for (let after = { at: hour, id: "" }; ; ) {
     const rows = await connection
       .selectFrom("ledger_entries")
-      .select([...scopeColumns, "at", "attempt_id", "outcome", "started_after_ms", "total_ms", "first_token_ms"])
+      .select([
+        ...scopeColumns,
+        "at",
+        "attempt_id",
+        "outcome",
+        "calls",
+        "started_after_ms",
+        "total_ms",
+        "first_token_ms",
+      ])
       .where((eb) => eb(eb.refTuple("at", "attempt_id"), ">", eb.tuple(after.at, after.id)))
       .where("at", "<", hour + hourMs)
       .orderBy("at")
@@ -105,7 +114,7 @@ async function sketchesOfEntries(connection: Connection, hour: number) {
       .limit(pageRows)
       .execute();
     for (const row of rows) {
-      if (row.outcome !== "succeeded") continue;
+      if (row.outcome !== "succeeded" || row.calls === 0) continue;
       const scope = scopeOf(row);
       let own = sketches.get(scope);
       if (own === undefined) {

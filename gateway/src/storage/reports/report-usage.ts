@@ -4,6 +4,7 @@ import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
 import { inSnapshot } from "../database/database.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { rollupSums } from "../ledger/ledger-rollup.ts";
 import { dearest } from "./report-dearest.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
@@ -79,16 +80,21 @@ async function linesAndRest(
     all.totals,
     own.map((line) => line.totals),
   );
-  if (totals.counts.attempts === 0) return own;
+  if (isNothing(totals)) return own;
   const steps = new Map<number, FigureSums>();
   for (const [at, sums] of all.steps) {
     const rest = figuresWithout(
       sums,
       own.flatMap((line) => line.steps.get(at) ?? []),
     );
-    if (rest.counts.attempts > 0) steps.set(at, rest);
+    if (!isNothing(rest)) steps.set(at, rest);
   }
   return [...own, { index: apart.length, totals, steps }];
+}
+
+/** What was used beside an attempt costs and is no attempt, and may stand in another step than that. */
+function isNothing({ counts }: FigureSums): boolean {
+  return rollupSums.every((column) => counts[column] === 0);
 }
 
 function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points"> {
