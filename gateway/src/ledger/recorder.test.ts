@@ -147,6 +147,13 @@ test("a count below zero that an upstream tells as a number of 64 bits leaves su
   expect(Math.max(entry.usage.output, entry.costNanoUsd / 1_000) * 1e6).toBeLessThan(2 ** 63);
 });
 
+test("what was used beside an attempt is one record, paid like any other, and no call of its own", () => {
+  const { recorder, written, seen } = dependencies;
+  const entry = recorder.beside({ ...fields, retryIndex: 1 }, price, end);
+  expect(entry).toMatchObject({ calls: 0, totalMs: 0, usage, costNanoUsd: 325_000 });
+  expect([written, seen]).toEqual([[entry], [entry]]);
+});
+
 test("usage that names no source is an estimate; no usage stays no usage", () => {
   const { recorder } = dependencies;
   expect(recorder.begin(fields, price).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
