@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { examineRedis } from "#coordination/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
+import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
@@ -120,11 +121,14 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
       const pem = (name: string) => join(folder, name);
       const openssl = (...args: string[]) => expect(spawnSync("openssl", args, { cwd: folder }).status).toBe(0);
       const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-      openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=authority");
-      openssl("req", ...key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
-      writeFileSync(pem("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
       const by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"];
-      openssl("x509", "-req", "-in", "server.csr", "-extfile", "names", "-out", "server.pem", ...by);
+      writeFileSync(pem("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+      const makeCertificates = (): void => {
+        openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=authority");
+        openssl("req", ...key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost");
+        openssl("x509", "-req", "-in", "server.csr", "-extfile", "names", "-out", "server.pem", ...by);
+      };
+      makeCertificates();
       const files = ["--tls-cert-file", pem("server.pem"), "--tls-key-file", pem("server.key")];
 
       const secure = await RedisServer.start(
@@ -143,6 +147,11 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
         await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not believed");
         const counter = await ground.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
         await granted(counter, [gaugeClaim("g", 1)]);
+        // Whoever renews them writes the same files; what is made anew is made with those.
+        makeCertificates();
+        await secure.end();
+        expect(await secure.run()).toBe(true);
+        await until(async () => (await counter.reserve([gaugeClaim("renewed", 1)])).granted);
         const plain = await ground.counter({}, `redis://localhost:${port}`);
         expect(plain.isUp).toBe(false);
         for (const each of [counter, plain]) each.close();

@@ -1,4 +1,4 @@
-import { afterRunningFor, bounds } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
 import { AnswerWait, Unanswered } from "./answer-wait.ts";
@@ -6,9 +6,10 @@ import { DrainedUntil } from "./drained-until.ts";
 import { every } from "./every.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
-import { type RedisAddress, RedisUnusable, readRedisAddress } from "./redis-address.ts";
+import { RedisUnusable } from "./redis-address.ts";
+import { RedisConnector } from "./redis-connector.ts";
 import { isLasting, reasonOf } from "./redis-failure.ts";
-import { openRedisLink, type RedisLink } from "./redis-link.ts";
+import type { RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { runScript } from "./run-script.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
@@ -58,7 +59,7 @@ export class Membership {
   readonly #messages = new MessageQueue((epoch, told) => this.#run("message", [this.#keys.epoch], epoch, [told]));
   #toldMs = Number.NEGATIVE_INFINITY;
   #told = "";
-  readonly #address: RedisAddress;
+  readonly #connector: RedisConnector;
 
   constructor(options: RedisCounterOptions, parts: MembershipParts) {
     this.#options = options;
@@ -67,7 +68,7 @@ export class Membership {
     this.#pause = new Pause(options.clock);
     this.#wait = new AnswerWait(options.clock, options.answerMs);
     this.#drained = new DrainedUntil(options.clock, options.settled ?? null);
-    this.#address = readRedisAddress(options.url);
+    this.#connector = new RedisConnector(options.url, options.clock);
     this.owner = options.owner ?? options.ids.next("proc_");
     const tag = `{${options.namespace ?? "sluice"}}`;
     this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding` };
@@ -103,10 +104,7 @@ export class Membership {
 
   /** One more connection. `onReady` is told when it is there again. */
   openLink(onReady: () => void): Promise<RedisLink> {
-    if (this.#options.openLink !== undefined) return this.#options.openLink(onReady);
-    const late = new AbortController();
-    const stop = afterRunningFor(this.#clock, bounds.redisConnectMs, () => late.abort());
-    return openRedisLink(this.#address, onReady, late.signal).finally(stop);
+    return this.#options.openLink?.(onReady) ?? this.#connector.open(onReady);
   }
 
   /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
@@ -118,7 +116,7 @@ export class Membership {
       if (thrown instanceof SeedingFailed || isLasting(thrown)) {
         this.close();
         const reason = reasonOf(thrown);
-        throw new RedisUnusable(`The Redis of SLUICE_REDIS_URL, ${this.#address.shown}, cannot be used: ${reason}`);
+        throw new RedisUnusable(`The Redis of SLUICE_REDIS_URL, ${this.#connector.shown}, cannot be used: ${reason}`);
       }
       this.#lost(thrown);
     }
@@ -181,7 +179,7 @@ export class Membership {
       this.#toldMs = atMs;
       this.#told = reason;
       const text = "The shared counter of limits does not answer; each limit does what its `fail` says.";
-      this.#options.observer.log("warn", text, { redis: this.#address.shown, reason });
+      this.#options.observer.log("warn", text, { redis: this.#connector.shown, reason });
     }
     if (this.#state !== "down") this.#rejoin("down");
   }
@@ -251,6 +249,7 @@ export class Membership {
   }
 
   async #connect(): Promise<void> {
+    this.#link = this.#connector.kept(this.#link);
     if (this.#link !== null || this.#closed) return;
     const link = await this.openLink(() => this.#pause.interrupt());
     if (this.#closed) link.close();
@@ -262,7 +261,7 @@ export class Membership {
     this.#policy = policy;
     if (policy === "noeviction") return;
     const text = "The Redis of the limits may evict what they count; set its maxmemory-policy to noeviction.";
-    this.#options.observer.log("warn", text, { redis: this.#address.shown, policy });
+    this.#options.observer.log("warn", text, { redis: this.#connector.shown, policy });
   }
 
   async #enterEpoch(epoch: string): Promise<number> {
@@ -271,7 +270,7 @@ export class Membership {
       this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
       const text =
         "The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.";
-      this.#options.observer.log("warn", text, { redis: this.#address.shown, epoch });
+      this.#options.observer.log("warn", text, { redis: this.#connector.shown, epoch });
     }
     this.#epoch = epoch;
     const keys = [this.#keys.epoch];

@@ -40,6 +40,9 @@ export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): Rec
         const answer = await link.send(key, ["BLPOP", key, String(bounds.shareInboxS)]);
         if (Array.isArray(answer)) onRecall(String(answer[1]));
       } catch {
+        // Another one is made with the certificates of then.
+        link?.close();
+        link = null;
         if (!isClosed) await pause(bounds.redisRetryMs);
       }
     }
