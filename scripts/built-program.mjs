@@ -51,7 +51,7 @@ export function makeStatic(folder) {
 /** The licences of what is in the program and in the console, in one file. */
 export function writeNotices(file) {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-  const texts = packagesWithin(packages).map((path) => {
+  const texts = shippedPackages(packages).map((path) => {
     const { version, license } = packages[path];
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     return `${"=".repeat(80)}\n${name} ${version}: ${license ?? "see below"}\n\n${licenceText(join(root, path))}`;
@@ -61,7 +61,7 @@ export function writeNotices(file) {
 }
 
 /** Paths in the lockfile, sorted, of what the parts that are shipped need to run. */
-function packagesWithin(packages) {
+export function shippedPackages(packages) {
   const found = new Set();
   const waiting = [];
   const need = (path, names) => {

@@ -6,6 +6,3 @@ export function ownAddress({ tls }: Pick<Environment, "tls">, host: string, port
   const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
   return `${tls === null ? "http" : "https"}://${authority}:${port}`;
 }
-
-/** Its certificate is for other names than the loopback address, and nothing secret is asked or told. */
-export const ofThisMachine = { redirect: "manual", tls: { rejectUnauthorized: false } } as const;

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { runCli } from "#cli/run-cli.ts";
 import { createTerminal } from "#cli/terminal.ts";
 import { readEnvironment, secretNames } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { providerKinds } from "#providers/index.ts";
+import { shippedPackages } from "../../../scripts/built-program.mjs";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { deploy, deployFiles, documentsOf, durationMs, root, textOf } from "./deploy-files.ts";
 
@@ -223,6 +225,14 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
   };
   expect(await check()).toEqual({ code: 0, text: "/healthz\n" });
   expect(await check("/metrics")).toMatchObject({ code: 2 });
+  // A proxy that the environment names reaches nothing of this machine.
+  const before = process.env["HTTP_PROXY"] ?? "";
+  process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+  try {
+    expect(await check()).toMatchObject({ code: 0 });
+  } finally {
+    process.env["HTTP_PROXY"] = before;
+  }
   status = 503;
   const url = `http://127.0.0.1:${server.port}/readyz`;
   expect(await check("/readyz")).toEqual({ code: 1, text: `sluice: ${url} answers 503: /readyz` });
@@ -240,6 +250,35 @@ test("the systemd unit gives the drain its time, sets what npm start sets, and s
   );
   expect(set).toMatchObject(runtimeEnvironment);
   expect(unit).toContain("\nExecStart=/usr/local/bin/sluice serve\n");
+});
+
+test("a release takes what it ships by name, and a version that is none yet is nobody's by default", () => {
+  const { jobs } = parse(readFileSync(join(root, ".github/workflows/release.yml"), "utf8"));
+  const steps: readonly { uses?: string; run?: string; with?: Record<string, string>; env?: Record<string, string> }[] =
+    Object.values<{ steps: [] }>(jobs).flatMap((job) => job.steps);
+  const uploaded = steps.flatMap(({ uses, with: inputs }) =>
+    uses?.startsWith("actions/upload-artifact") === true ? [String(inputs?.["name"]).replace(/\$.*/, "linux")] : [],
+  );
+  const download = steps.find(({ uses }) => uses?.startsWith("actions/download-artifact"));
+  const taken = new Bun.Glob(download?.with?.["pattern"] ?? "**");
+  expect(uploaded.filter((name) => !taken.match(name))).toEqual([]);
+  // The build of the image leaves a record as an artifact that is no archive: to take it fails the release.
+  expect(taken.match("acme~sluice~A1B2C3.dockerbuild")).toBe(false);
+  for (const [words, option] of [
+    ["npm publish", "--tag"],
+    ["gh release create", "--prerelease"],
+  ] as const) {
+    const step = steps.find(({ run }) => run?.startsWith(words));
+    expect(`${step?.run} ${Object.values(step?.env ?? {}).join(" ")}`).toContain(option);
+  }
+});
+
+test("the bill of materials has what the console's page is made of, and nothing that is there for tests alone", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const shipped = shippedPackages(packages);
+  for (const name of ["react", "hono", "kysely"]) expect(shipped).toContain(`node_modules/${name}`);
+  for (const name of ["typescript", "ai", "knip"]) expect(shipped).not.toContain(`node_modules/${name}`);
+  expect(readFileSync(join(root, ".github/workflows/release.yml"), "utf8")).toContain("scripts/write-sbom.mjs release");
 });
 
 test("documents name no file of deploy/ that there is not", () => {

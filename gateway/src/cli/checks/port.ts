@@ -1,5 +1,6 @@
 import type { Environment } from "#config/index.ts";
-import { ofThisMachine, ownAddress } from "../own-address.ts";
+import { askStraight } from "../ask-straight.ts";
+import { ownAddress } from "../own-address.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const answerMs = 3_000;
@@ -32,8 +33,8 @@ type Tls = Pick<Environment, "tls">;
 
 async function answerOf(url: string): Promise<{ status: number; body: string } | null> {
   try {
-    const answer = await fetch(url, { ...ofThisMachine, signal: AbortSignal.timeout(answerMs) });
-    return { status: answer.status, body: (await answer.text()).slice(0, 1_000) };
+    const { status, text } = await askStraight(url, { answerMs, charactersMax: 1_000 });
+    return { status, body: text };
   } catch {
     return null;
   }

@@ -1,7 +1,8 @@
 import { Argument, type Command } from "commander";
+import { askStraight } from "../ask-straight.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
-import { ofThisMachine, ownAddress } from "../own-address.ts";
+import { ownAddress } from "../own-address.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -25,9 +26,9 @@ export function addHealth(program: Command, terminal: Terminal): void {
 
 async function ask(url: string): Promise<{ readonly status: number; readonly text: string }> {
   try {
-    const answer = await fetch(url, { ...ofThisMachine, signal: AbortSignal.timeout(answerMsMax) });
-    const text = (await answer.text()).trim().slice(0, charactersMax);
-    return { status: answer.status, text: answer.ok ? text : `${url} answers ${answer.status}: ${text}` };
+    const { status, text: said } = await askStraight(url, { answerMs: answerMsMax, charactersMax });
+    const text = said.trim();
+    return { status, text: status === 200 ? text : `${url} answers ${status}: ${text}` };
   } catch (thrown) {
     return { status: 0, text: `${url} does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
   }

@@ -1,3 +1,4 @@
+import { askStraight } from "../ask-straight.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 
 /** Where a gateway signs agents in. */
@@ -43,39 +44,46 @@ export async function readEndpoints(base: string): Promise<SignInEndpoints> {
 
 /** Throws CommandFailed when the gateway does not answer in time. */
 export async function postForm(url: string, fields: Readonly<Record<string, string>>): Promise<OAuthAnswer> {
-  return await ask(url, { method: "POST", body: new URLSearchParams(fields) });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return await ask(url, { method: "POST", headers, body: new URLSearchParams(fields).toString() });
 }
 
 /** False: the gateway says that this token opens nothing. One that does not answer in time has not said so. */
 export async function isAccepted(base: string, accessToken: string): Promise<boolean> {
   try {
-    const response = await fetch(`${base}/user/bootstrap`, {
-      redirect: "manual",
-      headers: { "user-agent": "sluice-cli", authorization: `Bearer ${accessToken}` },
-      signal: AbortSignal.timeout(acceptedMs),
-    });
-    await response.body?.cancel();
-    return response.status !== 401;
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const { status } = await send(`${base}/user/bootstrap`, { headers, answerMs: acceptedMs });
+    return status !== 401;
   } catch {
     return true;
   }
 }
 
-async function ask(url: string, init: RequestInit = {}): Promise<OAuthAnswer> {
+async function ask(url: string, asked: Partial<Asked> = {}): Promise<OAuthAnswer> {
   try {
-    const response = await fetch(url, {
-      ...init,
-      redirect: "manual",
-      headers: { "user-agent": "sluice-cli" },
-      signal: AbortSignal.timeout(answerMs),
-    });
-    const text = (await response.text()).slice(0, answerCharactersMax);
-    return { status: response.status, body: objectOf(text) };
+    const { status, text } = await send(url, { ...asked, answerMs });
+    return { status, body: objectOf(text) };
   } catch (thrown) {
     throw new CommandFailed(
       `${new URL(url).origin} does not answer: ${thrown instanceof Error ? thrown.message : thrown}`,
     );
   }
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly answerMs: number;
+}
+
+/** What is no https is on this machine, which no proxy of the environment reaches. */
+async function send(url: string, asked: Asked): Promise<{ readonly status: number; readonly text: string }> {
+  const { answerMs: ms, ...init } = asked;
+  const headers = { "user-agent": "sluice-cli", ...init.headers };
+  if (url.startsWith("http:")) return await askStraight(url, { ...asked, headers, charactersMax: answerCharactersMax });
+  const response = await fetch(url, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(ms) });
+  return { status: response.status, text: (await response.text()).slice(0, answerCharactersMax) };
 }
 
 /** Codex waits five seconds for a token command. */

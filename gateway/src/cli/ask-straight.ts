@@ -1,0 +1,36 @@
+import { request as byHttp } from "node:http";
+import { request as byHttps } from "node:https";
+
+export interface StraightRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly answerMs: number;
+  readonly charactersMax: number;
+}
+
+/**
+ * Asks a gateway on this machine. The runtime's fetch would ask the proxy that the environment names, which cannot reach it. Its
+ * certificate is for other names than the loopback address, and nothing secret is told by TLS here. Rejects when nobody answers in time.
+ */
+export function askStraight(
+  url: string,
+  { method = "GET", headers = {}, body, answerMs, charactersMax }: StraightRequest,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  const signal = AbortSignal.timeout(answerMs);
+  const send = url.startsWith("https:") ? byHttps : byHttp;
+  const asked = send(url, { method, headers, signal, rejectUnauthorized: false }, (answer) => {
+    let text = "";
+    answer.setEncoding("utf8");
+    answer.on("data", (piece: string) => {
+      text = (text + piece).slice(0, charactersMax);
+    });
+    answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+    answer.on("error", reject);
+  });
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  asked.on("error", reject);
+  asked.end(body);
+  return promise;
+}
