@@ -30,8 +30,8 @@ const queries = [
   ),
 ];
 
-/** Only where there is Redis, or workers, or TLS. */
-const elsewhere = /^sluice_(?:redis|workers|tls)/;
+/** Only where there is Redis, or workers, or TLS, or a collector. */
+const elsewhere = /^sluice_(?:redis|workers|tls|otlp|agent)/;
 
 let gateway: StartedGateway;
 let exposed: ReadonlySet<string>;
@@ -58,6 +58,20 @@ function described(): ReadonlyMap<string, ReadonlySet<string>> {
 test("the table of metrics has what /metrics has, and nothing else", () => {
   const written = [...described().keys()].filter((name) => !elsewhere.test(name));
   expect(written.toSorted()).toEqual([...exposed].filter((name) => !elsewhere.test(name)).toSorted());
+});
+
+test("what is there only with Redis, workers, TLS or a collector is in the table by the name that the program gives it", () => {
+  const source = [...new Bun.Glob("**/*.ts").scanSync(join(root, "gateway/src"))]
+    .filter((name) => !name.endsWith(".test.ts"))
+    .map((name) => readFileSync(join(root, "gateway/src", name), "utf8"))
+    .join("\n");
+  const named = new Set(
+    [
+      ...source.matchAll(/["\s(]((?:sluice_redis|sluice_workers|sluice_tls|sluice_otlp|sluice_agent)\w*)\b["\s:,]/g),
+    ].map(([, name]) => name),
+  );
+  const written = [...described().keys()].filter((name) => elsewhere.test(name));
+  expect(written.toSorted()).toEqual([...named].map(String).toSorted());
 });
 
 test("alerts and dashboard ask for metrics and labels that there are", () => {
@@ -92,12 +106,35 @@ test("every alert has its part of the document on alerts, and every part its ale
   expect([...new Set(alerts)].toSorted()).toEqual(parts.toSorted());
 });
 
-test("every alert fires in the series made for it (promtool test rules is the judge, by hand)", () => {
+test("every alert fires in the series made for it", () => {
   const cases = (parse(alertTestsText).tests as readonly AlertTests[]).flatMap((each) => each.alert_rule_test ?? []);
   const fired = new Set(cases.filter((each) => each.exp_alerts.length > 0).map(({ alertname }) => alertname));
   const alerts = rules.flatMap(({ alert }) => (alert === undefined ? [] : [alert]));
   expect([...fired].toSorted()).toEqual(alerts.toSorted());
 });
+
+const promtool = Bun.which("promtool");
+
+test.skipIf(promtool === null)(
+  `promtool takes the rules, sees each alert fire and stay silent where it should, and takes /metrics${promtool === null ? " (no promtool is installed on this machine)" : ""}`,
+  async () => {
+    const folder = join(root, "deploy/monitoring");
+    const asked = (...words: string[]) => Bun.spawnSync([promtool ?? "", ...words], { cwd: folder, stderr: "pipe" });
+    for (const words of [
+      ["check", "rules", "alerts.yaml"],
+      ["test", "rules", "alerts.test.yaml"],
+    ]) {
+      const { exitCode, stdout, stderr } = asked(...words);
+      expect(exitCode, `${stdout}${stderr}`).toBe(0);
+    }
+    const text = await (await fetch(`${gateway.url}/metrics`)).bytes();
+    const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? "", "check", "metrics"], {
+      stdin: text,
+      stderr: "pipe",
+    });
+    expect(exitCode, `${stdout}${stderr}`).toBe(0);
+  },
+);
 
 test("the dashboard is as it is written by its program", () => {
   expect(JSON.parse(readFileSync(dashboardFile, "utf8"))).toEqual(JSON.parse(dashboardText()));

@@ -29,6 +29,20 @@ test("one endpoint serves all signals; a signal's own is used as it is, and `non
   expect(settings?.metrics).toBeNull();
 });
 
+test("a query of the endpoint stays behind the path of each signal", () => {
+  const of = (address: string) => readOtlp({ OTEL_EXPORTER_OTLP_ENDPOINT: address }, null).settings?.logs?.url;
+  expect(of("https://otel.example.com/in/?team=a/b")).toBe("https://otel.example.com/in/v1/logs?team=a/b");
+  expect(of("https://otel.example.com?key=1#x")).toBe("https://otel.example.com/v1/logs?key=1");
+});
+
+test("who names Prometheus for the metrics has them at /metrics, and none sent; with otlp beside it, both", () => {
+  const of = (said: string) => readOtlp({ ...endpoint, OTEL_METRICS_EXPORTER: said }, null);
+  expect(of("prometheus").settings?.metrics).toBeNull();
+  expect(of("prometheus").settings?.traces).not.toBeNull();
+  expect(of("otlp,prometheus").settings?.metrics).not.toBeNull();
+  expect([of("prometheus"), of("otlp,prometheus")].flatMap(({ warnings }) => warnings)).toEqual([]);
+});
+
 test("SLUICE_OTLP_ENDPOINT is the same as OTEL_EXPORTER_OTLP_ENDPOINT, which goes before it", () => {
   const own = { SLUICE_OTLP_ENDPOINT: "http://own:4318" };
   expect(readEnvironment(own).otlp?.traces?.url).toBe("http://own:4318/v1/traces");

@@ -67,7 +67,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
     read(`OTEL_EXPORTER_OTLP_${signal}_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`);
   const text = (name: string) => reader.text(name);
   return {
-    url: own ?? `${(root ?? "").replace(/\/+$/, "")}/v1/${signal.toLowerCase()}`,
+    url: own ?? belowOf(root ?? "", `/v1/${signal.toLowerCase()}`),
     headers: either((name) => reader.headers(name), "HEADERS"),
     protocol: either((name) => readProtocol(reader, name), "PROTOCOL") ?? "http/protobuf",
     compression:
@@ -81,6 +81,12 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
 
 const defaultEndpoint = "http://localhost:4318";
 
+/** The signal's path is put behind that of the endpoint, before a query that it may have. */
+function belowOf(root: string, path: string): string {
+  const [, place = root, query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(root) ?? [];
+  return `${place.replace(/\/+$/, "")}${path}${query}`;
+}
+
 function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none" | null {
   const name = `OTEL_${signal}_EXPORTER`;
   const words = (reader.text(name) ?? "")
@@ -88,10 +94,13 @@ function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none
     .split(",")
     .map((word) => word.trim())
     .filter((word) => word !== "");
-  const unknown = words.filter((word) => word !== "otlp" && word !== "none");
+  // Whoever names Prometheus alone has its numbers at /metrics, and wants them sent nowhere.
+  const isPulled = signal === "METRICS" && words.includes("prometheus");
+  const known = isPulled ? ["otlp", "none", "prometheus"] : ["otlp", "none"];
+  const unknown = words.filter((word) => !known.includes(word));
   if (unknown.length > 0) reader.warn(name, "names an exporter that there is not here; there are otlp and none");
   if (words.includes("otlp")) return "otlp";
-  return words.includes("none") ? "none" : null;
+  return words.includes("none") || isPulled ? "none" : null;
 }
 
 function readProtocol(reader: OtlpVariables, name: string): OtlpSignal["protocol"] | null {

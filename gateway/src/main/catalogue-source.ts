@@ -17,7 +17,11 @@ export async function readCatalogueFrom(
   transport: Pick<Transport, "send">,
   signal: AbortSignal,
 ): Promise<ReadCatalogue> {
-  const bytes = await readSource(from, transport, signal);
+  return catalogueOf(from, await readSource(from, transport, signal));
+}
+
+/** What these bytes say; a mark of their order in front is not in the text. */
+export function catalogueOf(from: string, bytes: Uint8Array): ReadCatalogue {
   const text = new TextDecoder().decode(bytes);
   return { text, digest: createHash("sha256").update(bytes).digest("hex"), source: shownSource(from) };
 }

@@ -53,9 +53,16 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   return metrics.watchLoop(counted.clock, () => listeners()?.pending() ?? 0);
 }
 
-/** Of deployments that are in use. */
-function breakersOf({ models }: Catalog, router: Pick<Router, "states">): readonly BreakerNumber[] {
-  const states = new Map(router.states().map(({ deploymentId, breaker }) => [deploymentId, breaker]));
+/** Of deployments that are in use. One whose time is over waits for a call that probes it, and nobody may call it for days. */
+export function breakersOf({ models }: Catalog, router: Pick<Router, "states">): readonly BreakerNumber[] {
+  const states = new Map(
+    router
+      .states()
+      .map(({ deploymentId, breaker, coolingMs }) => [
+        deploymentId,
+        breaker === "open" && coolingMs === 0 ? "half-open" : breaker,
+      ]),
+  );
   return [...models.values()].flatMap((model) =>
     model.deployments.flatMap(({ id, enabled, provider }) => {
       const breaker = states.get(id);

@@ -3,7 +3,7 @@ import type { CatalogueSource } from "#config/index.ts";
 import { Failure, LastingFault } from "#core/index.ts";
 import type { Clock, ControlStore, Leadership, Observer, Transport } from "#ports/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
-import { type ReadCatalogue, readCatalogueFrom, readSource } from "./catalogue-source.ts";
+import { catalogueOf, type ReadCatalogue, readSource } from "./catalogue-source.ts";
 import { passed } from "./passed.ts";
 
 export interface RefreshCatalogueOptions {
@@ -64,8 +64,9 @@ async function refreshOnce(
   signal: AbortSignal,
 ): Promise<number> {
   const { controlStore, clock, observer } = options;
-  const read = await readCatalogueFrom(source.from, options.transport, signal);
-  await checkOrigin(source, read, options.transport, signal);
+  const bytes = await readSource(source.from, options.transport, signal);
+  const read = catalogueOf(source.from, bytes);
+  await checkOrigin(source, read, () => isSigned(source, bytes, options.transport, signal));
   // Loaded when somebody first asks: most processes never do.
   const { catalogueView } = await import("#admin/index.ts");
   const stored = await controlStore.storedCatalogue();
@@ -93,18 +94,26 @@ async function refreshOnce(
 
 /** Whatever is pinned must hold: the digest, the signature, or both. */
 async function checkOrigin(
-  { from, digest, publicKey }: CatalogueSource,
+  { digest, publicKey }: CatalogueSource,
   read: ReadCatalogue,
-  transport: Pick<Transport, "send">,
-  signal: AbortSignal,
+  signed: () => Promise<boolean>,
 ): Promise<void> {
   if (digest !== null && digest !== read.digest)
     throw refusal(`the data of ${read.source} is sha256:${read.digest}, not sha256:${digest}`);
-  if (publicKey === null) return;
+  if (publicKey !== null && !(await signed()))
+    throw refusal(`the data of ${read.source} was not signed with the key that is asked for`);
+}
+
+/** Of the bytes as they came. */
+async function isSigned(
+  { from, publicKey }: CatalogueSource,
+  bytes: Uint8Array,
+  transport: Pick<Transport, "send">,
+  signal: AbortSignal,
+): Promise<boolean> {
   const beside = await readSource(besideOf(from), transport, signal);
   const signature = beside.length === 64 ? beside : Buffer.from(new TextDecoder().decode(beside).trim(), "base64");
-  if (!verify(null, Buffer.from(read.text), publicKey, signature))
-    throw refusal(`the data of ${read.source} was not signed with the key that is asked for`);
+  return publicKey !== null && verify(null, bytes, publicKey, signature);
 }
 
 /** `.sig` belongs to the path, not to what stands behind its `?`. */

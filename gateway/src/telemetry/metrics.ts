@@ -47,7 +47,7 @@ const shortBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0
 const breakerValues: Readonly<Record<BreakerNumber["breaker"], number>> = { closed: 0, "half-open": 1, open: 2 };
 
 const helpOf: Readonly<Record<string, string>> = {
-  sluice_event_loop_delay_seconds: "Longest delay of the event loop since the last scrape.",
+  sluice_event_loop_delay_seconds: "Longest delay of the event loop in the last minute.",
   sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
   sluice_database_healthy: "1 while nothing is known to be wrong with the database's file, else 0.",
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
@@ -140,7 +140,7 @@ export function createMetrics(version?: string): Metrics {
         return some;
       };
       const delay = new LoopDelay(clock, isBusy);
-      registerGauge(registry, "sluice_event_loop_delay_seconds", () => delay.take());
+      registerGauge(registry, "sluice_event_loop_delay_seconds", () => delay.worst());
       return () => delay.close();
     },
     attemptEnd: registerAttemptMetrics(registry),
@@ -219,7 +219,7 @@ function registerBuild(registry: Registry, version: string): void {
 function registerBreakers(registry: Registry, read: () => readonly BreakerNumber[]): void {
   new Gauge({
     name: "sluice_breaker_state",
-    help: "Breaker by deployment: 0 closed, 1 half-open, 2 open.",
+    help: "Breaker by deployment: 0 closed, 1 half-open (or its time is over and no call came), 2 open.",
     labelNames: ["deployment", "provider", "model"],
     registers: [registry],
     // The worst of the workers.

@@ -126,6 +126,15 @@ test("with `take` a signed catalogue changes the prices that nobody has set; wha
   expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(0);
 });
 
+test("signed data may begin with a mark of the order of its bytes", async () => {
+  await using refresh = await openRefresh({ changes: "take", publicKey: keys.publicKey });
+  await refresh.told(1);
+  signed(refresh.from, `\ufeff${catalogueText(3)}`, keys.privateKey);
+  refresh.nextHour();
+  await refresh.told(3);
+  expect(await refresh.price("gpt-5")).toMatchObject({ origin: "catalogue" });
+});
+
 test("data of another digest than the pinned one changes nothing", async () => {
   await using refresh = await openRefresh({ digest: "0".repeat(64) });
   await refresh.told(1);

@@ -116,6 +116,18 @@ test.skipIf(isMissing)(
   },
 );
 
+test.skipIf(isMissing)("behind the documented proxy a header with an underscore reaches the upstream", async () => {
+  const text = JSON.stringify({ ...hello, user: "underscore" });
+  const head =
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\nsession_id: conversation-1\r\n` +
+    `content-type: application/json\r\ncontent-length: ${text.length}\r\n`;
+  expect((await rawExchange(documentedPort, head, text)).status).toBe(200);
+  const records = gateway.simulator.simulator.truth.list().data;
+  expect(records.find(({ body_text }) => body_text?.includes('"underscore"'))?.request_headers).toMatchObject({
+    session_id: "conversation-1",
+  });
+});
+
 test.skipIf(isMissing)(
   "a WebSocket comes through the documented proxy, and is 426 behind one that knows of none",
   async () => {

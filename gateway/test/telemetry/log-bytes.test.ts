@@ -103,6 +103,37 @@ test("of an event, too; what is nested too deep to be read stands in it as text"
   });
 });
 
+test.each([
+  ["01", 0, 1],
+  ["00", 1, 0],
+  [null, 1, 1],
+  [null, 0, 0],
+])("a record says whether the spans of its trace are sent (parent %s, ratio %d: %d)", (parent, ratio, flags) => {
+  const traces = new Traces({ sampler: { parentBased: true, ratio }, propagates: true });
+  const traceparent = parent === null ? null : `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${parent}`;
+  traces.arrived("req_1", { get: (header) => (header === "traceparent" ? traceparent : null) });
+  const logMaker = new LogMaker(traces, { now: () => 1 });
+  const end = { requestId: "req_1", method: "POST", route: "chat", status: 200, totalMs: 1, address: "::1" };
+  const request = {
+    end: { ...end, key: null, model: null, error: null } as RequestEnd,
+    level: "info",
+    atMs: 1,
+  } as const;
+  const line = JSON.stringify({ level: "warn", msg: "A line.", requestId: "req_1" });
+  const told = {
+    entry: { ...ledgerEntry("1"), requestId: "req_1" },
+    content: { system: null, input: "[]", output: null, truncated: false },
+  };
+  for (const event of [request, line, told]) {
+    const fields = logMaker.recordOf(event);
+    if (fields === null) throw new Error("there is no record");
+    const row = new LogBytes(origin);
+    row.put(fields);
+    expect(JSON.stringify(plain(readMessage(row.take(1), logs)))).toContain(`"flags":${flags}`);
+    expect(sdkLogRecord(origin, fields).spanContext?.traceFlags).toBe(flags);
+  }
+});
+
 test("a line of a request holds no credential that a caller wrote in the place of a model or a method", () => {
   const end = {
     requestId: "req_1",

@@ -71,6 +71,7 @@ const logRecord: Shape = {
   5: ["body", anyValue],
   6: ["attributes", [keyValue]],
   7: ["droppedAttributesCount", "varint"],
+  8: ["flags", "fixed32"],
   9: ["traceId", "hex"],
   10: ["spanId", "hex"],
   11: ["observedTimeUnixNano", "fixed64"],

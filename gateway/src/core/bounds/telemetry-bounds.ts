@@ -3,6 +3,9 @@ export const telemetryBounds = {
   /** How often it is looked whether the event loop is late: with calls under way, and without. */
   loopLookMs: 100,
   loopIdleLookMs: 1_000,
+  /** For how long the longest delay is told, and the parts in which it is forgotten. */
+  loopWindowMs: 60_000,
+  loopSlotMs: 10_000,
   /** What the OTEL_ variables may say at most. */
   otlpTimeoutMsMax: 300_000,
   otlpIntervalMsMax: 3_600_000,

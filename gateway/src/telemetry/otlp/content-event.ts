@@ -11,10 +11,12 @@ const severity = { level: "info", severity: 9 } as const;
 /** What was said in a call, as the event that the GenAI conventions have for it; it belongs to the span of the attempt that answered. */
 export function contentEvent({ entry, content }: ToldAttempt, traces: Traces | null, nowMs: number): LogFields {
   const { system, input, output, truncated } = content;
+  const trace = traces?.of(entry.requestId) ?? null;
   return {
     ...{ atMs: nowMs, observedMs: nowMs, ...severity, body: "" },
     eventName: "gen_ai.client.inference.operation.details",
-    trace: traces?.of(entry.requestId) ?? null,
+    trace,
+    sampled: trace !== null && traces?.isSampled(trace) === true,
     of: entry.attemptId,
     ...{ shared: null, own: null, dropped: 0 },
     contentLength: (system?.length ?? 0) + (input?.length ?? 0) + (output?.length ?? 0),

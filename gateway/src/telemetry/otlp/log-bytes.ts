@@ -8,7 +8,7 @@ import { writeTraceId } from "./span-bytes.ts";
 import { spanWordsOf } from "./trace-ids.ts";
 
 const attributesField = 6;
-const sampled = 1;
+const sampledFlag = 1;
 
 /** Records as they stand in an ExportLogsServiceRequest of opentelemetry-proto; a batch is such a request. */
 export class LogBytes implements LogRow<Uint8Array> {
@@ -45,7 +45,7 @@ export class LogBytes implements LogRow<Uint8Array> {
   }
 
   #write(out: ProtobufWriter, record: LogFields): void {
-    const { shared, trace, dropped } = record;
+    const { shared, trace, sampled, dropped } = record;
     out.nanoseconds(1, record.atMs);
     if (shared === null) this.#writeWords(out, record);
     else out.raw(shared.written ?? this.#writeShared(shared, record));
@@ -57,7 +57,7 @@ export class LogBytes implements LogRow<Uint8Array> {
     }
     if (trace !== null) {
       out.tag(8, 5);
-      out.fixed32(sampled);
+      out.fixed32(sampled ? sampledFlag : 0);
       writeTraceId(out, 9, trace);
       out.words(10, spanWordsOf(record.of));
     }

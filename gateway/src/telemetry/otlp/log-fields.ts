@@ -18,6 +18,8 @@ export interface LogFields {
   readonly eventName: string | null;
   /** null: it is of no trace. */
   readonly trace: TraceContext | null;
+  /** Whether the spans of that trace are sent. */
+  readonly sampled: boolean;
   /** The id of ours that the span's follows from. */
   readonly of: string;
   /** What many records have alike; null: nothing. */
@@ -33,7 +35,10 @@ export interface LogFields {
 /** In the form in which OpenTelemetry's own records are exported. */
 export function sdkLogRecord({ resource, scope }: Origin, fields: LogFields): SdkLogRecord {
   const { trace, shared, own } = fields;
-  const context = trace === null ? null : { traceId: trace.traceId, spanId: spanIdFrom(fields.of), traceFlags: 1 };
+  const context =
+    trace === null
+      ? null
+      : { traceId: trace.traceId, spanId: spanIdFrom(fields.of), traceFlags: fields.sampled ? 1 : 0 };
   return {
     hrTime: hrTime(fields.atMs),
     hrTimeObserved: hrTime(fields.observedMs),

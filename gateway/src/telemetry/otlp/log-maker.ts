@@ -37,6 +37,7 @@ export class LogMaker {
 
   #ofRequest(line: AccessLine): LogFields {
     const { end, level, atMs } = line;
+    const trace = this.#traces?.of(end.requestId) ?? null;
     const own = this.#own.clear();
     own.add(names.requestId, end.requestId);
     own.add(names.totalMs, Math.round(end.totalMs * 10) / 10);
@@ -49,7 +50,8 @@ export class LogMaker {
       body: "request",
       eventName: null,
       contentLength: 0,
-      trace: this.#traces?.of(end.requestId) ?? null,
+      trace,
+      sampled: this.#isSampled(trace),
       of: end.requestId,
       shared: this.#cache.get(end.key ?? "", line),
       own,
@@ -75,18 +77,24 @@ export class LogMaker {
     const nowMs = this.#clock.now();
     const atMs = typeof time === "string" ? Date.parse(time) : Number.NaN;
     const isLong = line.length > bounds.logRecordCharactersMax;
+    const trace = typeof requestId === "string" ? this.#traceOf(requestId, traceId) : null;
     return {
       atMs: Number.isNaN(atMs) ? nowMs : atMs,
       observedMs: nowMs,
       level: String(level),
       severity: severities[String(level)] ?? 0,
       body: String(msg).slice(0, bounds.logTextMax),
-      trace: typeof requestId === "string" ? this.#traceOf(requestId, traceId) : null,
+      trace,
+      sampled: this.#isSampled(trace),
       of: typeof requestId === "string" ? requestId : "",
       ...{ shared: null, own: null, eventName: null, contentLength: 0 },
       attributes: isLong ? none : attributes,
       dropped: isLong ? Object.keys(attributes).length : 0,
     };
+  }
+
+  #isSampled(trace: TraceContext | null): boolean {
+    return trace !== null && this.#traces?.isSampled(trace) === true;
   }
 
   /** That of the line where it says one: the request may be over. */
