@@ -4,7 +4,7 @@ export const bounds = {
   bodyBytesMax: 128 * 1024 * 1024,
   tokensMax: 1_000_000,
   choicesMax: 128,
-  eventBytesMax: 16 * 1024 * 1024,
+  eventBytesMax: 40 * 1024 * 1024,
   waitMsMax: 3_600_000,
   /** Unpaced events leave together in pieces of about this size. */
   pieceBytes: 16 * 1024,

@@ -122,7 +122,7 @@ describe("an upstream that breaks off after the first event", () => {
     ["resets it", { reset_after_events: 4 }, "upstream_truncated"],
     ["ends cleanly before its end", { end_after_events: 4 }, "upstream_truncated"],
     ["breaks the framing", { break_chunking_after_events: 4 }, "upstream_truncated"],
-    ["sends an event that is too large", { giant_event_bytes: 3_000_000 }, "upstream_error"],
+    ["sends an event that is too large", { giant_event_bytes: 40_000_000 }, "upstream_error"],
   ] satisfies [string, Script, string][])(
     "%s: the caller gets an error event and no [DONE]",
     async (_, script, code) => {

@@ -130,7 +130,12 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   #send({ status, headers, body }: ServerAnswer): void {
     let lines = "";
     for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
-    if (body === null || body instanceof Uint8Array) this.#connection.answerWhole(status, lines, body ?? nothing);
+    if (body === null && this.#head.method === "HEAD") {
+      // How long what was not asked for would be is known to whoever answers, or to nobody.
+      this.#connection.answerBegin(status, lines, declaredLength(headers["content-length"] ?? null));
+      this.#connection.answerEnd();
+    } else if (body === null || body instanceof Uint8Array)
+      this.#connection.answerWhole(status, lines, body ?? nothing);
     else if (body instanceof ReadableStream) void this.#stream(status, lines, null, body.getReader(), []);
     else if (this.#connection.answerBegin(status, lines, null)) {
       this.#live = body;

@@ -18,4 +18,4 @@ export { periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";
 
-export { type Estimate, type Money, nothingWanted, type Spent } from "./spent.ts";
+export { type Estimate, freeRequest, type Money, nothingWanted, type Spent } from "./spent.ts";

@@ -26,6 +26,9 @@ export const noMoney: Money = Object.freeze({ most: 0, least: 0 });
 /** Of a call that counts as a request and no more. */
 export const nothingWanted: Estimate = Object.freeze({ tokens: 0, money: () => noMoney });
 
+/** The same of one that costs nothing, whatever comes of it. */
+export const freeRequest: Estimate = Object.freeze({ ...nothingWanted, isFree: true });
+
 /** An estimate with its money worked out, or left out where nobody asks. */
 export interface Wanted extends Money {
   readonly tokens: number;

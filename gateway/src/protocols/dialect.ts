@@ -94,10 +94,12 @@ export interface ReplyFacts {
 
 /**
  * Listens to one stream's bytes as they pass. `push` returns the whole events among them that the caller should
- * get, unchanged; what is not yet a whole event waits inside, within bounds.eventBytesMax.
+ * get, unchanged; what is not yet a whole event waits inside, within bounds.imageEventBytesMax.
  */
 export interface StreamTap {
   push(chunk: Uint8Array): Uint8Array;
+  /** Bytes that wait inside for the rest of their event; 0 where nothing does. */
+  readonly held?: number;
   /** Data events seen; comments and pings are not counted. */
   readonly events: number;
   /** The terminal event was seen: what follows is of no interest. */

@@ -47,6 +47,10 @@ export abstract class TypedEventStream {
     return this.sse.push(chunk, this.#visit);
   }
 
+  get held(): number {
+    return this.sse.held.length;
+  }
+
   rest(): Uint8Array {
     return noBytes;
   }

@@ -8,6 +8,7 @@ import { openAttempt } from "./attempt/attempt.ts";
 import { callFields } from "./attempt/attempt-entry.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
+import { EventRoom } from "./attempt/event-room.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
 import { ObjectOwners } from "./attempt/object-owners.ts";
@@ -33,6 +34,7 @@ export class Relay {
       ...options,
       forecast: new UsageForecast(),
       live: new LiveStreams(),
+      events: new EventRoom(),
       responseOwners: new ResponseOwners(options),
       owners: new ObjectOwners(),
       bills: new BackgroundSettlement(options),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { bounds } from "#core/index.ts";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { type CallerCase, callerCases, calm, modelOn } from "./dialect-ground.ts";
@@ -65,7 +66,8 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
   test.each(titled)("%s: an event without an end", async (_id, caller) => {
     const { gateway, upstream, send } = await behindFirst("openai-compatible", chatEvent);
     const response = await caller.call(gateway, "m", { stream: true });
-    for (let piece = 0; piece < 20; piece++) send(rawChunk(`data: ${"x".repeat(100_000)}`));
+    const piece = rawChunk(`data: ${"x".repeat(4_000_000)}`);
+    for (let sent = 0; sent <= bounds.imageEventBytesMax; sent += piece.length) send(piece);
     expect(caller.errorEvent.test(await response.text())).toBe(true);
     // The time-outs of this upstream are longer than a test may last.
     await upstream.closed(0);

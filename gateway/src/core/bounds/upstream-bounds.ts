@@ -14,8 +14,12 @@ export const upstreamBounds = {
   errorBodyBytesMax: 256 * 1024,
   /** Accounts whose short-lived tokens are shared by all that use them. */
   tokenAccountsMax: 10_000,
-  /** One SSE event; a larger one ends the stream with an error. */
+  /** One event of a stream: larger ones hold pictures or documents, and take room that all streams have together. */
   eventBytesMax: 1024 * 1024,
+  /** An event that is built as a value to be looked at; in a larger one what tells of the call is found without building the rest. */
+  builtEventBytesMax: 64 * 1024,
+  /** What events above eventBytesMax hold in all: while they arrive, and until their reader has room for them. */
+  largeEventsBytesMax: 256 * 1024 * 1024,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
   calibrationTokensMin: 64,
   /** Media that are fetched from their addresses for upstreams that read none: how many, how much in all, how long each. */
@@ -44,6 +48,8 @@ export const upstreamBounds = {
   backoffMsMax: 2_000,
   /** Longest time a deployment is passed over because its upstream said Retry-After. */
   coolMsMax: 3_600_000,
+  /** Longest time that an upstream's Retry-After is taken to mean, and its callers are told. */
+  retryAfterReadMsMax: 7 * 86_400_000,
   /** Deployments whose health is remembered in memory. */
   circuitsMax: 100_000,
   /** A URL we send to. */
@@ -90,7 +96,7 @@ export const upstreamBounds = {
   probeMs: 30_000,
   /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */
   replyAtOnceBytesMax: 1024 * 1024,
-  /** One event with a picture in it, as base64. */
+  /** One event with a picture or a document in it, as base64; a larger one ends the stream with an error. */
   imageEventBytesMax: 32 * 1024 * 1024,
   /** Pictures that are counted in one answer; vendors make 15 at most. */
   imagesPerReplyMax: 1_024,

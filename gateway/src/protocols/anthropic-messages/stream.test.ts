@@ -227,9 +227,9 @@ describe("a message stream that goes wrong", () => {
 
   test("an event that never ends is refused at the bound", () => {
     const tap = new MessagesStreamTap();
-    const piece = encoder.encode("x".repeat(60_000));
+    const piece = encoder.encode("x".repeat(600_000));
     expect(() => {
-      for (let sent = 0; sent <= bounds.eventBytesMax; sent += piece.length) tap.push(piece);
+      for (let sent = 0; sent <= bounds.imageEventBytesMax; sent += piece.length) tap.push(piece);
     }).toThrow("more than");
   });
 });

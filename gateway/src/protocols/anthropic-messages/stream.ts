@@ -1,4 +1,4 @@
-import { type Failure, noUsage } from "#core/index.ts";
+import { bounds, type Failure, noUsage } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
@@ -48,7 +48,8 @@ export class MessagesStreamTap implements StreamTap {
   id: string | null = null;
   made: readonly string[] = [];
 
-  readonly #sse = new SseEvents();
+  /** Documents that the upstream fetched come whole, as base64. */
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #reported: JsonObject = {};
   #told: UsageReading | null = null;
   #searches = 0;
@@ -57,6 +58,10 @@ export class MessagesStreamTap implements StreamTap {
 
   push(chunk: Uint8Array): Uint8Array {
     return this.#sse.push(chunk, this.#visit);
+  }
+
+  get held(): number {
+    return this.#sse.held.length;
   }
 
   get usage(): UsageReading | null {

@@ -58,6 +58,10 @@ export class GeminiStreamTap implements StreamTap {
     return this.#sse.push(chunk, this.#visit);
   }
 
+  get held(): number {
+    return this.#sse.held.length;
+  }
+
   get usage(): UsageReading | null {
     if (this.#usageTail !== null) {
       this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;

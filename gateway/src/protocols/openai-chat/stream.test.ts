@@ -192,10 +192,10 @@ describe("a chat stream that goes wrong", () => {
 
   test("an event that never ends is refused at the bound, however small its pieces", () => {
     const tap = new ChatStreamTap(true);
-    const piece = encoder.encode("x".repeat(60_000));
+    const piece = encoder.encode("x".repeat(600_000));
     tap.push(encoder.encode("data: "));
     expect(() => {
-      for (let sent = 0; sent <= bounds.eventBytesMax; sent += piece.length) tap.push(piece);
+      for (let sent = 0; sent <= bounds.imageEventBytesMax; sent += piece.length) tap.push(piece);
     }).toThrow("more than");
   });
 });

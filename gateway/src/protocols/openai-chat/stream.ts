@@ -1,7 +1,8 @@
-import type { Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { eventLines, isDone } from "../event-lines.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
+import { skimObject, skimValue } from "../json-skim.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
@@ -41,7 +42,8 @@ export class ChatStreamTap implements StreamTap {
 
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
-  readonly #sse = new SseEvents();
+  /** Pictures come whole, as base64. */
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #hidden: { start: number; end: number }[] = [];
   #finished = false;
   /** The usage came behind the content, in an event without choices. */
@@ -59,6 +61,10 @@ export class ChatStreamTap implements StreamTap {
   push(chunk: Uint8Array): Uint8Array {
     const whole = this.#sse.push(chunk, this.#visit);
     return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
+  }
+
+  get held(): number {
+    return this.#sse.held.length;
   }
 
   /** Most tell it once, at the end. Some tell it with each event, or zeros first: what came after the last is not in it. */
@@ -121,7 +127,7 @@ export class ChatStreamTap implements StreamTap {
   }
 
   #readUsage(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = parseObject(eventData(bytes, start, end));
+    const chunk = chunkOf(bytes, start, end);
     if (chunk === null) return;
     const choices = chunk["choices"];
     const reading = readChatUsage(chunk["usage"] ?? usageInChoice(choices));
@@ -134,7 +140,7 @@ export class ChatStreamTap implements StreamTap {
 
   /** OpenRouter's stands beside choices; vLLM's older one is the event itself, which no client of the dialect knows: it is kept back. */
   #readError(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = parseObject(eventData(bytes, start, end));
+    const chunk = chunkOf(bytes, start, end);
     const error = chunk?.["error"] ?? null;
     const bare: JsonObject | null = error === null && chunk?.["object"] === "error" ? chunk : null;
     if (error === null && bare === null) return;
@@ -197,6 +203,17 @@ function hasFinishReason(event: Buffer): boolean {
 }
 
 function requireJson(bytes: Uint8Array, start: number, end: number): void {
-  if (parseObject(eventData(bytes, start, end)) !== null) return;
-  throw firstEventBroken();
+  if (chunkOf(bytes, start, end) === null) throw firstEventBroken();
 }
+
+/** Of an event with pictures in it only what is looked at is built. null: it is no object. */
+function chunkOf(bytes: Uint8Array, start: number, end: number): JsonObject | null {
+  if (end - start <= bounds.builtEventBytesMax) return parseObject(eventData(bytes, start, end));
+  const { data } = eventLines(bytes, start, end);
+  const members = skimObject(data, 0, data.length, lookedAt);
+  if (members === null) return null;
+  const choices = members.has("choices") ? { choices: [skimValue(data, members.get("choices"))].flat() } : {};
+  return { ...Object.fromEntries([...members].map(([name, span]) => [name, skimValue(data, span)])), ...choices };
+}
+
+const lookedAt: ReadonlySet<string> = new Set(["choices", "usage", "error", "object", "message", "code", "type"]);

@@ -37,6 +37,10 @@ export class ResponsesStreamTap implements StreamTap {
     return this.#sse.push(chunk, this.#visit);
   }
 
+  get held(): number {
+    return this.#sse.held.length;
+  }
+
   get made(): readonly string[] {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
   }

@@ -4,6 +4,7 @@ import type { AnswerBody, PieceListener } from "#ports/index.ts";
 import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
+import { EventRoom } from "./event-room.ts";
 import { LiveStreams } from "./live-streams.ts";
 
 const event = (text: string): Uint8Array =>
@@ -43,6 +44,7 @@ function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
   const live = new LiveStreams();
+  const room = new EventRoom();
   const body = new PushedBody();
   const ends: string[] = [];
   const stream = new AnswerStream({
@@ -61,6 +63,7 @@ function ground({ settles = true, drains = false } = {}) {
     answer: { status: 200, headers: new Headers(), body },
     tap: upstreamSide("openai-chat").listener.tapStream(false),
     first,
+    place: room.open(),
     idleMs: 1_000,
     drains,
   });
@@ -73,7 +76,7 @@ function ground({ settles = true, drains = false } = {}) {
   let answered = 0;
   const open = stream.open();
   const pull = (): void => open.pull(sink, () => answered++);
-  return { clock, live, body, ends, said, open, pull, stream, answered: () => answered };
+  return { clock, live, room, body, ends, said, open, pull, stream, answered: () => answered };
 }
 
 test("each pull is answered once, with what was held, what came within its wait, and the end", () => {
@@ -184,4 +187,44 @@ test("as a stream of the runtime it says the same", async () => {
     body.push(piece);
   }
   expect(await text).toBe(`${event("one")}${event("two")}data: [DONE]\n\n`);
+});
+
+test("a large event is held while it arrives and until its reader asks for more; there is none left when the stream has ended", () => {
+  const { body, room, pull, said, open } = ground();
+  pull();
+  const large = event("x".repeat(2 * bounds.eventBytesMax));
+  pull();
+  body.push(large.subarray(0, 10));
+  expect(room.bytes).toBe(0);
+  body.push(large.subarray(10, -1));
+  const arriving = room.bytes;
+  expect(arriving).toBeGreaterThan(2 * bounds.eventBytesMax);
+  body.push(large.subarray(-1));
+  expect(said).toHaveLength(2);
+  expect(room.bytes).toBeGreaterThan(arriving);
+  pull();
+  expect(room.bytes).toBe(0);
+  body.push(large.subarray(0, -1));
+  expect(room.bytes).toBeGreaterThan(0);
+  open.cancel();
+  expect(room.bytes).toBe(0);
+});
+
+test("where there is no room for a large event its stream ends with an error, and the upstream is told to stop", () => {
+  const { body, ends, room, pull, said } = ground();
+  const others = Array.from({ length: 100 }, () => room.open());
+  const isFull = others.some((place) => {
+    try {
+      place.hold(bounds.imageEventBytesMax);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  expect(isFull).toBe(true);
+  pull();
+  pull();
+  body.push(event("x".repeat(bounds.imageEventBytesMax - 1_000)).subarray(0, -1));
+  expect(said[1]).toContain('"code":"overloaded"');
+  expect([said[2], ends, body.cancelled]).toEqual(["close", ["end", "failed overloaded", "over"], 1]);
 });

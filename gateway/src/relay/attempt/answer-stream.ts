@@ -2,6 +2,7 @@ import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome 
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import type { EventPlace } from "./event-room.ts";
 import type { LiveStream } from "./live-streams.ts";
 import { inSafeWords } from "./upstream-words.ts";
 
@@ -25,6 +26,8 @@ export interface AnswerStreamOptions {
   readonly tap: StreamTap;
   /** The events that were held back until the first was whole. */
   readonly first: Uint8Array;
+  /** Where those are held, and those that follow. */
+  readonly place: EventPlace;
   readonly idleMs: number;
   /** The upstream is let finish when the caller goes away. */
   readonly drains: boolean;
@@ -84,6 +87,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     this.#sink = sink;
     this.#answered = answered;
     try {
+      if (this.#first === null) this.#weigh(0);
       this.#forward();
     } catch (thrown) {
       this.#failed(thrown);
@@ -155,7 +159,14 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   #pass(piece: Uint8Array): boolean {
     const { tap, entry } = this.#options;
     const whole = tap.push(piece);
+    this.#weigh(whole.length);
     return this.#deliver(whole, entry.progress(tap));
+  }
+
+  /** What is on its way is held until its reader asks for more. */
+  #weigh(leaving: number): void {
+    const { place, tap } = this.#options;
+    place.hold(leaving + (tap.held ?? 0));
   }
 
   #pulled(): void {
@@ -298,6 +309,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
         const chunk = await answer.body.read("idle", idleMs);
         if (chunk === null) break;
         tap.push(chunk);
+        this.#weigh(0);
         const end = entry.progress(tap);
         if (end === null) continue;
         answer.body.cancel();
@@ -314,6 +326,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   #close(): void {
     this.#over = true;
     this.#stopTimer();
+    this.#options.place.release();
     this.#options.dependencies.live.remove(this);
     this.#options.call.streamEnd();
   }

@@ -3,8 +3,10 @@ import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
   inputUsage,
+  isAwsEventStreamType,
   isEmbeddingDialect,
   isEmbeddingEndpoint,
+  isEventStreamType,
   openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
@@ -23,6 +25,7 @@ import { type AnswerHeaderOptions, answerHeaders, passAtOnce, translatedHeaders 
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { CallTally } from "./call-tally.ts";
+import type { EventPlace } from "./event-room.ts";
 import { readFirstEvents } from "./first-events.ts";
 import { FramedTap } from "./framed-tap.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
@@ -108,6 +111,7 @@ async function deliverLater(options: AttemptDependencies, answer: OutboundAnswer
   const { dependencies, call, match } = options;
   try {
     if (answer.status >= 200 && answer.status <= 299) {
+      if (isPacked(answer)) throw unaskedPacking();
       if (!isStream(answer, match) && !isBytes(options, answer)) return await takeWhole(options, answer);
       if (options.translation !== null && !call.facts.stream) throw unaskedStream();
       return await openStream(options, answer);
@@ -157,8 +161,7 @@ function beginEntry(
 
 function isStream(answer: OutboundAnswer, match: LaneMatch): boolean {
   const type = answer.headers.get("content-type") ?? "";
-  if (type.startsWith("text/event-stream")) return true;
-  return match.lane.framing === "aws-event-stream" && type.startsWith("application/vnd.amazon.eventstream");
+  return isEventStreamType(type) || (match.lane.framing === "aws-event-stream" && isAwsEventStreamType(type));
 }
 
 /** A sound: neither JSON nor events, passed on as it is made. */
@@ -239,13 +242,28 @@ async function heard(options: AttemptDependencies, reply: Uint8Array): Promise<H
 
 /** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */
 async function openStream(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+  const place = options.dependencies.events.open();
+  try {
+    return await openStreamAt(place, options, answer);
+  } catch (thrown) {
+    place.release();
+    throw thrown;
+  }
+}
+
+async function openStreamAt(
+  place: EventPlace,
+  options: AttemptDependencies,
+  answer: OutboundAnswer,
+): Promise<Delivery> {
   const { dependencies, call, selection, tally, entry, translation, match } = options;
+  const { clock } = dependencies;
   const { provider } = selection.deployment;
   const { firstEventMs, idleMs } = provider.timeouts;
   const made = tapOf(options, answer);
   const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
-  const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
+  const { bytes: first, cut } = await readFirstEvents({ clock, answer, tap, limitMs: firstEventMs, place });
   if (cut === "ended") throw truncated("The upstream's stream ended before its first event.");
   if (cut === "too long") throw truncated("The upstream sent only comments.");
   if (tap.failure !== null) throw refusedInBand(options, tap.failure);
@@ -267,6 +285,7 @@ async function openStream(options: AttemptDependencies, answer: OutboundAnswer):
     answer,
     tap,
     first,
+    place,
     idleMs,
     drains: drains(call, selection),
   });
@@ -332,6 +351,18 @@ const saidBeforeBeginning: ReadonlySet<number> = new Set([501, 503, 505, 529]);
 /** A caller that waits for one answer cannot be given events; one of the upstream's own dialect gets what it sends. */
 function unaskedStream(): Failure {
   return new Failure("upstream_error", "The upstream sent a stream that was not asked for.", {
+    retry: "other",
+    unhealthy: true,
+  });
+}
+
+/** Every upstream is told that nobody here unpacks. */
+function isPacked({ headers }: OutboundAnswer): boolean {
+  return (headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity";
+}
+
+function unaskedPacking(): Failure {
+  return new Failure("upstream_error", "The upstream's answer has a content encoding that was not asked for.", {
     retry: "other",
     unhealthy: true,
   });

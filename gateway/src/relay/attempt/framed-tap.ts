@@ -19,6 +19,10 @@ export class FramedTap implements StreamTap {
     return this.#inner.push(this.#deframer.push(chunk));
   }
 
+  get held(): number {
+    return this.#inner.held ?? 0;
+  }
+
   get events(): number {
     return this.#inner.events;
   }

@@ -29,6 +29,10 @@ export class ListeningTap implements StreamTap {
     return chunk;
   }
 
+  get held(): number {
+    return this.#inner.held ?? 0;
+  }
+
   get events(): number {
     return this.#pieces;
   }

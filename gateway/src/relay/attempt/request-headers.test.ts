@@ -138,3 +138,13 @@ test("to another vendor goes only what means the same to all", () => {
   const headers = new Headers({ ...agents, authorization: "Bearer x" });
   expect(neutralHeaders(headers)).toEqual({ "idempotency-key": "k", traceparent: "00-1", "x-client-request-id": "r" });
 });
+
+test("what the caller's Connection names belongs to its connection, and goes to nobody", () => {
+  const sent = new Headers({ ...agents, connection: "Keep-Alive, X-App,originator , traceparent" });
+  const { "x-app": _app, originator: _originator, traceparent: _trace, ...others } = agents;
+  const passed = forwardedHeaders(sent, providerOf("anthropic"));
+  for (const name of ["x-app", "originator", "traceparent", "connection"]) expect(passed).not.toHaveProperty([name]);
+  expect(Object.keys(passed).length).toBeGreaterThan(5);
+  for (const name of Object.keys(passed)) expect(others).toHaveProperty([name]);
+  expect(neutralHeaders(sent)).not.toHaveProperty("traceparent");
+});

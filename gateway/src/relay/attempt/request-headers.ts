@@ -8,9 +8,18 @@ import type { Call } from "../call.ts";
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
   const list = callerHeaders(provider);
   const out: Record<string, string> = {};
+  let connection: string | null = null;
   headers.forEach((value, name) => {
     if (list.takes(name)) out[name] = value;
+    else if (name === "connection") connection = value;
   });
+  return withoutOwned(out, connection);
+}
+
+/** RFC 9110, 7.6.1: what `Connection` names belongs to the caller's connection to us. */
+function withoutOwned(out: Record<string, string>, connection: string | null): Record<string, string> {
+  if (connection === null || connection.length <= "keep-alive".length) return out;
+  for (const name of connection.split(",")) delete out[name.trim().toLowerCase()];
   return out;
 }
 
@@ -36,7 +45,7 @@ export function neutralHeaders(headers: HeaderReader): Record<string, string> {
     const value = headers.get(name);
     if (value !== null) out[name] = value;
   }
-  return out;
+  return withoutOwned(out, headers.get("connection"));
 }
 
 /**

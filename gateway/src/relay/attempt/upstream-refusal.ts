@@ -1,6 +1,7 @@
-import { bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
+import { asFailure, bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { type Dialect, refusalReader, refusalShape, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
+import type { WholeAnswer } from "#provider-client/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { upstreamWords } from "./upstream-words.ts";
@@ -27,15 +28,40 @@ export async function refusalOf(
   { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
-  const limits = { bytesMax: bounds.errorBodyBytesMax, limitMs: idleMs };
-  const read = await dependencies.providerClient.read(provider, answer, limits);
+  const { isWhole, read } = await wordsOf(dependencies, provider, answer, idleMs);
   const { body } = read;
   const failure = kind.classify(read);
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
     heard(readRefusal(errorDialect, answer.status, body).message);
   }
-  return asItIs === true && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
+  return asItIs === true && isWhole && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
+
+/**
+ * Its status says that it refused. Words that are longer than any explanation (some quote the whole request), or that break
+ * off, are gone without: that would look like an answer that was lost on the way, which is paid for and counts against the account.
+ */
+async function wordsOf(
+  { providerClient, clock }: RelayDependencies,
+  provider: Provider,
+  answer: OutboundAnswer,
+  limitMs: number,
+): Promise<{ readonly isWhole: boolean; readonly read: WholeAnswer }> {
+  try {
+    const limits = { bytesMax: bounds.errorBodyBytesMax, limitMs };
+    return { isWhole: true, read: await providerClient.read(provider, answer, limits) };
+  } catch (thrown) {
+    if (!lost.has(asFailure(thrown).code)) throw thrown;
+    const { status, headers } = answer;
+    return { isWhole: false, read: { status, headers, body: new Uint8Array(0), now: clock.now(), good: false } };
+  }
+}
+
+const lost: ReadonlySet<Failure["code"]> = new Set([
+  "upstream_error",
+  "upstream_truncated",
+  "upstream_timeout",
+] as const);
 
 /** What it says of its own state is told with the status alone; how it words it is for the operator. */
 function inWordsOf(

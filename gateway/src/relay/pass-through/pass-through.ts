@@ -3,6 +3,8 @@ import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
 import {
   AnyTap,
+  isAwsEventStreamType,
+  isEventStreamType,
   isJsonType,
   nothingTold,
   openAwsEventStream,
@@ -18,6 +20,7 @@ import { AnswerStream } from "../attempt/answer-stream.ts";
 import { callerGone } from "../attempt/attempt.ts";
 import { AttemptEntry } from "../attempt/attempt-entry.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
+import type { EventPlace } from "../attempt/event-room.ts";
 import { readFirstEvents } from "../attempt/first-events.ts";
 import { FramedTap } from "../attempt/framed-tap.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
@@ -224,13 +227,24 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
 
 /** Begun with its first bytes, so that a failure before them is told in its caller's dialect. */
 async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+  const place = parts.dependencies.events.open();
+  try {
+    return await openStreamAt(place, parts, answer);
+  } catch (thrown) {
+    place.release();
+    throw thrown;
+  }
+}
+
+async function openStreamAt(held: EventPlace, parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry, warnings } = parts;
+  const { clock } = dependencies;
   const { call, place } = passed;
   const { firstEventMs, idleMs } = place.provider.timeouts;
   const made = tapOf(passed, answer);
   const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
-  const { bytes: first, cut } = await readFirstEvents(dependencies.clock, answer, tap, firstEventMs);
+  const { bytes: first, cut } = await readFirstEvents({ clock, answer, tap, limitMs: firstEventMs, place: held });
   // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
   if (cut !== null && tap.isRaw !== true) {
     throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
@@ -255,6 +269,7 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
     answer,
     tap,
     first,
+    place: held,
     idleMs,
     drains: drained,
   });
@@ -266,8 +281,8 @@ function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer)
   const { wire } = call.protocol;
   const type = headers.get("content-type") ?? "";
   if (!isRead || headers.has("content-encoding")) return new AnyTap();
-  if (type.startsWith("text/event-stream")) return wire.tapStream(false);
-  if (type.startsWith("application/vnd.amazon.eventstream") && place.target.lane?.lane.framing !== undefined) {
+  if (isEventStreamType(type)) return wire.tapStream(false);
+  if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
     return openAwsEventStream().then((frames) => new ListeningTap(new FramedTap(frames, wire.tapStream(false))));
   }
   return wire.tapBytes?.(call.facts, type) ?? new AnyTap();
@@ -287,7 +302,7 @@ function headersOf(parts: AttemptDependencies, answer: OutboundAnswer, warnings:
     now: dependencies.clock.now(),
   };
   const headers = answerHeaders(said, answer.headers, warnings.header());
-  for (const name of ofAnswers) {
+  for (const name of passed.method === "HEAD" ? ofHeads : ofAnswers) {
     const value = answer.headers.get(name);
     if (value !== null) headers[name] = value;
   }
@@ -304,5 +319,8 @@ const ofAnswers = [
   "accept-ranges",
   "last-modified",
 ] as const;
+
+/** And of one that nobody fetches now: how long it is. */
+const ofHeads = [...ofAnswers, "content-length"] as const;
 
 const noBytes = new Uint8Array(0);

@@ -1,7 +1,7 @@
 import { asFailure, bounds, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
-import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
+import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
-import { type StreamTap, withoutMark } from "#protocols/index.ts";
+import { isEventStreamType, type StreamTap, withoutMark } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
@@ -27,7 +27,8 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
       call.signal,
     );
     if (responseOwner === null || !call.mayCall(responseOwner.model)) throw notFound(call.upstreamId);
-    const admitted = dependencies.admission.admit(call.principal, nothingWanted, call.requestId);
+    // It was paid for, or is being made: who has nothing left may see it all the same, end it, and have it forgotten.
+    const admitted = dependencies.admission.admit(call.principal, freeRequest, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
     const sending = signalUntilAnswered(call.signal, !responseOwner.paid);
     try {
@@ -91,7 +92,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
   try {
     if (answer.status < 200 || answer.status > 299) throw await refused(dependencies, call, provider, kind, answer);
     const headers = answerHeaders(call, provider, answer);
-    if (headers["content-type"]?.startsWith("text/event-stream") === true) {
+    if (isEventStreamType(headers["content-type"] ?? "")) {
       passAtOnce(headers);
       return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
     }
@@ -126,7 +127,20 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveB
   const over = (): void => {};
   const drains = !responseOwner.paid;
   const first = noBytes;
-  return new AnswerStream({ dependencies, call, dialect, entry, over, answer, tap, first, idleMs, drains }).open();
+  const place = dependencies.events.open();
+  return new AnswerStream({
+    dependencies,
+    call,
+    dialect,
+    entry,
+    over,
+    answer,
+    tap,
+    first,
+    place,
+    idleMs,
+    drains,
+  }).open();
 }
 
 function paid({ dependencies, call, responseOwner }: Asked, heard: Heard | null): Promise<Spent> {

@@ -75,6 +75,10 @@ export class TranslatedTap implements StreamTap {
     return this.#take();
   }
 
+  get held(): number {
+    return this.#options.inner.held ?? 0;
+  }
+
   get events(): number {
     return this.#options.inner.events;
   }

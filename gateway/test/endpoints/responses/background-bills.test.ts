@@ -142,3 +142,18 @@ test("a shutdown ends the stream of a kept answer with an error, also before any
   expect(await response.text()).toContain("event: response.failed\n");
   await closing;
 });
+
+test("who has used up a budget may still see what is being made, end it, and have it forgotten", async () => {
+  const id = await begun();
+  const dear = { model: "gpt-test", messages: [{ role: "user", content: "Say hello" }] };
+  expect((await gateway.chat(dear, { script: { tokens: 150_000 } })).status).toBe(200);
+  await until(async () => (await gateway.chat(dear)).status === 402);
+  expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(200);
+  for (const [method, path] of [
+    ["POST", `${id}/cancel`],
+    ["DELETE", id],
+  ] as const) {
+    const answer = await fetch(`${gateway.url}/v1/responses/${path}`, { method, headers: bearer });
+    expect([method, answer.status === 402]).toEqual([method, false]);
+  }
+});
