@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
@@ -41,7 +41,7 @@ const keyReasons: ReadonlySet<string> = new Set([
 function retryDelay(details: readonly JsonObject[]): number | undefined {
   for (const detail of details) {
     const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(detail["retryDelay"]) ?? "");
-    if (match !== null) return Math.ceil(Number(match[1]) * 1_000);
+    if (match !== null) return Math.min(Math.ceil(Number(match[1]) * 1_000), bounds.retryAfterReadMsMax);
   }
   return undefined;
 }

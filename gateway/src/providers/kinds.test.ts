@@ -185,6 +185,11 @@ describe("a Retry-After", () => {
     [{ "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, 0],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "-4" }, undefined],
+    [{ "retry-after": "30, 30" }, 30_000],
+    [{ "retry-after-ms": "", "retry-after": "9" }, 9_000],
+    [{ "retry-after": "9".repeat(30) }, 604_800_000],
+    [{ "retry-after-ms": "1000000000000000000000" }, 604_800_000],
+    [{ "retry-after": "Fri, 31 Dec 9999 23:59:59 GMT" }, 604_800_000],
     [{}, undefined],
   ])("of %j is read as %p milliseconds", (headers, expected) => {
     expect(readRetryAfter(new Headers(headers as Record<string, string>), 1_000_000)).toBe(expected as number);

@@ -15,12 +15,13 @@ export type Tier = readonly Deployment[];
 
 /**
  * Enabled deployments by priority. Weight 0 means none of the traffic unless nobody else in the tier has any: it takes
- * a deployment out without forgetting it.
+ * a deployment out without forgetting it. `provider`: only what is there counts.
  */
-export function tiersOf(model: Model): readonly Tier[] {
+export function tiersOf(model: Model, provider: string | null = null): readonly Tier[] {
   const byPriority = new Map<number, Deployment[]>();
   for (const deployment of model.deployments) {
     if (!deployment.enabled || !deployment.provider.enabled) continue;
+    if (provider !== null && deployment.provider.id !== provider) continue;
     const tier = byPriority.get(deployment.priority);
     if (tier === undefined) byPriority.set(deployment.priority, [deployment]);
     else tier.push(deployment);

@@ -102,6 +102,8 @@ export class Circuit {
     if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
     else this.#breaker.pass(pass);
     this.#weigh();
+    // What our own threads, disk or ledger ask for is no word of the upstream's.
+    if (failure.code !== "upstream_error") return;
     if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return;
     this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), {
       code: "upstream_asked_to_wait",

@@ -94,6 +94,20 @@ describe("the order of a plan", () => {
     expect(take(router.plan([asked]))).toMatchObject({ waitMs: 0, deployment: { id: "a" } });
   });
 
+  test("a deployment cools when its upstream asks for that, not when this gateway's own threads or disk are busy", () => {
+    const { router } = routingGround();
+    const asked = model("m", [deployment("a")]);
+    for (const [code, cools] of [
+      ["overloaded", false],
+      ["storage_unavailable", false],
+      ["ledger_unavailable", false],
+      ["upstream_error", true],
+    ] as const) {
+      take(router.plan([asked])).end(new Failure(code, "later", { retryAfterMs: 1_000, arrival: "unsent" }), 1);
+      expect([code, (router.states()[0]?.coolingMs ?? 0) > 0]).toEqual([code, cools]);
+    }
+  });
+
   test("a plan says why each candidate stands where it does, and what was tried", () => {
     const { router } = routingGround();
     const asked = model("gpt", [deployment("a"), deployment("b", { priority: 2 })]);

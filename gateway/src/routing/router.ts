@@ -83,12 +83,12 @@ class DeploymentRouter implements Router {
   }
 
   #tiersFor(models: readonly Model[], { canServe, provider = null }: RoutingConstraints): readonly ModelTier[] {
+    // An account that gets nothing new still has what it keeps.
+    if (provider !== null) return models.flatMap((model) => tiersAt(provider, model, canServe ?? everything));
     const [only] = models;
-    const tiers =
-      models.length === 1 && only !== undefined
-        ? this.#suited(only, canServe).tiers
-        : models.flatMap((model) => this.#suited(model, canServe).tiers);
-    return provider === null ? tiers : tiers.flatMap((tier) => keptBy(provider, tier));
+    return models.length === 1 && only !== undefined
+      ? this.#suited(only, canServe).tiers
+      : models.flatMap((model) => this.#suited(model, canServe).tiers);
   }
 
   #suited(model: Model, canServe: CanServe = everything): Suited {
@@ -111,7 +111,7 @@ class DeploymentRouter implements Router {
   }
 }
 
-function keptBy(providerId: string, { model, deployments }: ModelTier): readonly ModelTier[] {
-  const kept = deployments.filter(({ provider }) => provider.id === providerId);
-  return kept.length === 0 ? [] : [{ model, deployments: kept }];
+function tiersAt(provider: string, model: Model, canServe: CanServe): readonly ModelTier[] {
+  const tiers = tiersOf(model, provider).map((tier) => ({ model, deployments: tier.filter(canServe) }));
+  return tiers.filter(({ deployments }) => deployments.length > 0);
 }

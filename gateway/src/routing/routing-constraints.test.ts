@@ -36,6 +36,17 @@ test("what only one account knows is asked of that account alone", () => {
   }
 });
 
+test("an account that is being emptied, at weight 0, still gets what only it knows, and nothing else", () => {
+  const ground = routingGround();
+  const here = deployment("here");
+  const there = deployment("there", { weight: 0, provider: { ...here.provider, id: "other" } });
+  const tier = model("m", [here, there]);
+  expect(ground.router.plan([tier], { provider: "other" }).next(null)?.deployment.id).toBe("there");
+  expect(ground.router.plan([tier], {}).next(null)?.deployment.id).toBe("here");
+  const unfit = { provider: "other", canServe: () => false };
+  expect(() => ground.router.plan([tier], unfit)).toThrow("cannot be used on this endpoint");
+});
+
 test("a deployment that does not suit the call is not tried, and when none does the caller is told so", () => {
   const ground = routingGround();
   const tier = model("m", [deployment("a"), deployment("b")]);
