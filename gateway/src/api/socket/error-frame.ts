@@ -11,17 +11,20 @@ export interface ErrorFrame {
 /** An answer that is no stream, as OpenAI tells it over a WebSocket: its status, its error, and its headers. */
 export async function errorFrame(answer: Response): Promise<ErrorFrame> {
   const error = errorIn(await answer.text());
-  const isUnknownPrevious =
-    error["param"] === "previous_response_id" && (answer.status === 400 || answer.status === 404);
-  // OpenAI's code, at which clients send the whole conversation again.
-  return frameOf(answer, isUnknownPrevious ? { ...error, code: "previous_response_not_found" } : error);
+  return frameOf(answer, answer.status === 400 || answer.status === 404 ? unknownPrevious(error) : error);
+}
+
+/** With OpenAI's code, at which clients send the whole conversation again. */
+function unknownPrevious(error: Record<string, unknown>): Record<string, unknown> {
+  return error["param"] === "previous_response_id" ? { ...error, code: "previous_response_not_found" } : error;
 }
 
 /** A failure that was met before there was a request. */
 export async function failureFrame(thrown: unknown, requestId: string): Promise<ErrorFrame> {
   const failure: Failure = asFailure(thrown);
   const answer = renderFailure(failure, requestId, {}, responsesProtocol.dialect);
-  return frameOf(answer, errorIn(await answer.text()));
+  const error = errorIn(await answer.text());
+  return frameOf(answer, failure.code === "not_found" ? unknownPrevious(error) : error);
 }
 
 function frameOf({ status, headers: all }: Response, said: Record<string, unknown>): ErrorFrame {

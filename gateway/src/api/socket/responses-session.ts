@@ -61,13 +61,19 @@ export class ResponsesSession implements SocketSession {
   onText(text: string): void {
     if (this.#over || this.#ending !== null) return;
     this.#quietMs = this.#dependencies.dependencies.clock.monotonic();
+    let lane: string | null = null;
     try {
       if (isTooLarge(text)) throw tooLarge();
       const frame = readClientFrame(text);
-      if (typeof frame === "string") void this.#say(null, frame);
-      else if (frame !== null) this.#queue(frame);
+      if (frame === null) return;
+      if (typeof frame === "string") {
+        void this.#say(null, frame);
+        return;
+      }
+      lane = frame.streamId;
+      this.#queue(frame);
     } catch (thrown) {
-      void this.#refuse(null, failureFrame(thrown, this.#dependencies.exchange.requestId));
+      void this.#refuse(lane, failureFrame(thrown, this.#dependencies.exchange.requestId));
     }
   }
 
@@ -146,7 +152,8 @@ export class ResponsesSession implements SocketSession {
       const end = await socketTurn(dependencies, exchange, { frame, before, call, send, signal: this.#gone.signal });
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
-      else if (end.id !== null) {
+      else if (end.id !== null && (previous === null || before !== null)) {
+        // What an upstream keeps of the conversation is not here: a part of it would be taken for the whole.
         this.#memory.remember(lane, end.id, [...(before ?? []), frame.items(), ...end.items]);
       }
     } catch (thrown) {

@@ -1,5 +1,5 @@
 import { Failure, type HeaderReader } from "#core/index.ts";
-import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
+import { type CreateFrame, isEventStreamType, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../admitted.ts";
 import type { CallRequest } from "../call-request.ts";
@@ -33,7 +33,7 @@ export async function socketTurn(
     void answer.body?.cancel().catch(() => {});
     return null;
   }
-  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const isStream = isEventStreamType(answer.headers.get("content-type") ?? "");
   if (!isStream || answer.body === null) return await errorFrame(answer);
   const metadata = metadataFrame(exchange.request.headers, answer.headers);
   if (metadata !== null) await send(metadata);
@@ -47,7 +47,7 @@ export async function socketTurn(
 async function warm(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  { frame, send }: SocketTurn,
+  { frame, before, send }: SocketTurn,
 ): Promise<AnswerEnd> {
   const { request, address } = exchange;
   const principal = await dependencies.authenticator.authenticate(request.headers, address);
@@ -60,10 +60,19 @@ async function warm(
         param: "model",
       });
     }
+    if (before === null && frame.previous !== null) throw notRemembered(frame.previous);
     const id = dependencies.ids.next("resp_");
     const now = Math.floor(dependencies.clock.now() / 1_000);
     for (const text of warmedEvents(frame.model, id, now)) await send(text);
     return { id, items: [] };
+  });
+}
+
+/** Over HTTP an upstream may keep it; here the new response would go on from a part of its conversation without a word. */
+function notRemembered(id: string): Failure {
+  return new Failure("not_found", `There is no response with the id "${id.slice(0, 128)}" on this WebSocket.`, {
+    param: "previous_response_id",
+    status: 400,
   });
 }
 

@@ -96,6 +96,18 @@ test("what OpenAI keeps is gone on from at OpenAI", async () => {
   socket.close();
 });
 
+test("a response that goes on from what only OpenAI keeps is not taken for the whole conversation", async () => {
+  const socket = await openSocket(gateway);
+  const first = responseIn(await socket.ask({ model: "openai", store: true, input: [said("my name is Alice")] }));
+  const kept = { model: "openai", store: false, previous_response_id: first["id"], input: [said("second")] };
+  const second = responseIn(await socket.ask(kept));
+  expect(second["status"]).toBe("completed");
+  const third = { model: "openai", store: false, previous_response_id: second["id"], input: [said("who am I")] };
+  const [refused] = await socket.ask(third);
+  expect(refused).toMatchObject({ type: "error", status: 400, error: { code: "previous_response_not_found" } });
+  socket.close();
+});
+
 test("a frame passes to OpenAI byte for byte, but for what belongs to the frame", async () => {
   const socket = await openSocket(gateway);
   const from = socket.frames.length;

@@ -41,6 +41,11 @@ test("what is no frame is told what is wrong with it, and the socket goes on", a
       "previous_response_id",
     ],
     [
+      { type: "response.create", ...ask, generate: false, previous_response_id: "resp_1" },
+      "previous_response_not_found",
+      "previous_response_id",
+    ],
+    [
       { type: "response.create", ...ask, model: "chat", previous_response_id: "resp_1" },
       "previous_response_not_found",
       "previous_response_id",
@@ -97,8 +102,12 @@ test("lanes and waiting requests have a bound", async () => {
   expect(errorIn(await socket.until("error"))).toMatchObject({ status: 400, code: "websocket_stream_limit_reached" });
   const from = socket.frames.length;
   const slow = { ...ask, input: 'hi [[sim {"tokens":200,"event_ms":20}]]' };
-  for (let time = 0; time < bounds.socketWaitingMax + 2; time++) socket.send({ type: "response.create", ...slow });
-  expect(errorIn(await socket.until("error", from))).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+  for (let time = 0; time < bounds.socketWaitingMax + 2; time++) {
+    socket.send({ type: "response.create", stream_id: "lane-0", ...slow });
+  }
+  const refused = await socket.until("error", from);
+  expect(errorIn(refused)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+  expect(refused["stream_id"]).toBe("lane-0");
   socket.close();
   await until(() => gateway.gateway.outstanding() === 0);
 });
