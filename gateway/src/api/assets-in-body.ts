@@ -32,12 +32,12 @@ export async function withAssets(
     if (inline === null) continue;
     size += inline.bytes.length;
     if (size > bounds.inlinedBytesMax) throw tooMuch();
+    // In base64, in the body, and in what goes upstream.
+    place.hold(2 * found.body.length + 4 * size);
     media.push({ url, mediaType: inline.mediaType });
     beside.push(inline.bytes);
   }
   if (urls.length === 0) return { sent: found.body, body: found.body };
-  // In base64, in the body, and in what goes upstream.
-  place.hold(2 * found.body.length + 4 * size);
   const put = await dependencies.bodies.do("put-assets", { urls, media }, found.body, { beside });
   return { sent: put.body, body: outcomeOf(put).made ?? put.body };
 }

@@ -5,7 +5,8 @@ import type { Job } from "./job-desk.ts";
 
 /** A reference as the whole of a text. */
 const reference = /^asset:\/\/(as_[0-9A-Za-z]{1,64})$/i;
-const mark = "asset://as_";
+/** Some writers escape slashes (`asset:\/\/as_…`), and the scheme may stand in any case. */
+const mark = "/as_";
 
 /** Whether a body may refer to assets at all: almost none does. */
 export function mentionsAssets(body: Uint8Array): boolean {

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { BodyWork } from "#bodies/index.ts";
+import { withAssets } from "./assets-in-body.ts";
+import { BodyRoom } from "./body-room.ts";
+import type { ApiDependencies } from "./dependencies.ts";
+
+test("assets that do not fit into the memory for bodies are not all read before that is noticed", async () => {
+  let read = 0;
+  const portable = async (): Promise<object> => {
+    read++;
+    return { url: `asset://copy_${read}`, inline: { mediaType: "image/png", bytes: new Uint8Array(1_000) } };
+  };
+  const bodies = new BodyWork({ offload: null, newId: (prefix) => prefix });
+  const dependencies = { bodies, assets: { portable } } as unknown as ApiDependencies;
+  const image = Array.from({ length: 5 }, (_, index) => `asset://as_${index}`);
+  const room = new BodyRoom(10_000);
+  const place = room.open();
+  const principal = { workspace: { id: "ws_1" } } as Parameters<typeof withAssets>[1];
+  const put = withAssets(dependencies, principal, { body: Buffer.from(JSON.stringify({ image })), marks: null }, place);
+  await expect(put).rejects.toMatchObject({ code: "overloaded" });
+  expect(read).toBe(3);
+  place.release();
+  expect(room.bytes).toBe(0);
+});
