@@ -8,6 +8,7 @@ import type { Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
+import { installationOf } from "./open-slot.ts";
 
 export interface CounterOptions {
   readonly environment: Pick<Environment, "redisUrl">;
@@ -50,6 +51,7 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
   const counter = await createRedisCounter({
     url,
     owner: control.instanceId,
+    installation: installationOf(control),
     clock: control.clock,
     ids: control.ids,
     observer,

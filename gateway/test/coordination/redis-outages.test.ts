@@ -247,4 +247,25 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     });
     expect(await usedOf(counter, windowClaim("w", 5))).toBe(1);
   });
+
+  test("another installation keeps away from a counter that is counted in, and has it when the first has left", async () => {
+    const first = await ground.counter({ installation: "one" });
+    const second = await ground.counter({ installation: "one" });
+    expect([first.isUp, second.isUp]).toEqual([true, true]);
+    await granted(first, [gaugeClaim("g", 10)]);
+    const stranger = await ground.counter({ installation: "other" });
+    expect(stranger.isUp).toBe(false);
+    expect(stranger.problem).toContain("another installation counts in it");
+    // It answers by what the limits themselves say, and leaves nothing there.
+    expect(await stranger.reserve([open(gaugeClaim("g", 10))], "req_other")).toMatchObject({ granted: true });
+    expect(await usedOf(second, gaugeClaim("g", 1))).toBe(1);
+    first.close();
+    second.close();
+    // As its half minute does.
+    await ground.type("DEL", "{sluice}:installation");
+    await until(() => stranger.isUp);
+    expect(await ground.type("GET", "{sluice}:installation")).toBe("other");
+    const late = await ground.counter({ installation: "one" });
+    expect(late.isUp).toBe(false);
+  });
 });

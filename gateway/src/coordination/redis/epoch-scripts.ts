@@ -1,6 +1,8 @@
 /**
- * Joins the epoch. KEYS: epoch, lock of the seeding. ARGV: a name for a new epoch, milliseconds until its lock is renewed (left empty, none
- * is begun), and the name that this process gave before: a lock that it holds under that, without having heard so, is its own.
+ * Joins the epoch. KEYS: epoch, lock of the seeding, whose counter it is. ARGV: a name for a new epoch, milliseconds until its lock
+ * is renewed (left empty, none is begun), and the name that this process gave before: a lock that it holds under that, without having
+ * heard so, is its own; its installation (left empty, it only looks), and the milliseconds for which the counter is that one's without
+ * a word of it. Answers {"others", ""…} where it is another one's, whose tasks' money would be taken for forgotten.
  * An epoch ends with its server's run, and with the history that its server replicates: what a restart or a failover may have lost
  * is not guessed, also where one that was a replica meanwhile is the master again. Answers {"ready", epoch,
  * version, policy, milliseconds of its clock}, {"seed", epoch …} for whoever is to seed the new one, or {"wait"} while another does.
@@ -14,6 +16,11 @@ local version = string.match(info, 'valkey_version:([%d.]+)') or string.match(in
 local policy = string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''
 local time = redis.call('TIME')
 local now = tostring(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+local holder = redis.call('GET', KEYS[3])
+if ARGV[4] ~= '' then
+  if holder and holder ~= ARGV[4] then return {'others', '', version, policy, now} end
+  redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5])
+end
 local epoch = redis.call('GET', KEYS[1])
 if epoch and string.sub(epoch, 1, #mark + 1) == mark .. '-' then return {'ready', epoch, version, policy, now} end
 if ARGV[2] == '' then return {'wait', '', version, policy, now} end

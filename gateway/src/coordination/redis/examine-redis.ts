@@ -28,7 +28,19 @@ export async function examineRedis(url: string, clock: Clock): Promise<RedisFact
       stop();
       stop = afterRunningFor(clock, bounds.redisConnectMs, () => late.abort());
       const key = "{sluice}:epoch";
-      const asked = link.send(key, ["EVAL", scripts.enter, "2", key, "{sluice}:seeding", "", ""]);
+      const asked = link.send(key, [
+        "EVAL",
+        scripts.enter,
+        "3",
+        key,
+        "{sluice}:seeding",
+        "{sluice}:installation",
+        "",
+        "",
+        "",
+        "",
+        "",
+      ]);
       const answer = await Promise.race([asked, lateness(late.signal)]);
       if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
       const probed = link.send(key, ["EVAL", probe, "1", `{sluice}:probe:${randomUUID()}`]);

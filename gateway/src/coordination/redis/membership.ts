@@ -8,10 +8,10 @@ import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { RedisUnusable } from "./redis-address.ts";
 import { RedisConnector } from "./redis-connector.ts";
-import { isLasting, reasonOf } from "./redis-failure.ts";
+import { isLasting, ofOthers, reasonOf } from "./redis-failure.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
-import { runScript } from "./run-script.ts";
+import { isStale, runScript } from "./run-script.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
 export interface MembershipParts {
@@ -39,7 +39,7 @@ export class Membership {
   readonly #options: RedisCounterOptions;
   readonly #clock: Clock;
   readonly #parts: MembershipParts;
-  readonly #keys: { readonly epoch: string; readonly lock: string };
+  readonly #keys: { readonly epoch: string; readonly lock: string; readonly holder: string };
   #link: RedisLink | null = null;
   #epoch = "";
   #epochs = 0;
@@ -71,7 +71,7 @@ export class Membership {
     this.#connector = new RedisConnector(options.url, options.clock);
     this.owner = options.owner ?? options.ids.next("proc_");
     const tag = `{${options.namespace ?? "sluice"}}`;
-    this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding` };
+    this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding`, holder: `${tag}:installation` };
   }
 
   get isUp(): boolean {
@@ -224,28 +224,32 @@ export class Membership {
 
   /** Finds the epoch, or begins one, and tells it what this process holds. Resolves to when its lease was asked for. */
   async #enter(): Promise<number> {
-    const { epoch, lock } = this.#keys;
     await this.#connect();
     for (;;) {
       const name = this.#options.ids.next("ep_");
       const begun = this.#begun;
       this.#begun = name;
       const askedMs = this.#clock.monotonic();
-      const [found, current, version, policy, serverMs] = await this.#exec(
-        "enter",
-        [epoch, lock],
-        [name, String(bounds.redisSeedLockMs), begun],
-      );
+      const [found, current, version, policy, serverMs] = await this.#look(name, begun);
       if (Number.parseInt(String(version), 10) < redisVersionMin) {
         throw new RedisUnusable(`it is version ${version}, and ${redisVersionMin} or later is needed.`);
       }
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       this.#seePolicy(String(policy));
+      if (found === "others") throw new Error(ofOthers);
       if (found === "ready") return await this.#enterEpoch(String(current));
       if (found === "seed") await this.#begin(String(current));
       else await this.#pause.take(bounds.redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
+  }
+
+  /** See the script. `name` of an epoch to begin; empty to begin none. */
+  #look(name: string, begun: string): Promise<readonly unknown[]> {
+    const { epoch, lock, holder } = this.#keys;
+    const lockMs = name === "" ? "" : String(bounds.redisSeedLockMs);
+    const installation = this.#options.installation ?? "";
+    return this.#exec("enter", [epoch, lock, holder], [name, lockMs, begun, installation, String(bounds.redisLeaseMs)]);
   }
 
   async #connect(): Promise<void> {
@@ -349,11 +353,11 @@ export class Membership {
     this.#drained.drain((atMs) => this.#parts.drained(atMs));
     if (this.#state !== "up") return;
     try {
-      const [{ epoch, lock }, own] = [this.#keys, this.#epoch];
+      const own = this.#epoch;
       const askedMs = this.#clock.monotonic();
-      const entering = this.#exec("enter", [epoch, lock], ["", "", ""]);
+      const entering = this.#look("", "");
       // Both leave in one writing. A renewal in an epoch that has ended is of no use, and harms nobody.
-      const renewing = this.#run("renew", [epoch], own, this.#renewArgs());
+      const renewing = this.#run("renew", [this.#keys.epoch], own, this.#renewArgs());
       renewing.catch(() => undefined);
       const [found, current, , , serverMs] = await entering;
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
@@ -391,9 +395,4 @@ export class Membership {
     if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
     return answer;
   }
-}
-
-/** -1: of another epoch. -2: the lease on what this process holds has lapsed. */
-function isStale(answer: readonly unknown[]): boolean {
-  return answer[0] === -1 || answer[0] === -2;
 }

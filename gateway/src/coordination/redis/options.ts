@@ -7,6 +7,11 @@ export interface RedisCounterOptions {
   readonly url: string;
   /** The id of this process, `proc_…`, by which its part is known to the others. Default: one that is made. */
   readonly owner?: string;
+  /**
+   * Which installation counts, alike in all of its processes and no secret: one counter is for one. Left out, it is not looked
+   * whose the counter is.
+   */
+  readonly installation?: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Pick<Observer, "log">;

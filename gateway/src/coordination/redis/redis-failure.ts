@@ -60,3 +60,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   ENOTFOUND: passing("its host name is unknown."),
   ETIMEDOUT: passing("it does not answer."),
 };
+
+/** Why a counter that another installation counts in is not used. */
+export const ofOthers =
+  "another installation counts in it: give each a Redis, or a database of one (redis://…/1), of its own. It is free half a minute after the other has left.";

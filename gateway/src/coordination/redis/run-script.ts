@@ -19,6 +19,11 @@ export async function runScript(
   }
 }
 
+/** -1: of another epoch. -2: the lease on what this process holds has lapsed. */
+export function isStale(answer: readonly unknown[]): boolean {
+  return answer[0] === -1 || answer[0] === -2;
+}
+
 const digests = Object.freeze(
   Object.fromEntries(
     Object.entries(scripts).map(([name, text]) => [name, createHash("sha1").update(text).digest("hex")]),
