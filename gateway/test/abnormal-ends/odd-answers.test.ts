@@ -103,6 +103,14 @@ test("an answer that comes packed though nobody asked for that is told by its na
   expect([error.status, error.message]).toEqual([502, expect.stringContaining("content encoding")]);
 });
 
+test("what some servers say of their letters is no packing", async () => {
+  const started = await behind((socket) => {
+    const text = chunk({ content: "hi" }) + chatEnd;
+    socket.write(answered(200, "content-type: text/event-stream\r\ncontent-encoding: UTF-8\r\n", text));
+  });
+  expect(await (await started.chat({ ...hello, stream: true })).text()).toEndWith("data: [DONE]\n\n");
+});
+
 const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const pictureBytes = 4 * 1024 * 1024;
 const picture = (): string => `data:image/png;base64,${"A".repeat(pictureBytes)}`;

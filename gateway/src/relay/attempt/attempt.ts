@@ -356,9 +356,10 @@ function unaskedStream(): Failure {
   });
 }
 
-/** Every upstream is told that nobody here unpacks. */
+/** Every upstream is told that nobody here unpacks. Some servers put the encoding of their letters there. */
 function isPacked({ headers }: OutboundAnswer): boolean {
-  return (headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity";
+  const encoding = headers.get("content-encoding");
+  return encoding !== null && /\b(?:gzip|deflate|br|zstd|compress)\b/i.test(encoding);
 }
 
 function unaskedPacking(): Failure {
