@@ -28,6 +28,7 @@ async function loggedIn(path: string): Promise<StoredLogin> {
   let approved = false;
   const login = await signIn({
     base: ground.gateway.url,
+    believed: undefined,
     path,
     tell: (line) => void told.push(line),
     pause: async () => {
@@ -54,6 +55,29 @@ test("a login is kept for its user's eyes only, and `sluice token` prints a toke
   expect(printed).toEqual({ status: 0, stdout: `${login.accessToken}\n`, stderr: "" });
   const answer = await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } });
   expect(answer.status).toBe(200);
+});
+
+test("a gateway with a certificate of one's own authority is believed where SLUICE_CA_FILE names that", async () => {
+  const tls = join(import.meta.dir, "../fixtures/tls");
+  const server = Bun.serve({
+    idleTimeout: 0,
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({}),
+    tls: {
+      cert: Bun.file(join(tls, "gateway.example.cert.pem")),
+      key: Bun.file(join(tls, "gateway.example.key.pem")),
+    },
+  });
+  try {
+    const login = (variables: Record<string, string>) =>
+      sluice(["login", `https://localhost:${server.port}`], folder, { SLUICE_LOGIN_FILE: newPath(), ...variables });
+    expect((await login({})).stderr).toContain("does not answer");
+    const believing = await login({ SLUICE_CA_FILE: join(tls, "gateway.example.cert.pem") });
+    expect(believing.stderr).toContain("does not sign programs in");
+  } finally {
+    await server.stop(true);
+  }
 });
 
 test("Codex calls with what `sluice token` prints, and the ledger has person, group and workspace", async () => {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { CommandWrong } from "../command-failed.ts";
+import { believedAuthorities } from "../login/believed.ts";
 import { checkedUrl } from "../login/gateway-oauth.ts";
 import { loginPath, readLogin, removeLogin } from "../login/login-file.ts";
 import { endSignIn, freshToken, signIn } from "../login/sign-in.ts";
@@ -19,7 +20,9 @@ export function addLogin(program: Command, terminal: Terminal): void {
     .action(async (address: string | undefined, _options: object, command: Command) => {
       const path = loginPath(terminal.variables);
       const base = checkedUrl(address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? addressBefore(path, "login"));
-      const { url, expiresAt } = await signIn({ base, path, tell: (line) => terminal.complain(line), pause });
+      const believed = await believedAuthorities(terminal.variables);
+      const tell = (line: string): void => terminal.complain(line);
+      const { url, expiresAt } = await signIn({ base, path, tell, pause, believed });
       const view = { url, file: path, expires_at: new Date(expiresAt).toISOString() };
       await report(terminal, command, view, [`Signed in at ${url}. \`sluice token\` prints a token for agents.`]);
     });
@@ -34,7 +37,7 @@ export function addLogout(program: Command, terminal: Terminal): void {
       const login = readLogin(path);
       let ended = false;
       try {
-        ended = await endSignIn(login);
+        ended = await endSignIn(login, await believedAuthorities(terminal.variables));
       } finally {
         // What cannot be ended there is at least not used from here.
         removeLogin(path);
@@ -48,7 +51,8 @@ export function addLogout(program: Command, terminal: Terminal): void {
 
 /** For `auth.command` of Codex and `apiKeyHelper` of Claude Code: the token alone, on standard output. */
 export async function printToken(terminal: Terminal): Promise<void> {
-  await terminal.write(`${await freshToken(loginPath(terminal.variables), pause)}\n`);
+  const believed = await believedAuthorities(terminal.variables);
+  await terminal.write(`${await freshToken(loginPath(terminal.variables), { pause, believed })}\n`);
 }
 
 /** Where somebody has signed in from here. Throws CommandWrong: nobody has. */

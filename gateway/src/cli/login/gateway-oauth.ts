@@ -31,8 +31,8 @@ export function checkedUrl(text: string): string {
 }
 
 /** Throws CommandFailed when there is no gateway that signs agents in, or it would send tokens elsewhere. */
-export async function readEndpoints(base: string): Promise<SignInEndpoints> {
-  const { status, body } = await ask(`${base}/.well-known/oauth-authorization-server`);
+export async function readEndpoints(base: string, believed: Believed): Promise<SignInEndpoints> {
+  const { status, body } = await ask(`${base}/.well-known/oauth-authorization-server`, { believed });
   const own = (value: unknown): string | null =>
     typeof value === "string" && URL.canParse(value) && new URL(value).origin === new URL(base).origin ? value : null;
   const [device, token] = [own(body["device_authorization_endpoint"]), own(body["token_endpoint"])];
@@ -43,23 +43,27 @@ export async function readEndpoints(base: string): Promise<SignInEndpoints> {
 }
 
 /** Throws CommandFailed when the gateway does not answer in time. */
-export async function postForm(url: string, fields: Readonly<Record<string, string>>): Promise<OAuthAnswer> {
+export async function postForm(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  believed: Believed,
+): Promise<OAuthAnswer> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return await ask(url, { method: "POST", headers, body: new URLSearchParams(fields).toString() });
+  return await ask(url, { method: "POST", headers, body: new URLSearchParams(fields).toString(), believed });
 }
 
 /** False: the gateway says that this token opens nothing. One that does not answer in time has not said so. */
-export async function isAccepted(base: string, accessToken: string): Promise<boolean> {
+export async function isAccepted(base: string, accessToken: string, believed: Believed): Promise<boolean> {
   try {
     const headers = { authorization: `Bearer ${accessToken}` };
-    const { status } = await send(`${base}/user/bootstrap`, { headers, answerMs: acceptedMs });
+    const { status } = await send(`${base}/user/bootstrap`, { headers, answerMs: acceptedMs, believed });
     return status !== 401;
   } catch {
     return true;
   }
 }
 
-async function ask(url: string, asked: Partial<Asked> = {}): Promise<OAuthAnswer> {
+async function ask(url: string, asked: Omit<Asked, "answerMs">): Promise<OAuthAnswer> {
   try {
     const { status, text } = await send(url, { ...asked, answerMs });
     return { status, body: objectOf(text) };
@@ -70,7 +74,11 @@ async function ask(url: string, asked: Partial<Asked> = {}): Promise<OAuthAnswer
   }
 }
 
+/** Certificate authorities (PEM); undefined: the runtime's own. */
+export type Believed = readonly string[] | undefined;
+
 interface Asked {
+  readonly believed: Believed;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -79,10 +87,11 @@ interface Asked {
 
 /** What is no https is on this machine, which no proxy of the environment reaches. */
 async function send(url: string, asked: Asked): Promise<{ readonly status: number; readonly text: string }> {
-  const { answerMs: ms, ...init } = asked;
+  const { answerMs: ms, believed, ...init } = asked;
   const headers = { "user-agent": "sluice-cli", ...init.headers };
   if (url.startsWith("http:")) return await askStraight(url, { ...asked, headers, charactersMax: answerCharactersMax });
-  const response = await fetch(url, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(ms) });
+  const tls = believed === undefined ? {} : { tls: { ca: [...believed] } };
+  const response = await fetch(url, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(ms), ...tls });
   return { status: response.status, text: (await response.text()).slice(0, answerCharactersMax) };
 }
 

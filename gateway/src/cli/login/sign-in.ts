@@ -1,5 +1,5 @@
 import { CommandFailed } from "../command-failed.ts";
-import { isAccepted, type OAuthAnswer, postForm, readEndpoints } from "./gateway-oauth.ts";
+import { type Believed, isAccepted, type OAuthAnswer, postForm, readEndpoints } from "./gateway-oauth.ts";
 import { alone, readLogin, type StoredLogin, writeLogin } from "./login-file.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -10,12 +10,13 @@ export interface SignInOptions {
   /** To whoever is in front of the screen. */
   readonly tell: (line: string) => void;
   readonly pause: (ms: number) => Promise<void>;
+  readonly believed: Believed;
 }
 
 /** The device flow: shows a code, waits until somebody has confirmed it, stores what comes. Throws CommandFailed. */
-export async function signIn({ base, path, tell, pause }: SignInOptions): Promise<StoredLogin> {
-  const endpoints = await readEndpoints(base);
-  const start = await postForm(endpoints.device, { surface: "sluice_cli" });
+export async function signIn({ base, path, tell, pause, believed }: SignInOptions): Promise<StoredLogin> {
+  const endpoints = await readEndpoints(base, believed);
+  const start = await postForm(endpoints.device, { surface: "sluice_cli" }, believed);
   const { device_code: deviceCode, user_code: userCode, verification_uri_complete: page } = start.body;
   if (start.status !== 200 || typeof deviceCode !== "string") throw refused("no sign-in could be begun", start);
   tell(`Open ${page}`);
@@ -24,7 +25,7 @@ export async function signIn({ base, path, tell, pause }: SignInOptions): Promis
   const roundsMax = Math.ceil((secondsOf(start.body["expires_in"], 600) * 1_000) / intervalMs);
   for (let round = 0; round < roundsMax; round++) {
     await pause(intervalMs);
-    const answer = await postForm(endpoints.token, { grant_type: deviceGrant, device_code: deviceCode });
+    const answer = await postForm(endpoints.token, { grant_type: deviceGrant, device_code: deviceCode }, believed);
     if (answer.status === 200) {
       const login = loginOf(
         { url: base, tokenEndpoint: endpoints.token, revocationEndpoint: endpoints.revocation },
@@ -54,15 +55,23 @@ const endings: Readonly<Record<string, string>> = {
  * a token again, and with the same one they would go on for minutes instead of saying what is wrong. Of several processes at once one refreshes, and the others
  * find what it has stored. A gateway that is away matters only once the token is over.
  */
-export async function freshToken(path: string, pause: SignInOptions["pause"]): Promise<string> {
+export async function freshToken(
+  path: string,
+  { pause, believed }: Pick<SignInOptions, "pause" | "believed">,
+): Promise<string> {
   const known = readLogin(path);
-  if (leftMs(known) > refreshBelowMs && (await isAccepted(known.url, known.accessToken))) return known.accessToken;
+  if (leftMs(known) > refreshBelowMs && (await isAccepted(known.url, known.accessToken, believed)))
+    return known.accessToken;
   return await alone(path, pause, async () => {
     const login = readLogin(path);
     if (login.refreshToken !== known.refreshToken && leftMs(login) > refreshBelowMs) return login.accessToken;
     let answer: OAuthAnswer;
     try {
-      answer = await postForm(login.tokenEndpoint, { grant_type: "refresh_token", refresh_token: login.refreshToken });
+      answer = await postForm(
+        login.tokenEndpoint,
+        { grant_type: "refresh_token", refresh_token: login.refreshToken },
+        believed,
+      );
     } catch (thrown) {
       if (leftMs(login) > 0) return login.accessToken;
       throw thrown;
@@ -88,10 +97,17 @@ function leftMs({ expiresAt }: StoredLogin): number {
 }
 
 /** Ends the sign-in at the gateway, as far as that answers. */
-export async function endSignIn({ revocationEndpoint, accessToken, refreshToken }: StoredLogin): Promise<boolean> {
+export async function endSignIn(
+  { revocationEndpoint, accessToken, refreshToken }: StoredLogin,
+  believed: Believed,
+): Promise<boolean> {
   if (revocationEndpoint === null) return false;
-  const first = await postForm(revocationEndpoint, { token: accessToken });
-  const second = await postForm(revocationEndpoint, { token: refreshToken, token_type_hint: "refresh_token" });
+  const first = await postForm(revocationEndpoint, { token: accessToken }, believed);
+  const second = await postForm(
+    revocationEndpoint,
+    { token: refreshToken, token_type_hint: "refresh_token" },
+    believed,
+  );
   return first.status === 200 && second.status === 200;
 }
 

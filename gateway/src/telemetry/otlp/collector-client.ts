@@ -14,6 +14,8 @@ export interface CollectorNetwork {
 /** `problem` null: it was taken, and `answer` is what the collector said. */
 export interface Told {
   readonly problem: string | null;
+  /** With a problem: it was sent and not answered, so that it may have been taken all the same. */
+  readonly mayBeTaken: boolean;
   readonly answer: Uint8Array;
 }
 
@@ -89,7 +91,7 @@ export class CollectorClient {
       // What may have arrived is not sent twice: sums would count it twice.
       const wasSent = !(thrown instanceof Failure) || thrown.arrival !== "unsent";
       return {
-        told: { problem: problem.slice(0, bounds.collectorWordsMax), answer: nothing },
+        told: { problem: problem.slice(0, bounds.collectorWordsMax), mayBeTaken: wasSent, answer: nothing },
         afterMs: wasSent ? null : 0,
       };
     }
@@ -105,11 +107,11 @@ const again = new Set([429, 502, 503, 504]);
 
 /** Without the collector's own words: they may quote what was sent to it. */
 function answered({ status, headers }: OutboundAnswer, answer: Uint8Array): Once {
-  if (status >= 200 && status < 300) return { told: { problem: null, answer }, afterMs: null };
+  if (status >= 200 && status < 300) return { told: { problem: null, mayBeTaken: false, answer }, afterMs: null };
   const problem = again.has(status) ? `it answers ${status}: it cannot take anything now` : `it answered ${status}`;
   const seconds = Number(headers.get("retry-after") ?? 0);
   const afterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0;
-  return { told: { problem, answer: nothing }, afterMs: again.has(status) ? afterMs : null };
+  return { told: { problem, mayBeTaken: false, answer: nothing }, afterMs: again.has(status) ? afterMs : null };
 }
 
 /** `The upstream could not be reached. (ECONNREFUSED)` */

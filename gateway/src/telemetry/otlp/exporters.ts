@@ -22,6 +22,8 @@ import { WeighedList } from "./weighed-list.ts";
 /** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
 interface Exported {
   readonly problem: string | null;
+  /** With a problem: the collector may have taken it all the same. */
+  readonly mayBeTaken: boolean;
   readonly rejected: number;
 }
 
@@ -150,10 +152,10 @@ async function exporterOf<Request, Response>(
   const client = await CollectorClient.open(signal, network);
   return async (request) => {
     const body = serializer.serializeRequest(request);
-    if (body === undefined) return { problem: "it cannot be written", rejected: 0 };
-    const { problem, answer } = await client.send(body);
-    if (problem !== null) return { problem, rejected: 0 };
-    return { problem: null, rejected: rejectedIn(answer, serializer, rejectedOf) };
+    if (body === undefined) return { problem: "it cannot be written", mayBeTaken: false, rejected: 0 };
+    const { problem, mayBeTaken, answer } = await client.send(body);
+    if (problem !== null) return { problem, mayBeTaken, rejected: 0 };
+    return { problem: null, mayBeTaken, rejected: rejectedIn(answer, serializer, rejectedOf) };
   };
 }
 

@@ -228,10 +228,11 @@ export class OtlpExport {
         resource: this.#origin.resource,
         scopeMetrics: [{ scope: this.#origin.scope, metrics: data.of(measured, clock.now()) }],
       };
-      const { problem, rejected } = await send(request);
+      const { problem, mayBeTaken, rejected } = await send(request);
       lost.export(problem, rejected);
-      if (problem === null) data.sent();
-      else this.counts.metricExportsFailed++;
+      // Of differences, what may have been taken is not told again: sums would have it twice.
+      if (problem === null || mayBeTaken) data.sent();
+      if (problem !== null) this.counts.metricExportsFailed++;
     };
     let running: Promise<void> | null = null;
     const once = (): Promise<void> => {
