@@ -243,6 +243,16 @@ export const settingsSchema = z.strictObject({
         .describe("Headers and bodies of keys that capture them; default 7."),
     })
     .optional(),
+  audit: z
+    .strictObject({
+      retention_days: z
+        .int()
+        .min(90)
+        .max(36_500)
+        .optional()
+        .describe("The audit log: who changed what. At least 90, default 3650."),
+    })
+    .optional(),
   disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),
   video: z
     .strictObject({

@@ -21,6 +21,7 @@ export function quietCatalog({ providers = [], models = [], settings, ...rest }:
       ledgerExport: null,
       explanationRetentionDays: 30,
       captureRetentionDays: 7,
+      auditRetentionDays: 3_650,
       drainTimeoutMs: 1,
       videoCopyResults: false,
       retrySent: false,

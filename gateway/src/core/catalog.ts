@@ -22,6 +22,7 @@ export interface Settings {
   /** Of explanations; they never outlive the ledger's entries. */
   readonly explanationRetentionDays: number;
   readonly captureRetentionDays: number;
+  readonly auditRetentionDays: number;
   readonly drainTimeoutMs: number;
   /** A call that was sent and not answered may be sent to another deployment, although the first may be charged. */
   readonly retrySent: boolean;

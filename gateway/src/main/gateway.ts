@@ -15,6 +15,7 @@ import {
   createSpool,
   openReports,
   openStaticFiles,
+  pruneAudit,
   watchDatabase,
 } from "#storage/index.ts";
 import { letGo, steadyClock, systemChance } from "#system/index.ts";
@@ -293,7 +294,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const refreshing = { controlStore, transport, clock, observer, leadership, metrics };
   const stopRefreshing = refreshCatalogue(environment.catalogue, refreshing);
-  const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer, leadership });
+  const stopPruning = pruneDaily({
+    ...{ clock: steady, ledgerStore, explainer, catalog, observer, leadership },
+    pruneAudit: (beforeMs) => pruneAudit(database, beforeMs),
+  });
   const endWork = async (ending: Ending): Promise<void> => {
     await ending.step("threads for bodies", () => offload.close());
     await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);

@@ -7,7 +7,12 @@ import { pruneDaily } from "./pruning.ts";
 
 const day = 86_400_000;
 
-const settings = { ledgerRetentionDays: 30, explanationRetentionDays: 30, captureRetentionDays: 7 } as Settings;
+const settings = {
+  ledgerRetentionDays: 30,
+  explanationRetentionDays: 30,
+  captureRetentionDays: 7,
+  auditRetentionDays: 90,
+} as Settings;
 
 test("what is too old only by a clock that has jumped years ahead is not removed, until it stays so", async () => {
   const clock = new FakeClock();
@@ -21,6 +26,7 @@ test("what is too old only by a clock that has jumped years ahead is not removed
     },
     ledgerStore: { prune: async (beforeMs: number) => asked.push(beforeMs) } as never,
     explainer: { prune: async () => 0 },
+    pruneAudit: async (beforeMs) => asked.push(beforeMs),
   });
   const nextLook = async () => {
     asked.length = 0;
@@ -30,14 +36,14 @@ test("what is too old only by a clock that has jumped years ahead is not removed
       await new Promise<void>((resolve) => setImmediate(resolve));
     return [...asked];
   };
-  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  expect(await nextLook()).toEqual([clock.now() - 30 * day, clock.now() - 90 * day]);
   clock.jump(80 * 365 * day);
   expect(await nextLook()).toEqual([]);
   clock.jump(-80 * 365 * day);
-  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  expect(await nextLook()).toEqual([clock.now() - 30 * day, clock.now() - 90 * day]);
   // A machine that was off for months, or asleep, is right all the same.
   clock.jump(90 * day);
   expect(await nextLook()).toEqual([]);
-  expect(await nextLook()).toEqual([clock.now() - 30 * day]);
+  expect(await nextLook()).toEqual([clock.now() - 30 * day, clock.now() - 90 * day]);
   stop();
 });

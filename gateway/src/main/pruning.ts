@@ -8,17 +8,19 @@ export interface PruningOptions {
   readonly clock: Clock;
   readonly ledgerStore: LedgerStore;
   readonly explainer: Pick<KeptExplainer, "prune">;
+  /** Resolves to how many entries of the audit log went. */
+  readonly pruneAudit: (beforeMs: number) => Promise<number>;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly observer: Observer;
   readonly leadership: Pick<Leadership, "once">;
 }
 
 /**
- * Removes ledger entries, explanations and captures that are too old, now and then, in one process at a time. Rollups stay.
+ * Removes ledger entries, explanations, captures and audit entries that are too old, now and then, in one process at a time. Rollups stay.
  * Returns its own end.
  */
 export function pruneDaily(options: PruningOptions): () => void {
-  const { clock, ledgerStore, explainer, catalog, observer, leadership } = options;
+  const { clock, ledgerStore, explainer, pruneAudit, catalog, observer, leadership } = options;
   let ended = false;
   let stop = (): void => {};
   let seen = { now: clock.now(), passedMs: clock.monotonic() };
@@ -43,9 +45,11 @@ export function pruneDaily(options: PruningOptions): () => void {
   const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = catalog.current;
-    await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * 86_400_000));
+    await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * dayMs));
     if (signal.aborted) return;
     await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
+    if (signal.aborted) return;
+    await remove("audit entries", () => pruneAudit(now - settings.auditRetentionDays * dayMs));
   };
   const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
     try {
@@ -61,3 +65,5 @@ export function pruneDaily(options: PruningOptions): () => void {
     stop();
   };
 }
+
+const dayMs = 86_400_000;

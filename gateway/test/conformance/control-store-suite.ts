@@ -76,6 +76,7 @@ function applyTests(make: StoreGroundFactory): void {
       ledgerExport: null,
       explanationRetentionDays: 30,
       captureRetentionDays: 7,
+      auditRetentionDays: 3_650,
       drainTimeoutMs: 120_000,
       videoCopyResults: false,
       retrySent: false,

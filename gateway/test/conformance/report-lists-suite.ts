@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
+import { pruneAudit } from "#storage/index.ts";
 import type { ReportGround } from "./report-ground.ts";
 import { reportPeopleTests } from "./report-people-suite.ts";
 import { day, everyRow, hour } from "./report-store-suite.ts";
@@ -19,6 +20,7 @@ export function reportListsSuite(name: string, open: (count: number) => Promise<
     afterAll(() => ground[Symbol.asyncDispose]());
     keyTests(() => ground);
     auditTests(() => ground);
+    auditPruneTests(() => ground);
     reportPeopleTests(() => ground);
     sumTests(() => ground);
   });
@@ -194,6 +196,23 @@ function auditTests(ground: () => ReportGround): void {
     });
     expect(things.find((row) => row.object === "thing 1")?.workspace).toEqual({ id: "ws_gone", slug: "ws_gone" });
     expect(things.find((row) => row.object === "thing 2")?.workspace).toBeNull();
+  });
+}
+
+function auditPruneTests(ground: () => ReportGround): void {
+  test("audit entries that are too old are removed, however many there are, and nothing else is", async () => {
+    const { database, reports } = ground();
+    const all = async () => await everyRow((cursor) => reports.audit({ workspaceId: null }, cursor, 50));
+    const before = await all();
+    const old = Array.from({ length: 300 }, (_, n) => ({
+      ...{ at: newYear - 500 * day + n, actor: "cli", ip: null, workspace_id: null, action: "change" },
+      // Before all others, as what is older is.
+      ...{ seq: n - 1_000, object: `old ${n}`, before: null, after: null },
+    }));
+    await database.kysely.insertInto("audit_log").values(old).execute();
+    expect(await pruneAudit(database, newYear - 500 * day)).toBe(0);
+    expect(await pruneAudit(database, newYear - 400 * day)).toBe(300);
+    expect(await all()).toEqual(before);
   });
 }
 

@@ -60,6 +60,7 @@ test.each([
   [{ settings: { captures: { retention_days: 0 } } }, "settings.captures.retention_days"],
   [{ settings: { captures: { retention_days: 366 } } }, "settings.captures.retention_days"],
   [{ settings: { explanations: { days: 3 } } }, "settings.explanations"],
+  [{ settings: { audit: { retention_days: 89 } } }, "settings.audit.retention_days"],
 ])("%j is refused, and its place named", (file, place) => {
   expect(configSchema.safeParse(file).error?.issues.map(({ path }) => path.join("."))).toEqual([place]);
 });

@@ -3,7 +3,14 @@ import { NumberField } from "../../components/number-field.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
-import { captureDaysMax, daysMax, drainSecondsMax, type SettingsDraft } from "./settings-draft.ts";
+import {
+  auditDaysMin,
+  captureDaysMax,
+  daysMax,
+  drainSecondsMax,
+  type RetentionName,
+  type SettingsDraft,
+} from "./settings-draft.ts";
 
 export interface FieldsProps {
   readonly draft: SettingsDraft;
@@ -44,6 +51,12 @@ export function RetentionFields(props: FieldsProps) {
           {...lookOf(props, "captureDays", t("settings.general.captureDays"))}
           description={t("settings.general.captureDaysHelp")}
           {...daysOf(props, "captureDays", captureDaysMax)}
+        />
+        <NumberInput
+          {...lookOf(props, "auditDays", t("settings.general.auditDays"))}
+          description={t("settings.general.auditDaysHelp")}
+          {...daysOf(props, "auditDays", daysMax)}
+          min={auditDaysMin}
         />
       </SimpleGrid>
       <Text fz="xs" c="dimmed" mt="md">
@@ -140,7 +153,7 @@ export function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraf
   return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
 }
 
-function daysOf({ draft, change }: FieldsProps, name: "ledgerDays" | "explanationDays" | "captureDays", max: number) {
+function daysOf({ draft, change }: FieldsProps, name: RetentionName, max: number) {
   return {
     suffix: ` ${t("settings.general.days")}`,
     min: 1,

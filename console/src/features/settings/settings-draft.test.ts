@@ -7,6 +7,7 @@ const settings = settingsSchema.parse({
   ledger: { durability: "disk", retention_days: 400 },
   explanations: { retention_days: 30 },
   captures: { retention_days: 7 },
+  audit: { retention_days: 3_650 },
   disconnect: { default: "cancel" },
   retry_sent: false,
   video: { copy_results: false },
@@ -23,6 +24,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     ledgerDays: 90,
     explanationDays: 10,
     captureDays: 1,
+    auditDays: 90,
     disconnect: "drain",
     retrySent: true,
     copyResults: true,
@@ -43,6 +45,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     },
     explanations: { retention_days: 10 },
     captures: { retention_days: 1 },
+    audit: { retention_days: 90 },
     disconnect: { default: "drain" },
     retry_sent: true,
     video: { copy_results: true },
@@ -58,6 +61,7 @@ test("an empty field and one out of its bounds are told beside the field", () =>
     "drainSeconds",
   ]);
   expect(faultsOf({ ...draft, captureDays: 366 })).toEqual({ captureDays: "Enter a number from 1 to 365." });
+  expect(Object.keys(faultsOf({ ...draft, auditDays: 89 }))).toEqual(["auditDays"]);
 });
 
 test("the place of the export is sent whole, switching it off is null, and what is typed while it is off is no change", () => {

@@ -17,6 +17,7 @@ export interface SettingsDraft extends LedgerExportDraft {
   readonly ledgerDays: number | null;
   readonly explanationDays: number | null;
   readonly captureDays: number | null;
+  readonly auditDays: number | null;
   readonly disconnect: "cancel" | "drain";
   readonly retrySent: boolean;
   readonly copyResults: boolean;
@@ -32,6 +33,7 @@ export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
   ledgerDays: "ledger.retention_days",
   explanationDays: "explanations.retention_days",
   captureDays: "captures.retention_days",
+  auditDays: "audit.retention_days",
   disconnect: "disconnect.default",
   retrySent: "retry_sent",
   copyResults: "video.copy_results",
@@ -46,6 +48,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     ledger,
     explanations,
     captures,
+    audit,
     disconnect,
     video,
     retry_sent: retrySent,
@@ -57,6 +60,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     ledgerDays: ledger?.retention_days ?? null,
     explanationDays: explanations?.retention_days ?? null,
     captureDays: captures?.retention_days ?? null,
+    auditDays: audit?.retention_days ?? null,
     disconnect: disconnect?.default ?? "cancel",
     retrySent: retrySent ?? false,
     copyResults: video?.copy_results ?? false,
@@ -76,7 +80,7 @@ export function isChanged(before: SettingsDraft, after: SettingsDraft): boolean 
 /** What was changed and nothing else: the rest may have an owner of its own, or have been changed by somebody else meanwhile. */
 export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsChange {
   const changed = (name: keyof SettingsDraft) => before[name] !== after[name];
-  const days = (name: "ledgerDays" | "explanationDays" | "captureDays") => {
+  const days = (name: RetentionName) => {
     const value = after[name];
     return changed(name) && value !== null ? { retention_days: value } : {};
   };
@@ -87,10 +91,12 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
   };
   const explanations = days("explanationDays");
   const captures = days("captureDays");
+  const audit = days("auditDays");
   return {
     ...(isEmpty(ledger) ? {} : { ledger }),
     ...(isEmpty(explanations) ? {} : { explanations }),
     ...(isEmpty(captures) ? {} : { captures }),
+    ...(isEmpty(audit) ? {} : { audit }),
     ...(changed("disconnect") ? { disconnect: { default: after.disconnect } } : {}),
     ...(changed("retrySent") ? { retry_sent: after.retrySent } : {}),
     ...(changed("copyResults") ? { video: { copy_results: after.copyResults } } : {}),
@@ -122,19 +128,24 @@ export function faultsOf(draft: SettingsDraft): Faults {
 
 /** Retention that takes away what is there: said before it happens. */
 export function shortened(before: SettingsDraft, after: SettingsDraft): readonly string[] {
-  return (["ledgerDays", "explanationDays", "captureDays"] as const)
+  return retentionNames
     .filter((name) => (after[name] ?? 0) < (before[name] ?? 0))
     .map((name) => t(`settings.general.kept.${name}`));
 }
 
+const retentionNames = ["ledgerDays", "explanationDays", "captureDays", "auditDays"] as const;
+export type RetentionName = (typeof retentionNames)[number];
+
 export const daysMax = 36_500;
 export const captureDaysMax = 365;
+export const auditDaysMin = 90;
 export const drainSecondsMax = 86_400;
 
 const bounds = [
   { name: "ledgerDays", min: 1, max: daysMax },
   { name: "explanationDays", min: 1, max: daysMax },
   { name: "captureDays", min: 1, max: captureDaysMax },
+  { name: "auditDays", min: auditDaysMin, max: daysMax },
   { name: "drainSeconds", min: 0.001, max: drainSecondsMax },
 ] as const;
 

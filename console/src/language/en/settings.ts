@@ -98,8 +98,9 @@ export const settings = {
     explanationDays: "Keep explanations",
     explanationDaysHelp: "How and why each request was routed. Never kept longer than its record.",
     captureDays: "Keep captures",
-    captureDaysHelp:
-      "Headers and bodies, for keys with capture turned on. They may contain private data: keep them short.",
+    captureDaysHelp: "Headers and bodies of keys with capture on. They may contain private data: keep them short.",
+    auditDays: "Keep the audit log",
+    auditDaysHelp: "Who changed what, when, and from where. At least 90 days.",
     captureNote: "Request bodies are never stored unless “Capture” is turned on for a key.",
     days: "days",
     requests: "Requests",
@@ -112,8 +113,7 @@ export const settings = {
     retrySentHelp:
       "After a timeout or a broken connection the next deployment is tried, although both may be billed. Off: only requests that were refused or never sent are retried.",
     copyVideos: "Copy finished videos",
-    copyVideosHelp:
-      "Provider links expire after hours or days. A copy in your own storage stays, and takes up space there.",
+    copyVideosHelp: "Provider links expire after hours or days. A copy in your own storage stays, and takes up space.",
     discard: "Discard",
     save: "Save settings",
     shorten: "Keep less data?",
@@ -124,6 +124,7 @@ export const settings = {
       ledgerDays: "request records",
       explanationDays: "explanations",
       captureDays: "captures",
+      auditDays: "audit log entries",
     },
   },
   unpriced: {
@@ -371,8 +372,7 @@ export const settings = {
       "They are signed out at once, can't sign in, and their admin tokens stop working. You can enable them again.",
     resetTitle: "Reset the password of {email}?",
     resetVerb: "Create link",
-    resetHelp:
-      "You get a one-time link to set a new password. The current password works until then; a second factor stays.",
+    resetHelp: "You get a one-time link to set a new password. The old one works until then; a second factor stays.",
     removeTitle: "Remove {email}?",
     remove: "Remove user",
     removed: "{email} removed.",

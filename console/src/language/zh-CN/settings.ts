@@ -101,6 +101,8 @@ export const settings: Translation<typeof english> = {
     explanationDaysHelp: "每个请求如何路由及原因。保留时间不会超过请求记录。",
     captureDays: "保留抓取内容",
     captureDaysHelp: "已开启抓取的密钥的请求头和正文。可能包含隐私数据，建议缩短保留时间。",
+    auditDays: "保留审计日志",
+    auditDaysHelp: "谁在何时、从哪里更改了什么。至少 90 天。",
     captureNote: "除非为密钥开启“抓取”，否则不会存储请求正文。",
     days: "天",
     requests: "请求处理",
@@ -123,6 +125,7 @@ export const settings: Translation<typeof english> = {
       ledgerDays: "请求记录",
       explanationDays: "路由说明",
       captureDays: "抓取内容",
+      auditDays: "审计日志条目",
     },
   },
   unpriced: {

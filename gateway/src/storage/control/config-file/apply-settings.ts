@@ -67,6 +67,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       ledgerExport: exportPlace(ledgerExport),
       explanationRetentionDays: read("explanations.retention_days", 30),
       captureRetentionDays: read("captures.retention_days", 7),
+      auditRetentionDays: read("audit.retention_days", 3_650),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
       retrySent: read("retry_sent", false),
       unpriced: read<Settings["unpriced"]>("unpriced", "block_in_budgets"),
@@ -89,6 +90,7 @@ type SettingName =
   | "ledger.export"
   | "explanations.retention_days"
   | "captures.retention_days"
+  | "audit.retention_days"
   | "disconnect.default"
   | "drain_timeout_ms"
   | "retry_sent"
@@ -112,6 +114,7 @@ export function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"se
     "ledger.export": settings.ledger?.export ?? undefined,
     "explanations.retention_days": settings.explanations?.retention_days,
     "captures.retention_days": settings.captures?.retention_days,
+    "audit.retention_days": settings.audit?.retention_days,
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
     retry_sent: settings.retry_sent,

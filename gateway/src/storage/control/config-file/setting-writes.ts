@@ -33,6 +33,7 @@ async function settingsInForce(connection: Connection) {
     },
     explanations: { retention_days: settings.explanationRetentionDays },
     captures: { retention_days: settings.captureRetentionDays },
+    audit: { retention_days: settings.auditRetentionDays },
     disconnect: { default: disconnectDefault },
     video: { copy_results: settings.videoCopyResults },
     drain_timeout_ms: settings.drainTimeoutMs,
