@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, type Catalog, personField, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, type Catalog, Failure, personField, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { Clock, Journal, Leadership, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
@@ -10,7 +10,7 @@ export interface BackgroundSettlementOptions {
   readonly catalog: () => Catalog;
   readonly recorder: Recorder;
   readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
-  readonly journal: Pick<Journal, "drained">;
+  readonly journal: Pick<Journal, "drained" | "healthy">;
   /** Of several processes that see an answer done one pays for it. Left out: there is one process. */
   readonly leadership?: Pick<Leadership, "once">;
   readonly clock: Clock;
@@ -76,8 +76,10 @@ export class BackgroundSettlement {
 
   /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */
   async #settle(call: StoredResponseCall, responseOwner: ResponseOwner, { told, raw }: Heard): Promise<Spent> {
-    const { ledgerStore, recorder, catalog } = this.#options;
+    const { ledgerStore, recorder, catalog, journal } = this.#options;
     const { principal, upstreamId } = call;
+    // Whoever sees it next pays for it.
+    if (!journal.healthy) throw new Failure("ledger_unavailable", "The ledger cannot be written.");
     const known = await ledgerStore.responseOwner(principal.workspace.id, upstreamId);
     if (known?.paid === true) return nothing;
     const price = catalog().models.get(responseOwner.model)?.price ?? null;
@@ -104,7 +106,8 @@ export class BackgroundSettlement {
       tags: principal.key.tags,
     };
     const others = bookOthers({ catalog, recorder }, fields, told.others ?? [], "succeeded");
-    const entry = recorder.begin(fields, price).settle({
+    // Its call has an entry, and was a request that succeeded, when it was asked for.
+    const entry = recorder.beside(fields, price, {
       outcome: "succeeded",
       httpStatus: 200,
       upstreamStatus: 200,

@@ -17,7 +17,7 @@ export async function recentEntries(
     .selectFrom("ledger_entries")
     .select(["workspace_id", "group_id", "key_id", "person_id", second.as("second")])
     .select((eb) => [
-      sql<number>`sum(case when retry_index = 0 then 1 else 0 end)`.as("requests"),
+      sql<number>`sum(case when retry_index = 0 then calls else 0 end)`.as("requests"),
       ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
     ])
     .where("ended_at", ">=", sinceMs)

@@ -45,6 +45,13 @@ async function begun(script: NonNullable<ChatOptions["script"]> = done): Promise
   return id;
 }
 
+/** How many calls reports count. */
+async function requests(): Promise<number> {
+  await gateway.entries();
+  const { totals } = (await (await gateway.get("/v1/usage")).json()) as { totals: { requests: number } };
+  return totals.requests;
+}
+
 /** What was paid for the answer, and what the caller's budget says was used. */
 async function paid() {
   await until(() => gateway.gateway.outstanding() === 0);
@@ -63,6 +70,7 @@ test("a background answer that is seen done counts against the budget of whoever
   await Promise.all([1, 2, 3].map(async () => (await gateway.get(`/v1/responses/${id}`)).text()));
   const { outputs, ledgerNanoUsd, budgetNanoUsd } = await paid();
   expect(outputs).toEqual([20]);
+  expect(await requests()).toBe(1);
   expect([ledgerNanoUsd > 0, budgetNanoUsd]).toEqual([true, ledgerNanoUsd]);
 });
 
