@@ -76,6 +76,31 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(faults()).toEqual([]);
   });
 
+  test("a setting that needs a sign-in of now is saved after one elsewhere, in a tab of its own: what was typed stays", async () => {
+    const page = await ada.page(browser);
+    let asked = false;
+    await page.route("**/api/settings", async (route) => {
+      if (asked || route.request().method() !== "PATCH") return route.continue();
+      asked = true;
+      // As after ten minutes.
+      await route.fulfill({ status: 403, json: { error: { code: "confirm_sign_in", message: "Sign in again." } } });
+    });
+    await page.goto("/console/settings");
+    const days = page.getByLabel("Keep request records");
+    await days.fill("500");
+    await page.getByRole("button", { name: "Save settings" }).click();
+    const tab = page.context().waitForEvent("page");
+    await page.getByRole("button", { name: "Continue with Corp" }).click();
+    await (await tab).getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+    await page.getByRole("button", { name: "Signed in there: continue here" }).click();
+    await page.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });
+    expect(await days.inputValue()).toBe("500 days");
+    // The session of before has ended with the new one.
+    ada = await signInAs(gateway.url, administrator);
+    expect((await ada.call("settings.show", {})).settings.ledger?.retention_days).toBe(500);
+    expect(faults()).toEqual([]);
+  });
+
   test("a coding agent is signed in from the code it prints, by an account elsewhere, and calls; another one is turned away", async () => {
     const file = join(gateway.dataDir, "login.json");
     const login = Bun.spawn([...commandOf(programs.cli), "login", gateway.url], {

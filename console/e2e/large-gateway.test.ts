@@ -52,6 +52,18 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(2_500);
   });
 
+  test("a key that may call only the last of the models is shown with it, and another is found by typing", async () => {
+    const params = { workspace: "large" };
+    const body = { name: "of the last ones", models: ["*-099*"] };
+    const { key } = await large.ada.call("keys.create", { params, body });
+    await open(`/console/keys/${key.id}?workspace=large`);
+    await page.getByText(/"model":"acme-research\/experiment-0990/).waitFor();
+    const model = page.getByRole("combobox", { name: "Model" });
+    await model.fill("0997");
+    await page.getByRole("option", { name: /experiment-0997/ }).click();
+    await page.getByText(/"model":"acme-research\/experiment-0997/).waitFor();
+  });
+
   test("columns of the table of access are told apart", async () => {
     await open("/console/workspaces/large?tab=access&models=all");
     const [first = "", second = ""] = await page.locator(".matrix-model").allInnerTexts();

@@ -46,17 +46,42 @@ export async function signInWithPasskey(): Promise<void> {
 
 /** Goes to the issuer's own page, and comes back to `page` signed in. */
 export async function signInElsewhere(provider: string, page: string): Promise<void> {
+  goElsewhere(await addressElsewhere(provider, page));
+}
+
+/**
+ * The same in a tab of its own: this page stays, with what was typed in it. To be called by a click, or the browser lets no
+ * tab open; then it is this page that goes there.
+ */
+export async function signInInTab(provider: string, page: string): Promise<void> {
+  const tab = window.open("about:blank", "_blank");
+  try {
+    const address = checkedAddress(await addressElsewhere(provider, page));
+    if (tab === null) return location.assign(address);
+    tab.opener = null;
+    tab.location.href = address;
+  } catch (thrown) {
+    tab?.close();
+    throw thrown;
+  }
+}
+
+async function addressElsewhere(provider: string, page: string): Promise<string> {
   const { url } = (await post("/api/auth/sign-in/social", { provider, page })) as { url: string };
-  goElsewhere(url);
+  return url;
 }
 
 /** To the page of an issuer. */
 export function goElsewhere(url: string): void {
+  location.assign(checkedAddress(url));
+}
+
+function checkedAddress(url: string): string {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
     throw new Problem("unexpected", t("session.problem.noAddress"));
   }
-  location.assign(target.href);
+  return target.href;
 }
 
 /** What the browser says about a passkey that did not work, in words that help. */

@@ -5,7 +5,7 @@ import { type FormEvent, useRef, useState } from "react";
 import { ProblemAlert } from "../components/problem-alert.tsx";
 import { t } from "../language/areas/session.ts";
 import { CodeForm } from "./code-form.tsx";
-import { passkeysWork, signInElsewhere, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
+import { passkeysWork, signInElsewhere, signInInTab, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";
 
 interface SignInFormProps {
@@ -16,13 +16,23 @@ interface SignInFormProps {
   readonly page: string;
   /** `code`: somebody has come back from elsewhere, and only the code is missing. */
   readonly firstStep?: "password" | "code";
+  /** What stands on the page must not be left: an account elsewhere signs in in a tab of its own. */
+  readonly pageStays?: boolean;
   readonly onDone: () => void;
 }
 
 /** E-mail and password with a code where one is asked for, a passkey, or an account elsewhere: whatever the gateway offers. */
-export function SignInForm({ methods, email, page, firstStep = "password", onDone }: SignInFormProps) {
+export function SignInForm({
+  methods,
+  email,
+  page,
+  firstStep = "password",
+  pageStays = false,
+  onDone,
+}: SignInFormProps) {
   const [step, setStep] = useState(firstStep);
   const other = useDoing();
+  const [away, setAway] = useState(false);
   const passkey = methods.passkey && passkeysWork();
   if (step === "code") return <CodeForm onDone={onDone} onBack={() => setStep("password")} />;
   const elsewhere = passkey || methods.oidc.length > 0;
@@ -50,11 +60,15 @@ export function SignInForm({ methods, email, page, firstStep = "password", onDon
           variant="default"
           size="sm"
           disabled={other.doing}
-          onClick={() => void other.run(() => signInElsewhere(account.id, page))}
+          onClick={async () => {
+            if (!pageStays) await other.run(() => signInElsewhere(account.id, page));
+            else if (await other.run(() => signInInTab(account.id, page))) setAway(true);
+          }}
         >
           {t("session.continueWith", { name: account.name })}
         </Button>
       ))}
+      {away && <Button onClick={onDone}>{t("session.signedInThere")}</Button>}
       {!methods.password && !elsewhere && <Text size="sm">{t("session.noMethod")}</Text>}
     </Stack>
   );

@@ -42,6 +42,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
           methods={answer.methods}
           email={user.email}
           page={consoleBase + herePage(pathname, searchStr)}
+          pageStays
           onDone={() => void confirm()}
         />
       </Stack>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import type { SessionAnswer } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
@@ -42,12 +42,10 @@ export default function SessionEnded({ methods, email, onLeave }: SessionEndedPr
           methods={methods}
           email={email}
           page={consoleBase + herePage(pathname, searchStr)}
+          pageStays
           onDone={() => void queries.invalidateQueries({ queryKey: ["session.show"] })}
         />
-        <Group justify="space-between">
-          <Anchor href={`${consoleBase}/sign-in`} target="_blank" rel="noreferrer" size="sm">
-            {t("shell.ended.otherTab")}
-          </Anchor>
+        <Group justify="flex-end">
           <Button variant="subtle" onClick={onLeave}>
             {t("shell.ended.leave")}
           </Button>

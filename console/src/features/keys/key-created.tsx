@@ -1,7 +1,8 @@
 import { Select, Stack, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { type ConsoleKey, type ModelTypeName, modelTypes } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Snippets } from "../../components/snippets.tsx";
 import { t } from "../../language/areas/keys.ts";
@@ -29,8 +30,9 @@ export function KeyCreated({ made, title, onClose }: KeyCreatedProps) {
 
 function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { readonly made: CreatedKey }) {
   const navigate = useNavigate();
-  const [model, setModel] = useState<string | null>(null);
-  const { chosen } = useCallable(key, model);
+  const [model, setModel] = useState<ModelAccess | null>(null);
+  const callable = useCallable(key, model);
+  const { chosen } = callable;
   const { answer } = useSession();
   const toPlayground = () => {
     onClose();
@@ -50,31 +52,41 @@ function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { rea
       onClose={onClose}
       onward={{ label: t("keys.calls.playground"), go: toPlayground }}
     >
-      <KeyCalls itemKey={key} secret={secret} model={model} onModel={setModel} />
+      <KeyCalls itemKey={key} secret={secret} callable={callable} onModel={setModel} />
     </SecretOnce>
   );
 }
 
-/** The models that a key may call, and the one that was chosen, else the first to talk to. null: they load. */
-export function useCallable(key: ConsoleKey, model: string | null) {
-  const { rows } = useKeyModels(key.workspace.slug, key.id);
-  const callable = rows?.filter((each) => each.reason === "yes") ?? null;
-  return { callable, chosen: callable?.find((each) => each.name === model) ?? firstOf(callable ?? []) };
+/**
+ * The model that was chosen, else the first to talk to of those that a key may call; null: there is none. Models come page
+ * after page, and those of the first may all be others than the key's: they are looked through until one is found.
+ */
+export function useCallable(key: ConsoleKey, model: ModelAccess | null) {
+  const { rows, more, loadingMore, problem } = useKeyModels(key.workspace.slug, key.id);
+  const first = firstOf(rows?.filter(isCallable) ?? []);
+  const looking = first === null && more !== null && problem === null;
+  useEffect(() => {
+    if (looking && !loadingMore) more();
+  }, [looking, loadingMore, more]);
+  return { loading: rows === null || looking, chosen: model ?? first };
+}
+
+function isCallable({ reason }: ModelAccess): boolean {
+  return reason === "yes";
 }
 
 interface KeyCallsProps {
   readonly itemKey: ConsoleKey;
   /** null: the snippets read it from the environment. */
   readonly secret: string | null;
-  readonly model: string | null;
-  readonly onModel: (model: string | null) => void;
+  readonly callable: ReturnType<typeof useCallable>;
+  readonly onModel: (model: ModelAccess) => void;
 }
 
 /** Ready calls with a model that the key may call. */
-export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
+export function KeyCalls({ itemKey, secret, callable: { loading, chosen }, onModel }: KeyCallsProps) {
   const { answer } = useSession();
-  const { callable, chosen } = useCallable(itemKey, model);
-  if (callable === null) return null;
+  if (loading) return null;
   if (chosen === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -84,15 +96,7 @@ export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
   }
   return (
     <Stack gap="xs">
-      <Select
-        label={t("keys.calls.model")}
-        data={callable.map((each) => each.name)}
-        value={chosen.name}
-        onChange={onModel}
-        allowDeselect={false}
-        searchable={callable.length > 8}
-        limit={100}
-      />
+      <CallableSelect itemKey={itemKey} value={chosen} onChange={onModel} />
       <Snippets
         key={chosen.type}
         baseUrl={answer.public_url}
@@ -101,6 +105,41 @@ export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
         type={typeOf(chosen.type)}
       />
     </Stack>
+  );
+}
+
+interface CallableSelectProps {
+  readonly itemKey: ConsoleKey;
+  readonly value: ModelAccess;
+  readonly onChange: (model: ModelAccess) => void;
+}
+
+const quietMs = 250;
+
+/** One of the models that a key may call. There may be thousands: the gateway looks for them while one types. */
+function CallableSelect({ itemKey, value, onChange }: CallableSelectProps) {
+  const [text, setText] = useState("");
+  const [asked] = useDebouncedValue(text, quietMs);
+  // The box shows the name of what is chosen; that is no search.
+  const { rows } = useKeyModels(itemKey.workspace.slug, itemKey.id, asked === value.name ? "" : asked);
+  const found = rows?.filter(isCallable) ?? [];
+  const choices = found.some(({ name }) => name === value.name) ? found : [value, ...found];
+  return (
+    <Select
+      label={t("keys.calls.model")}
+      data={choices.map(({ name }) => name)}
+      value={value.name}
+      onChange={(name) => {
+        const next = choices.find((each) => each.name === name);
+        if (next !== undefined) onChange(next);
+      }}
+      allowDeselect={false}
+      searchable
+      searchValue={text}
+      onSearchChange={setText}
+      filter={({ options }) => options}
+      maxLength={256}
+    />
   );
 }
 

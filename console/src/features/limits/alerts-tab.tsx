@@ -27,7 +27,8 @@ export function AlertsTab({ workspace }: { readonly workspace: string }) {
       {t("limits.alert.create")}
     </Button>
   ) : undefined;
-  const some = (query.data?.data.length ?? 0) > 0;
+  // Also while they load: what comes later would push the list down.
+  const some = query.data?.data.length !== 0;
   return (
     <Section
       title={t("limits.alert.title")}

@@ -34,7 +34,7 @@ export function TokensTab() {
         flush
         title={t("settings.tokens.title")}
         description={user.administrator ? t("settings.tokens.helpAll") : t("settings.tokens.help")}
-        actions={(tokens.rows?.length ?? 0) > 0 && button}
+        actions={tokens.rows?.length !== 0 && button}
       >
         <DataTable
           label={t("settings.tokens.title")}
@@ -49,20 +49,22 @@ export function TokensTab() {
           }
         />
       </Section>
-      <Section title={t("settings.tokens.howTo")}>
-        <Stack gap="sm">
-          <CodeBlock code={sampleCall(answer.public_url, slug)} label={t("settings.tokens.sample")} wrap />
-          <Text fz="sm" c="dimmed">
-            <Rich
-              text="settings.tokens.reference"
-              tags={{
-                docs: (inside) => <OutLink href="/docs">{inside}</OutLink>,
-                openapi: (inside) => <OutLink href="/openapi.json">{inside}</OutLink>,
-              }}
-            />
-          </Text>
-        </Stack>
-      </Section>
+      {!tokens.loading && (
+        <Section title={t("settings.tokens.howTo")}>
+          <Stack gap="sm">
+            <CodeBlock code={sampleCall(answer.public_url, slug)} label={t("settings.tokens.sample")} wrap />
+            <Text fz="sm" c="dimmed">
+              <Rich
+                text="settings.tokens.reference"
+                tags={{
+                  docs: (inside) => <OutLink href="/docs">{inside}</OutLink>,
+                  openapi: (inside) => <OutLink href="/openapi.json">{inside}</OutLink>,
+                }}
+              />
+            </Text>
+          </Stack>
+        </Section>
+      )}
       <NewToken
         kind="token"
         form={(handlers) => mayCreate && <CreateToken {...handlers} />}

@@ -28,5 +28,6 @@ export const session = {
   passkey: "Continue with a passkey",
   continueWith: "Continue with {name}",
   noMethod: "This browser supports none of the sign-in methods that the gateway offers. Try another browser.",
+  signedInThere: "Signed in there: continue here",
   email: "Email address",
 } as const;

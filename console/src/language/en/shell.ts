@@ -18,7 +18,7 @@ export const shell = {
     title: "Sign in again",
     help: "This action needs a sign-in within the last few minutes.",
     helpElsewhere:
-      "This action needs a sign-in within the last few minutes. After single sign-on you return to this page; then repeat the action.",
+      "This action needs a sign-in within the last few minutes. Single sign-on opens in another tab; come back here afterwards.",
   },
   groups: {
     pages: "Pages",
@@ -69,7 +69,6 @@ export const shell = {
   ended: {
     title: "Your session has ended",
     help: "Sign in again to go on. What you typed is still there.",
-    otherTab: "Sign in in another tab",
     leave: "Leave without saving",
   },
   loading: "Loading",

@@ -30,5 +30,6 @@ export const session: Translation<typeof english> = {
   passkey: "使用通行密钥继续",
   continueWith: "使用 {name} 继续",
   noMethod: "此浏览器不支持网关提供的任何登录方式，请换用其他浏览器。",
+  signedInThere: "已在那里登录，继续",
   email: "邮箱地址",
 };

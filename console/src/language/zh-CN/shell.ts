@@ -20,7 +20,7 @@ export const shell: Translation<typeof english> = {
   confirm: {
     title: "重新登录",
     help: "此操作需要你在最近几分钟内登录过。",
-    helpElsewhere: "此操作需要你在最近几分钟内登录过。单点登录后会返回本页，请再次执行该操作。",
+    helpElsewhere: "此操作需要你在最近几分钟内登录过。单点登录会在新标签页中打开，完成后请回到此处。",
   },
   groups: {
     pages: "页面",
@@ -71,7 +71,6 @@ export const shell: Translation<typeof english> = {
   ended: {
     title: "会话已结束",
     help: "请重新登录以继续。你填写的内容仍然保留。",
-    otherTab: "在其他标签页登录",
     leave: "不保存并离开",
   },
   loading: "加载中",

@@ -4,12 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/keys.ts";
+import type { ModelAccess } from "../../access/use-access.ts";
 import { KeyCalls, useCallable } from "../key-created.tsx";
 
 /** How to call with the key. Its secret was shown once, so the calls read it from the environment. */
 export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
-  const [model, setModel] = useState<string | null>(null);
-  const { chosen } = useCallable(item, model);
+  const [model, setModel] = useState<ModelAccess | null>(null);
+  const callable = useCallable(item, model);
+  const { chosen } = callable;
   const search = {
     workspace: item.workspace.slug,
     key: item.id,
@@ -25,7 +27,7 @@ export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
         </Button>
       }
     >
-      <KeyCalls itemKey={item} secret={null} model={model} onModel={setModel} />
+      <KeyCalls itemKey={item} secret={null} callable={callable} onModel={setModel} />
     </Section>
   );
 }

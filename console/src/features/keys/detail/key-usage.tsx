@@ -1,4 +1,4 @@
-import { Stack } from "@mantine/core";
+import { Skeleton, Stack } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
@@ -50,6 +50,8 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
             />
             <Stat label={t("keys.usage.failed")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>
+          {/* The chart's place, where there is likely to be one: what stands below is not pushed down by it. */}
+          {usage === undefined && item.last_used_at !== null && <Skeleton height={187} />}
           {usage !== undefined && usage.totals.requests > 0 && (
             <Chart
               kind="bar"

@@ -1,4 +1,4 @@
-import { Alert, Button, Group } from "@mantine/core";
+import { Alert, Button, Group, Skeleton } from "@mantine/core";
 import { IconBox, IconCoinOff, IconPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
@@ -31,6 +31,9 @@ export default function ModelsPage() {
   const search = useUrlSearch();
   const query = useCall("models.list", { everyMs: lookMs });
   const all: readonly ModelRow[] = query.data?.data ?? none;
+  // What is said above the list comes with it, and does not push it down afterwards.
+  const catalogue = useCall("catalogue.show", { enabled: mayChange });
+  const waiting = mayChange && (query.isPending || catalogue.isPending);
   const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
   return (
     <PageFrame
@@ -44,26 +47,32 @@ export default function ModelsPage() {
         )
       }
     >
-      {mayChange && <Unpriced models={all} />}
-      {mayChange && <PriceChanges />}
-      {mayChange && <Retiring models={all} />}
-      <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
-        <SearchBox
-          label={t("models.list.find")}
-          placeholder={mayChange ? t("models.list.findAll") : t("models.list.findOwn")}
-        />
-      </FilterBar>
-      <DataTable
-        label={t("models.title")}
-        pageSize={pageSize}
-        columns={mayChange ? columnsOfAll : columnsOfMembers}
-        rows={rowsIn(query, () => fitting)}
-        rowKey={(model) => model.name}
-        name="models"
-        rowLink={(model) => ({ to: "/models/$model", params: { model: model.name }, search: {} })}
-        dimmed={(model) => model.deployments?.every((each) => !each.enabled) === true}
-        empty={all.length === 0 ? <NoModels mayChange={mayChange} onAdd={() => setAdd("1")} /> : <NoneFits />}
-      />
+      {waiting ? (
+        <Skeleton height={420} aria-busy="true" />
+      ) : (
+        <>
+          {mayChange && <Unpriced models={all} />}
+          {mayChange && <PriceChanges />}
+          {mayChange && <Retiring models={all} />}
+          <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
+            <SearchBox
+              label={t("models.list.find")}
+              placeholder={mayChange ? t("models.list.findAll") : t("models.list.findOwn")}
+            />
+          </FilterBar>
+          <DataTable
+            label={t("models.title")}
+            pageSize={pageSize}
+            columns={mayChange ? columnsOfAll : columnsOfMembers}
+            rows={rowsIn(query, () => fitting)}
+            rowKey={(model) => model.name}
+            name="models"
+            rowLink={(model) => ({ to: "/models/$model", params: { model: model.name }, search: {} })}
+            dimmed={(model) => model.deployments?.every((each) => !each.enabled) === true}
+            empty={all.length === 0 ? <NoModels mayChange={mayChange} onAdd={() => setAdd("1")} /> : <NoneFits />}
+          />
+        </>
+      )}
       {add !== "" && mayChange && <AddModel onClose={() => setAdd("")} />}
     </PageFrame>
   );

@@ -24,6 +24,8 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
   const mayManage = may("admin", slug);
   const [invite, setInvite] = useUrlText("invite");
   const query = useCall("members.list", { params: { workspace: slug } });
+  const invitations = useCall("invitations.list", { params: { workspace: slug }, enabled: mayManage });
+  const known = !query.isPending && !(mayManage && invitations.isPending);
   const [limited, limit] = useUrlText("limits");
   const columns = useMemo(
     () => memberColumns({ workspace, held, me: user.id, limit }),
@@ -40,7 +42,7 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
       <Section
         title={t("workspaces.members")}
         description={t("workspaces.member.help")}
-        actions={(query.data?.data.length ?? 0) > 0 && inviteButton}
+        actions={query.data?.data.length !== 0 && inviteButton}
         flush
       >
         <DataTable
@@ -58,8 +60,9 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
           }
         />
       </Section>
-      {mayManage && <InvitationsSection workspace={slug} held={held} />}
-      <RolesSection />
+      {/* What comes later than what stands below it would push that down. */}
+      {known && mayManage && <InvitationsSection workspace={slug} held={held} />}
+      {known && <RolesSection />}
       {opened !== undefined && (
         <MemberDrawer key={opened.id} workspace={workspace} member={opened} onClose={() => limit("")} />
       )}
