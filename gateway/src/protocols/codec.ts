@@ -42,6 +42,8 @@ export interface DialectTraits {
   readonly refusesPrefill?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */
   readonly editsWhereItMakes?: boolean;
+  /** gemini: a call and its result have no id, and are refused with one; their names and order say which is whose (Vertex). */
+  readonly noCallIds?: boolean;
   /** Schema output is not understood: ask for JSON in its place and warn. Default false. */
   readonly noSchemaOutput?: boolean;
 }

@@ -1,3 +1,5 @@
+import type { TurnTool } from "#core/index.ts";
+import type { Warn } from "./codec.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 
 /**
@@ -21,8 +23,21 @@ export function withProperties(schema: JsonObject, strict: boolean): JsonObject 
   return mended;
 }
 
+/** A tool's schema for OpenAI's dialects, and whether its calls are to be held to it; null: nobody has said. */
+export function toolSchema(
+  { parameters, strict }: Pick<TurnTool, "parameters" | "strict">,
+  warn: Warn,
+): { readonly parameters: JsonObject; readonly strict: boolean | null } {
+  const written = toolParameters(parameters, strict === true);
+  if (strict !== true || fitsStrict(written)) return { parameters: written, strict };
+  warn(
+    "strict was left out of a tool whose schema the upstream cannot hold to: it has properties that are not required",
+  );
+  return { parameters: toolParameters(parameters, false), strict: false };
+}
+
 /** The same of a tool's parameters, which are an object's whether they say it or not. */
-export function toolParameters(parameters: JsonObject | null, strict: boolean): JsonObject {
+function toolParameters(parameters: JsonObject | null, strict: boolean): JsonObject {
   const schema = parameters ?? {};
   return withProperties(isOfObject(schema["type"]) ? schema : { ...schema, type: "object" }, strict);
 }
@@ -52,3 +67,32 @@ function inEach(value: unknown, strict: boolean): unknown {
 function inMap(value: JsonObject, strict: boolean): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inEach(inner, strict)]));
 }
+
+/**
+ * Whether OpenAI can hold an answer to a schema: all objects are closed, every property is required, and nothing is said that it
+ * refuses there. Anthropic's strict tools may have properties that are not required; a request with one is refused whole.
+ * Source: developers.openai.com, "Structured model outputs", Supported schemas.
+ */
+function fitsStrict(schema: JsonObject): boolean {
+  for (const [name, value] of Object.entries(schema)) {
+    if (refusedStrictly.has(name)) return false;
+    if (name === "format" && !formats.has(value)) return false;
+    if (schemas.has(name) && !(Array.isArray(value) ? value : [value]).every(innerFits)) return false;
+    if (schemaMaps.has(name) && isObject(value) && !Object.values(value).every(innerFits)) return false;
+  }
+  const { properties, required, additionalProperties } = schema;
+  if (!isObject(properties)) return !isOfObject(schema["type"]) || additionalProperties === undefined;
+  const named: readonly unknown[] = Array.isArray(required) ? required : [];
+  return additionalProperties === false && Object.keys(properties).every((name) => named.includes(name));
+}
+
+function innerFits(value: unknown): boolean {
+  return !isObject(value) || fitsStrict(value);
+}
+
+const refusedStrictly: ReadonlySet<string> = new Set([
+  ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"],
+]);
+const formats: ReadonlySet<unknown> = new Set([
+  ...["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+]);

@@ -44,3 +44,12 @@ describe.each([
     }
   });
 });
+
+test("stop sequences are left out for a model that reasons, with the rest that it refuses", () => {
+  const warnings: string[] = [];
+  const target = { upstreamModel: "up", account: "acc", traits: { refusesSampling: true }, newId: String } as const;
+  const turn = { ...silentTurn, messages, stop: ["END"] };
+  const bytes = openaiChatCodec.writeTurn(turn, target, (what) => warnings.push(what));
+  expect(JSON.parse(new TextDecoder().decode(bytes))).not.toContainKey("stop");
+  expect(warnings).toEqual([expect.stringContaining("stop")]);
+});

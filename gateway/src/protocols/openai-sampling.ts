@@ -19,11 +19,15 @@ const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null,
  * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
  */
 export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
-  const { refusesSampling = false } = traits;
-  if (refusesSampling === false || (refusesSampling === "while-reasoning" && effort === "none")) return turn;
+  if (!refusesTuning(traits, effort)) return turn;
   const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
     (name) => turn[name] !== null && turn[name] !== usual[name],
   );
   if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were left out");
   return unsaid;
+}
+
+/** Whether the model refuses sampling and stop sequences, told this effort. */
+export function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
+  return refusesSampling === true || (refusesSampling === "while-reasoning" && effort !== "none");
 }

@@ -12,6 +12,9 @@ const asked: Turn = { ...emptyTurn, messages: [{ role: "user", parts: [text("Hel
 const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
 /** Features that are one member of a turn. */
+/** One that OpenAI can hold calls to. */
+const closed = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
+
 const members: readonly Partial<Turn>[] = [
   { outputTokensMax: 4_000 },
   { temperature: 0.5 },
@@ -33,7 +36,7 @@ const members: readonly Partial<Turn>[] = [
   { toolChoice: { kind: "none" }, tools: [tool("look")] },
   { toolChoice: { kind: "any" }, tools: [tool("look")] },
   { toolChoice: { kind: "tool", name: "look" }, tools: [tool("look")] },
-  { tools: [{ ...tool("look"), strict: true }] },
+  { tools: [{ ...tool("look"), parameters: closed, strict: true }] },
 ];
 
 /** Explicit zeros, which are values. */

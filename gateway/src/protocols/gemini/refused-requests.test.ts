@@ -85,3 +85,36 @@ describe("what a Gemini caller says", () => {
     expect(thinking({ includeThoughts: true })?.visible).toBe(true);
   });
 });
+
+// Vertex: "Unknown name \"id\" at 'contents[1].parts[0].function_call': Cannot find field."
+test("calls and results have no ids where they are refused, and stay in order", () => {
+  const call = (id: string): TurnPart => ({
+    kind: "tool-call",
+    id,
+    name: "look",
+    argumentsText: "{}",
+    seal: null,
+    cache: null,
+  });
+  const result = (callId: string): TurnPart => ({
+    kind: "tool-result",
+    callId,
+    name: "look",
+    parts: [{ kind: "text", text: callId, cache: null }],
+    isError: false,
+    cache: null,
+  });
+  const turns: Turn["messages"] = [
+    ...messages,
+    { role: "assistant", parts: [call("a"), call("b")] },
+    { role: "user", parts: [result("b"), result("a")] },
+  ];
+  const target = { upstreamModel: "gemini-2.5-pro", account: "acc", traits: { noCallIds: true }, newId: String };
+  const bytes = writeGeminiTurn({ ...silentTurn, messages: turns }, target, () => undefined);
+  const { contents } = JSON.parse(new TextDecoder().decode(bytes));
+  expect(JSON.stringify(contents)).not.toContain('"id"');
+  expect(contents[2].parts).toEqual([
+    { functionResponse: { name: "look", response: { result: "a" } } },
+    { functionResponse: { name: "look", response: { result: "b" } } },
+  ]);
+});

@@ -6,7 +6,7 @@ import { writeArguments } from "./call-arguments.ts";
 import { foreignSignature, needsSignatures } from "./foreign-signature.ts";
 import { writeToolName } from "./tool-name.ts";
 import { writeMedia } from "./write-media.ts";
-import { writeResults } from "./write-results.ts";
+import { idOf, writeResults } from "./write-results.ts";
 
 export interface GeminiContent {
   readonly role: "user" | "model";
@@ -86,7 +86,7 @@ function draftOf(drafts: Draft[], role: Draft["role"]): Draft {
 
 function writeCall(call: ToolCallPart, { target, warn }: WriteOptions): JsonObject {
   const functionCall = {
-    ...(call.id === "" ? {} : { id: call.id }),
+    ...idOf(call, target.traits),
     name: writeToolName(call.name),
     args: writeArguments(call.argumentsText, warn),
   };

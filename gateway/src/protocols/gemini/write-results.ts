@@ -24,7 +24,7 @@ export function writeResults(
     if (result === undefined) warn("a tool call without a result was answered with an error");
     responses.push({
       functionResponse: {
-        ...(call.id === "" ? {} : { id: call.id }),
+        ...idOf(call, traits),
         name: writeToolName(call.name),
         response: result === undefined ? noResult : writeResponse(textOf(result), result.isError),
       },
@@ -37,6 +37,11 @@ export function writeResults(
     behind.push({ text: `Result of ${name}: ${textOf(result)}` }, ...mediaOf(result, name, traits, warn));
   }
   return [...responses, ...behind];
+}
+
+/** The id of a call, which its result has too. */
+export function idOf({ id }: ToolCallPart, { noCallIds }: DialectTraits): JsonObject {
+  return id === "" || noCallIds === true ? {} : { id };
 }
 
 const noResult: JsonObject = { error: "The call was not carried out." };

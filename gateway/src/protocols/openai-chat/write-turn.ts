@@ -2,8 +2,8 @@ import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
-import { toolParameters } from "../object-schema.ts";
-import { openaiSampling } from "../openai-sampling.ts";
+import { toolSchema } from "../object-schema.ts";
+import { openaiSampling, refusesTuning } from "../openai-sampling.ts";
 import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
 import { shortToolName } from "../tool-names.ts";
 import { warnOnce } from "../warn-once.ts";
@@ -38,7 +38,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     presence_penalty: said(sampling.presencePenalty),
     frequency_penalty: said(sampling.frequencyPenalty),
     seed: said(turn.seed),
-    stop: turn.stop.length === 0 ? undefined : turn.stop.slice(0, stopsMax),
+    stop: writeStop(turn.stop, refusesTuning(traits, told.effort), warn),
     response_format: format.responseFormat,
     ...writeReasoning(turn, told, traits),
     verbosity: said(turn.verbosity),
@@ -73,7 +73,16 @@ function warnOfLosses(turn: Turn, warn: Warn): void {
     // OpenAI takes it for stored answers only, and refuses it otherwise.
     warn("metadata is not understood by the upstream and was left out");
   }
-  if (turn.stop.length > stopsMax) warn(`stop sequences after the first ${stopsMax} were left out`);
+}
+
+function writeStop(stop: readonly string[], isRefused: boolean, warn: Warn): readonly string[] | undefined {
+  if (stop.length === 0) return undefined;
+  if (isRefused) {
+    warn("stop sequences are refused by a model that reasons and were left out");
+    return undefined;
+  }
+  if (stop.length > stopsMax) warn(`stop sequences after the first ${stopsMax} were left out`);
+  return stop.slice(0, stopsMax);
 }
 
 /** A choice without tools, and parallel_tool_calls without tools, are refused by OpenAI. */
@@ -85,20 +94,21 @@ function writeTools(turn: Turn, warn: Warn): JsonObject {
     return {};
   }
   return {
-    tools: turn.tools.map(writeTool),
+    tools: turn.tools.map((tool) => writeTool(tool, warn)),
     tool_choice: turn.toolChoice === null ? undefined : writeChoice(turn.toolChoice),
     parallel_tool_calls: said(turn.parallelToolCalls),
   };
 }
 
-function writeTool(tool: TurnTool): JsonObject {
+function writeTool(tool: TurnTool, warn: Warn): JsonObject {
+  const { parameters, strict } = toolSchema(tool, warn);
   return {
     type: "function",
     function: {
       name: shortToolName(tool.name),
       description: said(tool.description),
-      parameters: toolParameters(tool.parameters, tool.strict === true),
-      strict: said(tool.strict),
+      parameters,
+      strict: said(strict),
     },
   };
 }

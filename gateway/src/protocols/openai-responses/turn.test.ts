@@ -114,7 +114,11 @@ function turns(): fc.Arbitrary<Turn> {
         {
           name: "f",
           description: "d",
-          parameters: { type: "object", properties: { a: { type: "number" } } },
+          parameters: {
+            type: "object",
+            properties: { a: { type: "number" } },
+            ...(made.strict ? { required: ["a"], additionalProperties: false } : {}),
+          },
           strict: made.strict ? true : null,
           cache: null,
         },

@@ -2,7 +2,7 @@ import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from 
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
-import { toolParameters, withProperties } from "../object-schema.ts";
+import { toolSchema, withProperties } from "../object-schema.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import { openaiSampling } from "../openai-sampling.ts";
 import type { Effort } from "../reasoning-traits.ts";
@@ -41,7 +41,7 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
     put(body, "max_tool_calls", search.callsMax);
   }
   if (turn.tools.length > 0) {
-    body["tools"] = [...turn.tools.map(writeTool), ...(search === null ? [] : [search.tool])];
+    body["tools"] = [...turn.tools.map((tool) => writeTool(tool, warn)), ...(search === null ? [] : [search.tool])];
     put(body, "tool_choice", turn.toolChoice === null ? null : writeToolChoice(turn.toolChoice));
     put(body, "parallel_tool_calls", turn.parallelToolCalls);
   }
@@ -89,14 +89,15 @@ function outputCap(cap: number | null, warn: Warn): number | null {
   return outputTokensMin;
 }
 
-function writeTool(tool: TurnTool): JsonObject {
+function writeTool(tool: TurnTool, warn: Warn): JsonObject {
+  const { parameters, strict } = toolSchema(tool, warn);
   return {
     type: "function",
     name: shortToolName(tool.name),
     ...(tool.description === null ? {} : { description: tool.description }),
-    parameters: toolParameters(tool.parameters, tool.strict === true),
+    parameters,
     // Left unsaid, this API would hold the schema to rules that other dialects do not know.
-    strict: tool.strict ?? false,
+    strict: strict ?? false,
   };
 }
 

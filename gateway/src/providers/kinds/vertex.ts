@@ -36,7 +36,14 @@ export const vertex: ProviderKind = {
   },
   reasoning: claudeModels,
   lanes: [
-    { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: generates },
+    {
+      ...generate,
+      path: google + generate.path,
+      streamPath: `${google}${generate.streamPath ?? ""}`,
+      fits: generates,
+      // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field."
+      traits: { noCallIds: true },
+    },
     { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: generates, adjust: asVertexCounts },
     {
       ...messages,

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test";
+import { toolSchema } from "./object-schema.ts";
+
+const closed = { type: "object", additionalProperties: false };
+const text = { type: "string" };
+
+describe("a strict tool for OpenAI's dialects", () => {
+  const written = (parameters: Record<string, unknown> | null, strict: boolean | null = true) => {
+    const warnings: string[] = [];
+    return { ...toolSchema({ parameters, strict }, (what) => warnings.push(what)), warnings };
+  };
+
+  test("stays strict where its schema can be held to", () => {
+    for (const parameters of [
+      null,
+      { ...closed, properties: { a: text, b: { type: ["string", "null"] } }, required: ["a", "b"] },
+      { ...closed, properties: { format: { ...text, format: "date" } }, required: ["format"] },
+    ]) {
+      expect(written(parameters)).toMatchObject({ strict: true, warnings: [] });
+    }
+  });
+
+  // Anthropic takes these; OpenAI refuses the whole request: "'required' is required to be … including every key in properties".
+  test.each([
+    ["a property that is not required", { ...closed, properties: { a: text, b: text }, required: ["a"] }],
+    ["an object that is open", { type: "object", properties: { a: text }, required: ["a"] }],
+    ["one of these inside", { ...closed, properties: { a: { ...closed, properties: { b: text } } }, required: ["a"] }],
+    ["a format that is not known", { ...closed, properties: { a: { ...text, format: "uri" } }, required: ["a"] }],
+    ["parts that all hold", { ...closed, properties: { a: { allOf: [text] } }, required: ["a"] }],
+  ])("is no longer strict with %s, and its caller is told", (_, parameters) => {
+    expect(written(parameters)).toEqual({ parameters, strict: false, warnings: [expect.stringContaining("strict")] });
+  });
+
+  test("of a tool that is not strict nothing is said", () => {
+    const parameters = { type: "object", properties: { a: text } };
+    expect(written(parameters, null)).toEqual({ parameters, strict: null, warnings: [] });
+  });
+});
