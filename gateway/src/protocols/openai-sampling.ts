@@ -19,7 +19,7 @@ const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null,
  * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
  */
 export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
-  if (!refusesTuning(traits, effort)) return turn;
+  if (!refusesTuning(traits, effort) && traits.refusesSampling !== "fixed") return turn;
   const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
     (name) => turn[name] !== null && turn[name] !== usual[name],
   );

@@ -4,10 +4,10 @@ import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolSchema } from "../object-schema.ts";
 import { openaiSampling, refusesTuning } from "../openai-sampling.ts";
-import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
+import type { ToldReasoning } from "../told-reasoning.ts";
 import { shortToolName } from "../tool-names.ts";
 import { warnOnce } from "../warn-once.ts";
-import { chatEffort } from "./reasoning.ts";
+import { reasonAndChoose } from "./forced-tools.ts";
 import { shortId, userIdCharactersMax } from "./short-id.ts";
 import { writeFormat } from "./write-format.ts";
 import { writeMessages } from "./write-messages.ts";
@@ -24,14 +24,14 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   const instructions = turn.system.map((part) => part.text);
   if (format.instruction !== null) instructions.push(format.instruction);
   const { traits } = target;
-  const told = tellReasoning(turn.reasoning, chatEffort(turn.reasoning), traits.reasoning ?? {}, warn);
+  const { told, choice } = reasonAndChoose(turn, traits.reasoning ?? {}, warn);
   const sampling = openaiSampling(turn, traits, told.effort, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
     messages: writeMessages(turn, target, { instructions, thinks: told.on !== false && told.effort !== "none" }, warn),
     ...(turn.stream ? { stream: true } : {}),
     ...(turn.stream && traits.noStreamOptions !== true ? { stream_options: { include_usage: true } } : {}),
-    ...writeTools(turn, warn),
+    ...writeTools(turn, choice, warn),
     [target.traits.outputCapName ?? "max_completion_tokens"]: said(turn.outputTokensMax),
     temperature: said(sampling.temperature),
     top_p: said(sampling.topP),
@@ -86,16 +86,14 @@ function writeStop(stop: readonly string[], isRefused: boolean, warn: Warn): rea
 }
 
 /** A choice without tools, and parallel_tool_calls without tools, are refused by OpenAI. */
-function writeTools(turn: Turn, warn: Warn): JsonObject {
+function writeTools(turn: Turn, choice: ToolChoice | null, warn: Warn): JsonObject {
   if (turn.tools.length === 0) {
-    if (turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool") {
-      warn("tool_choice without tools was left out");
-    }
+    if (choice?.kind === "any" || choice?.kind === "tool") warn("tool_choice without tools was left out");
     return {};
   }
   return {
     tools: turn.tools.map((tool) => writeTool(tool, warn)),
-    tool_choice: turn.toolChoice === null ? undefined : writeChoice(turn.toolChoice),
+    tool_choice: choice === null ? undefined : writeChoice(choice),
     parallel_tool_calls: said(turn.parallelToolCalls),
   };
 }

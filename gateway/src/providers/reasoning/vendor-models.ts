@@ -1,16 +1,40 @@
 import { always, never, type ReasoningRule } from "./reasoning-rule.ts";
 
-/** Source: api-docs.deepseek.com/guides/thinking_mode (every other effort is mapped onto these three). */
+/**
+ * Source: api-docs.deepseek.com/guides/thinking_mode (every other effort is mapped onto these three). "Thinking mode does not
+ * support this tool_choice", and it thinks unless it is told not to.
+ */
 export const deepseekModels: readonly ReasoningRule[] = [
-  { models: /reasoner|-r1/, takes: always },
-  { models: /./, takes: { switch: "thinking", efforts: ["low", "high", "max"], wantsThoughts: true } },
+  { models: /reasoner|-r1/, takes: { ...always, forcesNoToolsThinking: true } },
+  {
+    models: /./,
+    takes: { switch: "thinking", efforts: ["low", "high", "max"], wantsThoughts: true, forcesNoToolsThinking: true },
+  },
 ];
 
-/** Source: platform.kimi.ai/docs, "Use thinking effort" and "Use Kimi K2 thinking models". */
+/** "invalid temperature: only 1 is allowed for this model". */
+const fixed = { refusesSampling: "fixed" } as const;
+
+/**
+ * Source: platform.kimi.ai/docs, "Use thinking effort" and "Use Kimi K2 thinking models". "tool_choice 'specified' is incompatible
+ * with thinking enabled": K3 takes a choice of any tool, the earlier ones none that forces one.
+ */
 export const moonshotModels: readonly ReasoningRule[] = [
-  { models: /kimi-k(3|4)/, takes: { always: true, efforts: ["low", "high", "max"], wantsThoughts: true } },
-  { models: /kimi-k2\.7|kimi-k2-thinking/, takes: { ...always, wantsThoughts: true } },
-  { models: /kimi-k2\.[56]/, takes: { switch: "thinking", efforts: [], wantsThoughts: true } },
+  {
+    models: /kimi-k(3|4)/,
+    takes: { always: true, efforts: ["low", "high", "max"], wantsThoughts: true, forcesNoToolsThinking: "named" },
+    also: fixed,
+  },
+  {
+    models: /kimi-k2\.7|kimi-k2-thinking/,
+    takes: { ...always, wantsThoughts: true, forcesNoToolsThinking: true },
+    also: fixed,
+  },
+  {
+    models: /kimi-k2\.[56]/,
+    takes: { switch: "thinking", efforts: [], wantsThoughts: true, forcesNoToolsThinking: true },
+    also: fixed,
+  },
   { models: /kimi-k2|kimi-latest|moonshot-v1/, takes: never },
   { models: /./, takes: { switch: "thinking", efforts: [], wantsThoughts: true } },
 ];
@@ -56,11 +80,14 @@ export const groqModels: readonly ReasoningRule[] = [
   { models: /./, takes: never },
 ];
 
-/** Source: help.aliyun.com, Model Studio, "Deep thinking". */
+/**
+ * Source: help.aliyun.com, Model Studio, "Deep thinking". "The tool_choice parameter does not support being set to required or
+ * object in thinking mode".
+ */
 export const dashscopeModels: readonly ReasoningRule[] = [
-  { models: /qwq|qvq|-thinking|-r1/, takes: always },
+  { models: /qwq|qvq|-thinking|-r1/, takes: { ...always, forcesNoToolsThinking: true } },
   { models: /-instruct|qwen2|qwen-(long|vl|audio|omni|mt|math|coder)/, takes: never },
-  { models: /./, takes: { switch: "enable_thinking", efforts: [] } },
+  { models: /./, takes: { switch: "enable_thinking", efforts: [], forcesNoToolsThinking: true } },
 ];
 
 /** Source: docs.cohere.com, "Compatibility API". */

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import type { Turn } from "#core/index.ts";
+import { openaiChatCodec } from "#protocols/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
+import { type ReasoningRule, reasoningBy } from "./reasoning-rule.ts";
+import { dashscopeModels, deepseekModels, moonshotModels } from "./vendor-models.ts";
+
+const tool = { name: "look", description: null, parameters: null, strict: null, cache: null };
+const any = { kind: "any" } as const;
+const named = { kind: "tool", name: "look" } as const;
+const thinking = { effort: "high", budgetTokens: null, visible: true } as const;
+const namedInChat = { type: "function", function: { name: "look" } };
+
+function write(rules: readonly ReasoningRule[], upstreamModel: string, said: Partial<Turn>) {
+  const rule = reasoningBy(rules, upstreamModel);
+  const traits = { ...rule?.also, ...(rule === null ? {} : { reasoning: rule.takes }) };
+  const target = { upstreamModel, account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
+  const warnings: string[] = [];
+  const bytes = openaiChatCodec.writeTurn({ ...silentTurn, tools: [tool], ...said }, target, (text) =>
+    warnings.push(text),
+  );
+  return { sent: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, warnings };
+}
+
+// "Thinking mode does not support this tool_choice", a 400; agents force a tool for every answer in a shape.
+for (const toolChoice of [any, named]) {
+  for (const reasoning of [null, thinking]) {
+    const told = `${toolChoice.kind}, ${reasoning === null ? "nothing said of thinking" : "thinking wished"}`;
+    test(`thinking is switched off where a forced tool excludes it: ${told}`, () => {
+      const deepseek = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning });
+      const kimi = write(moonshotModels, "kimi-k2.6", { toolChoice, reasoning });
+      const qwen = write(dashscopeModels, "qwen3.5-plus", { toolChoice, reasoning });
+      const choice = toolChoice.kind === "any" ? "required" : namedInChat;
+      for (const { sent, warnings } of [deepseek, kimi, qwen]) {
+        expect(sent["tool_choice"]).toEqual(choice);
+        expect(sent["reasoning_effort"]).toBeUndefined();
+        expect(warnings).toContain("thinking was switched off: a forced tool call excludes it");
+      }
+      expect(deepseek.sent["thinking"]).toEqual({ type: "disabled" });
+      expect(kimi.sent["thinking"]).toEqual({ type: "disabled" });
+      expect(qwen.sent["enable_thinking"]).toBe(false);
+      expect(qwen.sent["thinking_budget"]).toBeUndefined();
+    });
+  }
+}
+
+test("thinking stays on beside a choice that forces nothing, and off where it is off", () => {
+  for (const toolChoice of [null, { kind: "auto" }, { kind: "none" }] as const) {
+    const { sent, warnings } = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning: thinking });
+    expect(sent["thinking"]).toEqual({ type: "enabled" });
+    expect(sent["tool_choice"]).toBe(toolChoice === null ? undefined : toolChoice.kind);
+    expect(warnings).toEqual([]);
+  }
+  const off = { effort: "none", budgetTokens: null, visible: false } as const;
+  const { sent, warnings } = write(deepseekModels, "deepseek-v4-flash", { toolChoice: any, reasoning: off });
+  expect([sent["thinking"], sent["tool_choice"]]).toEqual([{ type: "disabled" }, "required"]);
+  expect(warnings).toEqual([]);
+});
+
+test("a model that cannot but think is left the choice", () => {
+  for (const [rules, model] of [
+    [deepseekModels, "deepseek-reasoner"],
+    [moonshotModels, "kimi-k2-thinking"],
+    [dashscopeModels, "qwq-plus"],
+  ] as const) {
+    const { sent, warnings } = write(rules, model, { toolChoice: named });
+    expect(sent["tool_choice"]).toBe("auto");
+    expect(sent["thinking"]).toBeUndefined();
+    expect(warnings).toEqual(["this model takes no choice that forces a tool: it was left to the model"]);
+  }
+});
+
+test("Kimi K3 is asked for any tool, never for one by its name", () => {
+  expect(write(moonshotModels, "kimi-k3", { toolChoice: any })).toMatchObject({
+    sent: { tool_choice: "required" },
+    warnings: [],
+  });
+  expect(write(moonshotModels, "kimi-k3", { toolChoice: named })).toMatchObject({
+    sent: { tool_choice: "required" },
+    warnings: [],
+  });
+  const several = write(moonshotModels, "kimi-k3", { toolChoice: named, tools: [tool, { ...tool, name: "other" }] });
+  expect(several.sent["tool_choice"]).toBe("required");
+  expect(several.warnings).toEqual([
+    "this model takes no choice of one tool: it was left to the model which one it calls",
+  ]);
+});
+
+// "invalid temperature: only 1 is allowed for this model": a 400 for every agent with a temperature of its own.
+test("Kimi's models are told no sampling, but stop sequences", () => {
+  for (const model of ["kimi-k2.6", "kimi-k2.7-code", "kimi-k3"]) {
+    const { sent, warnings } = write(moonshotModels, model, { temperature: 0.2, topP: 0.9, stop: ["END"] });
+    expect([sent["temperature"], sent["top_p"], sent["stop"]]).toEqual([undefined, undefined, ["END"]]);
+    expect(warnings).toEqual([
+      "temperature, top_p and penalties are refused by a model that reasons and were left out",
+    ]);
+  }
+  expect(write(moonshotModels, "moonshot-v1-32k", { temperature: 0.2 }).sent["temperature"]).toBe(0.2);
+});
