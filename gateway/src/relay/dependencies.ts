@@ -16,7 +16,7 @@ import type {
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
-import type { EventRoom } from "./attempt/event-room.ts";
+import type { EventMemory } from "./attempt/event-memory.ts";
 import type { LiveStreams } from "./attempt/live-streams.ts";
 import type { ObjectOwners } from "./attempt/object-owners.ts";
 import type { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
@@ -51,7 +51,7 @@ export interface RelayOptions {
 export interface RelayDependencies extends RelayOptions {
   readonly forecast: UsageForecast;
   readonly live: LiveStreams;
-  readonly events: EventRoom;
+  readonly events: EventMemory;
   readonly responseOwners: ResponseOwners;
   readonly owners: ObjectOwners;
   readonly bills: BackgroundSettlement;

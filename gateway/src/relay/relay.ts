@@ -8,7 +8,7 @@ import { openAttempt } from "./attempt/attempt.ts";
 import { callFields } from "./attempt/attempt-entry.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
-import { EventRoom } from "./attempt/event-room.ts";
+import { EventMemory } from "./attempt/event-memory.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
 import { ObjectOwners } from "./attempt/object-owners.ts";
@@ -34,7 +34,7 @@ export class Relay {
       ...options,
       forecast: new UsageForecast(),
       live: new LiveStreams(),
-      events: new EventRoom(),
+      events: new EventMemory(),
       responseOwners: new ResponseOwners(options),
       owners: new ObjectOwners(),
       bills: new BackgroundSettlement(options),

@@ -4,7 +4,7 @@ import type { AnswerBody, PieceListener } from "#ports/index.ts";
 import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { EventRoom } from "./event-room.ts";
+import { EventMemory } from "./event-memory.ts";
 import { LiveStreams } from "./live-streams.ts";
 
 const event = (text: string): Uint8Array =>
@@ -44,7 +44,7 @@ function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
   const live = new LiveStreams();
-  const room = new EventRoom();
+  const memory = new EventMemory();
   const body = new PushedBody();
   const ends: string[] = [];
   const stream = new AnswerStream({
@@ -63,7 +63,7 @@ function ground({ settles = true, drains = false } = {}) {
     answer: { status: 200, headers: new Headers(), body },
     tap: upstreamSide("openai-chat").listener.tapStream(false),
     first,
-    place: room.open(),
+    place: memory.open(),
     idleMs: 1_000,
     drains,
   });
@@ -76,7 +76,7 @@ function ground({ settles = true, drains = false } = {}) {
   let answered = 0;
   const open = stream.open();
   const pull = (): void => open.pull(sink, () => answered++);
-  return { clock, live, room, body, ends, said, open, pull, stream, answered: () => answered };
+  return { clock, live, memory, body, ends, said, open, pull, stream, answered: () => answered };
 }
 
 test("each pull is answered once, with what was held, what came within its wait, and the end", () => {
@@ -190,29 +190,29 @@ test("as a stream of the runtime it says the same", async () => {
 });
 
 test("a large event is held while it arrives and until its reader asks for more; there is none left when the stream has ended", () => {
-  const { body, room, pull, said, open } = ground();
+  const { body, memory, pull, said, open } = ground();
   pull();
   const large = event("x".repeat(2 * bounds.eventBytesMax));
   pull();
   body.push(large.subarray(0, 10));
-  expect(room.bytes).toBe(0);
+  expect(memory.bytes).toBe(0);
   body.push(large.subarray(10, -1));
-  const arriving = room.bytes;
+  const arriving = memory.bytes;
   expect(arriving).toBeGreaterThan(2 * bounds.eventBytesMax);
   body.push(large.subarray(-1));
   expect(said).toHaveLength(2);
-  expect(room.bytes).toBeGreaterThan(arriving);
+  expect(memory.bytes).toBeGreaterThan(arriving);
   pull();
-  expect(room.bytes).toBe(0);
+  expect(memory.bytes).toBe(0);
   body.push(large.subarray(0, -1));
-  expect(room.bytes).toBeGreaterThan(0);
+  expect(memory.bytes).toBeGreaterThan(0);
   open.cancel();
-  expect(room.bytes).toBe(0);
+  expect(memory.bytes).toBe(0);
 });
 
 test("where there is no room for a large event its stream ends with an error, and the upstream is told to stop", () => {
-  const { body, ends, room, pull, said } = ground();
-  const others = Array.from({ length: 100 }, () => room.open());
+  const { body, ends, memory, pull, said } = ground();
+  const others = Array.from({ length: 100 }, () => memory.open());
   const isFull = others.some((place) => {
     try {
       place.hold(bounds.imageEventBytesMax);

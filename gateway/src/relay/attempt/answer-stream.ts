@@ -2,7 +2,7 @@ import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome 
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { EventPlace } from "./event-room.ts";
+import type { HeldEvents } from "./event-memory.ts";
 import type { LiveStream } from "./live-streams.ts";
 import { inSafeWords } from "./upstream-words.ts";
 
@@ -27,7 +27,7 @@ export interface AnswerStreamOptions {
   /** The events that were held back until the first was whole. */
   readonly first: Uint8Array;
   /** Where those are held, and those that follow. */
-  readonly place: EventPlace;
+  readonly place: HeldEvents;
   readonly idleMs: number;
   /** The upstream is let finish when the caller goes away. */
   readonly drains: boolean;

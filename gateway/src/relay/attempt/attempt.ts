@@ -25,7 +25,7 @@ import { type AnswerHeaderOptions, answerHeaders, passAtOnce, translatedHeaders 
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { CallTally } from "./call-tally.ts";
-import type { EventPlace } from "./event-room.ts";
+import type { HeldEvents } from "./event-memory.ts";
 import { readFirstEvents } from "./first-events.ts";
 import { FramedTap } from "./framed-tap.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
@@ -252,7 +252,7 @@ async function openStream(options: AttemptDependencies, answer: OutboundAnswer):
 }
 
 async function openStreamAt(
-  place: EventPlace,
+  place: HeldEvents,
   options: AttemptDependencies,
   answer: OutboundAnswer,
 ): Promise<Delivery> {

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
-import type { EventPlace } from "./event-room.ts";
+import type { HeldEvents } from "./event-memory.ts";
 
 /** What a stream gave until its first whole event. `cut`: there was none, because it ended, or because it sent too much else. */
 export interface FirstEvents {
@@ -15,7 +15,7 @@ export interface FirstEventsOptions {
   readonly tap: StreamTap;
   readonly limitMs: number;
   /** Of its stream, which lets go of it. */
-  readonly place: EventPlace;
+  readonly place: HeldEvents;
 }
 
 /** Reads a stream until its first event is whole, so that a failure before it can still be told, or tried elsewhere. */

@@ -20,7 +20,7 @@ import { AnswerStream } from "../attempt/answer-stream.ts";
 import { callerGone } from "../attempt/attempt.ts";
 import { AttemptEntry } from "../attempt/attempt-entry.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
-import type { EventPlace } from "../attempt/event-room.ts";
+import type { HeldEvents } from "../attempt/event-memory.ts";
 import { readFirstEvents } from "../attempt/first-events.ts";
 import { FramedTap } from "../attempt/framed-tap.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
@@ -236,7 +236,7 @@ async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): P
   }
 }
 
-async function openStreamAt(held: EventPlace, parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry, warnings } = parts;
   const { clock } = dependencies;
   const { call, place } = passed;

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { EventRoom } from "./event-room.ts";
+import { EventMemory } from "./event-memory.ts";
 
 test("events of a usual size take no room, larger ones what they need, and all together no more than there is", () => {
-  const room = new EventRoom();
-  const usual = room.open();
+  const memory = new EventMemory();
+  const usual = memory.open();
   usual.hold(bounds.eventBytesMax);
-  expect(room.bytes).toBe(0);
-  const places: ReturnType<EventRoom["open"]>[] = [];
+  expect(memory.bytes).toBe(0);
+  const places: ReturnType<EventMemory["open"]>[] = [];
   const refused = (): boolean => {
-    const place = room.open();
+    const place = memory.open();
     places.push(place);
     try {
       place.hold(bounds.imageEventBytesMax);
@@ -20,9 +20,9 @@ test("events of a usual size take no room, larger ones what they need, and all t
   };
   while (!refused());
   expect(places.length).toBeGreaterThan(2);
-  expect(room.bytes).toBeLessThanOrEqual(bounds.largeEventsBytesMax);
+  expect(memory.bytes).toBeLessThanOrEqual(bounds.largeEventsBytesMax);
   expect(() => places.at(-1)?.hold(bounds.imageEventBytesMax)).toThrow("too many large events");
   usual.hold(100);
   for (const place of places) place.release();
-  expect(room.bytes).toBe(0);
+  expect(memory.bytes).toBe(0);
 });
