@@ -85,12 +85,18 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
       // As after ten minutes.
       await route.fulfill({ status: 403, json: { error: { code: "confirm_sign_in", message: "Sign in again." } } });
     });
+    // Somebody who never had a password is asked for none.
+    await page.route("**/api/auth/account", async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), password: false } });
+    });
     await page.goto("/console/settings");
     const days = page.getByLabel("Keep request records");
     await days.fill("500");
     await page.getByRole("button", { name: "Save settings" }).click();
     const tab = page.context().waitForEvent("page");
     await page.getByRole("button", { name: "Continue with Corp" }).click();
+    expect(await page.getByRole("dialog").getByLabel("Password").count()).toBe(0);
     await (await tab).getByRole("heading", { level: 1, name: "Settings" }).waitFor();
     await page.getByRole("button", { name: "Signed in there: continue here" }).click();
     await page.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });

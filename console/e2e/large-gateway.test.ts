@@ -58,6 +58,9 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     const { key } = await large.ada.call("keys.create", { params, body });
     await open(`/console/keys/${key.id}?workspace=large`);
     await page.getByText(/"model":"acme-research\/experiment-0990/).waitFor();
+    // Of the two kinds the rarer one is shown, all of it, and each model with its type.
+    const row = page.getByRole("table", { name: "Models and access" }).getByRole("row", { name: /experiment-0995/ });
+    await row.getByRole("cell", { name: "Chat", exact: true }).waitFor();
     const model = page.getByRole("combobox", { name: "Model" });
     await model.fill("0997");
     await page.getByRole("option", { name: /experiment-0997/ }).click();

@@ -62,6 +62,30 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     expect([x >= 0, x + width <= phone.width]).toEqual([true, true]);
   });
 
+  test("what arrives late finds its room: a page hardly moves under the eyes of whoever reads it", async () => {
+    const moved: Record<string, number> = {};
+    for (const [viewport, path] of [
+      [phone, "/console/settings?tab=sign-in"],
+      [phone, "/console/settings?tab=system"],
+      [phone, "/console/providers/openai"],
+      [desk, "/console/providers/openai"],
+    ] as const) {
+      const page = await furnished.ada.page(browser, { viewport });
+      const held = Promise.withResolvers<void>();
+      await page.route(lateAnswers, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.goto(path);
+      await page.locator("main :is([aria-busy=true], .mantine-Skeleton-root)").first().waitFor();
+      held.resolve();
+      await standing(page);
+      moved[`${path} ${viewport.width}`] = await page.evaluate<number>(shifts);
+      await browser.leave(page);
+    }
+    expect(Object.entries(moved).filter(([, score]) => score > 0.1)).toEqual([]);
+  });
+
   test("is used by keyboard: skip link, palette by Ctrl-K, Escape, and the page by its name", async () => {
     const page = await furnished.ada.page(browser, { viewport: desk });
     await page.goto("/console/keys?workspace=acme");
@@ -91,6 +115,18 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     expect(browser.faults).toEqual([]);
   });
 });
+
+/** What a page asks for once it is drawn. */
+const lateAnswers = /\/api\/(?:settings|rights|system|providers|models|kinds|requests|workspaces)/;
+
+/** By how much the page has moved since it was opened: above 0.1 it is too much (web.dev/articles/cls). */
+const shifts = `new Promise((tell) => {
+  new PerformanceObserver((list, observer) => {
+    observer.disconnect();
+    tell(list.getEntries().reduce((sum, { value }) => sum + value, 0));
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => tell(0), 1_000);
+})`;
 
 /** As far as a machine can tell. */
 async function barriersInBoth(page: Page): Promise<readonly string[]> {

@@ -56,6 +56,15 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("combobox", { name: "Model" }).waitFor();
   }
 
+  /** Goes to another type as people do: what the playground keeps stays. */
+  async function choose(type: string): Promise<void> {
+    await page.getByRole("combobox", { name: "Type" }).click();
+    await page.getByRole("option", { name: type, exact: true }).click();
+  }
+
+  const filesInBoxes = () =>
+    page.evaluate<number>("[...document.querySelectorAll('input[type=file]')].reduce((sum, { files }) => sum + files.length, 0)");
+
   test("a rerank shows the documents by their scores, with what it used and cost", async () => {
     await open("rerank");
     await page.getByLabel("Query").fill("where do ships go");
@@ -77,6 +86,8 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await factsOf(page)).toMatchObject({ requests: "1", cost: "about $0.001" });
     await give(page, "Add image", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
     await page.getByText("note.txt is not a PNG, JPEG, WebP or GIF image.").waitFor();
+    // A browser says nothing of the same file a second time, unless the first was forgotten.
+    expect(await filesInBoxes()).toBe(0);
   });
 
   test("a completion fills in between prompt and suffix as it streams, and can be stopped", async () => {
@@ -95,6 +106,13 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await page.locator(".completed mark").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped.").waitFor();
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.locator(".completed mark").waitFor();
+    // Whoever leaves stops it, and finds what had come told for what it is.
+    await choose("Chat");
+    await choose("Completion");
     await page.getByText("Stopped.").waitFor();
     await page.getByRole("button", { name: "Complete", exact: true }).waitFor();
   });
@@ -144,6 +162,23 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByText(/^recording\.\w+, /).waitFor();
     await page.getByRole("button", { name: "Transcribe", exact: true }).click();
     await page.getByRole("link", { name: "View request" }).waitFor();
+  });
+
+  test("whoever leaves while the browser asks for the microphone is not listened to", async () => {
+    await open("transcription");
+    await page.evaluate(`{
+      const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+      navigator.mediaDevices.getUserMedia = async (wanted) => {
+        await new Promise((allow) => Object.assign(window, { allow }));
+        return (window.given = await ask(wanted));
+      };
+    }`);
+    await page.getByRole("button", { name: "Record" }).click();
+    await page.waitForFunction("window.allow");
+    await choose("Speech");
+    await page.getByRole("button", { name: "Generate" }).waitFor();
+    await page.evaluate("window.allow()");
+    await page.waitForFunction("window.given?.getTracks().every(({ readyState }) => readyState === 'ended')");
   });
 
   test("a request is shown as code for each type", async () => {
@@ -267,6 +302,52 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await message.press("Enter");
     await page.getByRole("button", { name: "Copy response" }).last().waitFor();
     await inSight();
+  });
+
+  test("an edited message and a new conversation lead back to what was there", async () => {
+    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    const message = page.getByRole("textbox", { name: "Message" });
+    const answer = page.getByRole("button", { name: "Copy response" });
+    const restore = page.getByRole("button", { name: "Restore it" });
+    await message.fill("first words");
+    await message.press("Enter");
+    await answer.waitFor();
+    await message.fill("half a thought");
+    for (const [leave, left] of [
+      ["Edit message", "first words"],
+      ["New conversation", "half a thought"],
+    ] as const) {
+      await page.getByRole("button", { name: leave }).click();
+      await answer.waitFor({ state: "detached" });
+      expect(await message.inputValue()).toBe(left);
+      await restore.click();
+      await answer.waitFor();
+      expect(await message.inputValue()).toBe("half a thought");
+    }
+    await message.press("Enter");
+    await answer.nth(1).waitFor();
+    expect(await restore.count()).toBe(0);
+  });
+
+  test("a video that was asked for is in the list, also for somebody who went elsewhere meanwhile", async () => {
+    await open("video");
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const tasks = /\/call\/v1\/video\/tasks$/;
+    await page.route(tasks, async (route) => {
+      asked.resolve();
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByRole("textbox", { name: "Prompt" }).fill("a boat at night");
+    await page.getByRole("button", { name: "Generate", exact: true }).click();
+    await asked.promise;
+    await choose("Chat");
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    held.resolve();
+    await choose("Video");
+    await page.getByRole("link", { name: "a boat at night" }).waitFor();
+    await page.unroute(tasks);
   });
 
   test("a field that is wrong is marked, and what is wrong is said once", async () => {

@@ -82,6 +82,22 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await head.waitFor();
   });
 
+  test("Refresh shows that it asks, until the answer is there", async () => {
+    await list();
+    const held = Promise.withResolvers<void>();
+    const lists = /\/api\/workspaces\/acme\/requests\?/;
+    await page.route(lists, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const asking = page.locator("button[data-loading]", { hasText: "Refresh" });
+    await asking.waitFor();
+    held.resolve();
+    await asking.waitFor({ state: "detached" });
+    await page.unroute(lists);
+  });
+
   test("the list fits each width: what has no room scrolls in its frame", async () => {
     for (const width of [1_440, 1_024, 768, 360]) {
       await page.setViewportSize({ width, height: 900 });

@@ -12,11 +12,15 @@ import { useAsk } from "./call-context.tsx";
 const base = "/api/auth";
 
 /** Something that sign-in knows about whoever is signed in; the shape is the gateway's (see `auth-answers.ts`). */
-export function useAuthGet<Answer>(path: string): UseQueryResult<Answer, Problem> {
+export function useAuthGet<Answer>(
+  path: string,
+  { staleMs }: { readonly staleMs?: number } = {},
+): UseQueryResult<Answer, Problem> {
   const ask = useAsk();
   return useQuery<Answer, Problem>({
     queryKey: ["auth", path],
     queryFn: async ({ signal }) => (await ask(base + path, { method: "GET", body: null, signal })) as Answer,
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
   });
 }
 
@@ -35,6 +39,8 @@ export function useAuthAct<Body extends object, Answer = unknown>(
   const ask = useAsk();
   const queries = useQueryClient();
   return useMutation<Answer, Problem, Body>({
+    // An answer may hold codes that are shown once: it goes with the dialog that shows it.
+    gcTime: 0,
     mutationFn: async (body) => {
       try {
         return (await ask(base + path, { method: "POST", body: JSON.stringify(body), signal: null })) as Answer;

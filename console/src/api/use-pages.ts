@@ -21,7 +21,8 @@ export interface Rows<Row> {
   readonly problem: Problem | null;
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
-  readonly reload: () => void;
+  /** Resolves once the answer is there, where it gives a promise. */
+  readonly reload: () => unknown;
 }
 
 type PageSettings<Id extends PagedId> = CallSettings<Id> & {
@@ -66,6 +67,6 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
     problem: query.error as Problem | null,
     more: query.hasNextPage ? () => void query.fetchNextPage() : null,
     loadingMore: query.isFetchingNextPage,
-    reload: () => void query.refetch(),
+    reload: () => query.refetch(),
   };
 }

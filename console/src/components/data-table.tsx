@@ -33,14 +33,14 @@ type Features = typeof features;
 type SortedTable<Row extends object> = ReactTable<Features, Row>;
 
 const noRows: readonly never[] = [];
-const waitingRows = 6;
+const manyRows = 6;
 
 /**
  * A list: sorted in the page where all of it is there, more by cursor where there is more, cards on a narrow screen. The
  * arrow keys go from row to row, Enter opens.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { name, label, columns: all, rows, rowKey, empty, sortedBy, order, pageSize } = props;
+  const { name, label, columns: all, rows, rowKey, empty, sortedBy, order, pageSize, waitingRows = manyRows } = props;
   const [pages, setPages] = useState(1);
   const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
   const [choice, choose] = useColumnChoice(name);
@@ -92,7 +92,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </tr>
         </thead>
         {rows.rows === null ? (
-          <Waiting columns={columns} />
+          <Waiting columns={columns} rows={waitingRows} />
         ) : (
           <DataRows
             {...props}
@@ -221,10 +221,15 @@ function SortMark({ sorted }: { readonly sorted: "asc" | "desc" | false }) {
   return sorted === "asc" ? <IconArrowUp size={13} aria-hidden /> : <IconArrowDown size={13} aria-hidden />;
 }
 
-function Waiting<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+interface WaitingProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: number;
+}
+
+function Waiting<Row>({ columns, rows }: WaitingProps<Row>) {
   return (
     <tbody>
-      {Array.from({ length: waitingRows }, (_, row) => (
+      {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows that are not there yet have nothing else.
         <tr key={row}>
           {columns.map((column) => (

@@ -39,6 +39,8 @@ export interface DataTableProps<Row> {
   readonly order?: { readonly by: string; readonly onChange: (by: string) => void };
   /** So many rows at first, and so many more by a button below, beside how many there are. */
   readonly pageSize?: number;
+  /** So many rows keep the place while it loads; what stands below moves by each one too many or too few. */
+  readonly waitingRows?: number;
   /** Dims a row: one that is out of use. */
   readonly dimmed?: (row: Row) => boolean;
 }

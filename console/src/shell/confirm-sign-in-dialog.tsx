@@ -1,13 +1,16 @@
-import { Stack, Text } from "@mantine/core";
+import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
+import type { AuthAccount } from "../api/auth-answers.ts";
 import { useClient } from "../api/call-context.tsx";
+import { useAuthGet } from "../api/use-auth.ts";
 import { callKey } from "../api/use-call.ts";
 import { asProblem } from "../client/problem.ts";
 import { Modal } from "../components/modal.tsx";
 import { noticeProblem } from "../components/notice.tsx";
 import { t } from "../language/areas/shell.ts";
 import { consoleBase, herePage } from "../session/next-page.ts";
+import { ownMethods } from "../session/own-methods.ts";
 import { useSession } from "../session/session-context.tsx";
 import { SignInForm } from "../session/sign-in-form.tsx";
 
@@ -16,6 +19,9 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   const { pathname, searchStr } = useLocation();
   const call = useClient();
   const queries = useQueryClient();
+  // Asked once: halfway through, the session that may ask has ended.
+  const account = useAuthGet<AuthAccount>("/account", { staleMs: Number.POSITIVE_INFINITY });
+  const methods = ownMethods(answer.methods, account.data);
   // A passkey may be somebody else's: what was asked for is not done in their name.
   const confirm = async () => {
     try {
@@ -36,15 +42,19 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
     <Modal opened onClose={leave} title={t("shell.confirm.title")} size="sm">
       <Stack gap="md">
         <Text size="sm">
-          {t(answer.methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}
+          {t(methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}
         </Text>
-        <SignInForm
-          methods={answer.methods}
-          email={user.email}
-          page={consoleBase + herePage(pathname, searchStr)}
-          pageStays
-          onDone={() => void confirm()}
-        />
+        {account.isPending ? (
+          <Skeleton height={36} aria-busy />
+        ) : (
+          <SignInForm
+            methods={methods}
+            email={user.email}
+            page={consoleBase + herePage(pathname, searchStr)}
+            pageStays
+            onDone={() => void confirm()}
+          />
+        )}
       </Stack>
     </Modal>
   );

@@ -248,6 +248,10 @@ export const workspaceRoutes = {
       key: id.optional().describe("Only this key."),
       model: z.string().max(256).optional().describe("Part of a model's name."),
       models_cursor: z.string().max(512).optional(),
+      callable: z
+        .enum(["true", "false"])
+        .optional()
+        .describe("Only models that the key named by `key` may call, or only those that it may not."),
     }),
     answer: accessTableSchema,
   }),

@@ -111,6 +111,35 @@ describe("the table of effective access", () => {
     expect((await table(ground, { key: theirs })).keys).toEqual([]);
   });
 
+  test("is of the models that one key may call, or may not, however many others stand between them", async () => {
+    await using ground = await withModels(2 * modelsMax + 1);
+    const key = (await ground.makeKey("admin", { name: "even", group: "even" })).body.key.id;
+    const namesOf = async (callable: string, place = "") => {
+      const more = place === "" ? {} : { models_cursor: place };
+      const { models, keys, next_models } = await table(ground, { key, callable, ...more });
+      const names: string[] = models.map(({ name }: { name: string }) => name);
+      return { names, reasons: [...new Set<string>(keys[0].cells)], next: next_models };
+    };
+    const first = await namesOf("true");
+    const last = await namesOf("true", first.next);
+    expect([first.names.length, first.reasons, last.names, last.next]).toEqual([
+      modelsMax,
+      ["yes"],
+      [`m${2 * modelsMax}`],
+      null,
+    ]);
+    const others = await namesOf("false");
+    expect([others.names.length, others.names[0], others.reasons, others.next]).toEqual([
+      modelsMax,
+      "m001",
+      ["group_models"],
+      null,
+    ]);
+    expect((await table(ground, { key: "key_none", callable: "true" })).models).toEqual([]);
+    const wrong = await ground.call("viewer", "access.table", { params: acme, query: { callable: "true" } });
+    expect(wrong).toMatchObject({ status: 400, code: "invalid_request", param: "callable" });
+  });
+
   test("has the keys of its workspace alone; an administrator may ask for all at once", async () => {
     await using ground = await withModels(1);
     await ground.makeKey("member", { name: "ours" });

@@ -13,11 +13,27 @@ export interface ModelAccess {
   readonly reason: AccessReason;
 }
 
-type Asked = Pick<QueryInput<"access.table"> & object, "key" | "search" | "model" | "models_cursor" | "limit">;
+type Asked = Pick<
+  QueryInput<"access.table"> & object,
+  "key" | "search" | "model" | "models_cursor" | "limit" | "callable"
+>;
+
+interface KeyModelsAsked {
+  /** Part of a model's name. */
+  readonly part?: string;
+  /** Only models that the key may call, or only those that it may not. */
+  readonly callable?: "true" | "false" | null;
+  readonly enabled?: boolean;
+}
 
 /** What one key may call, model after model, as rows of a list. */
-export function useKeyModels(workspace: string, key: string, part = ""): Rows<ModelAccess> {
-  const query = useAccessPages(workspace, { key, model: part, limit: 1 }, "models");
+export function useKeyModels(
+  workspace: string,
+  key: string,
+  { part = "", callable = null, enabled = true }: KeyModelsAsked = {},
+): Rows<ModelAccess> {
+  const asked = { key, model: part, limit: 1, ...(callable === null ? {} : { callable }) };
+  const query = useAccessPages(workspace, asked, "models", enabled);
   const rows = useMemo(
     () =>
       query.data?.pages.flatMap(({ models, keys }) =>
@@ -56,6 +72,7 @@ function useAccessPages(
   workspace: string,
   asked: Asked,
   axis: "keys" | "models",
+  enabled = true,
 ): UseInfiniteQueryResult<{ pages: AccessTable[] }, Problem> {
   const call = useClient();
   const params = { workspace };
@@ -68,6 +85,7 @@ function useAccessPages(
     initialPageParam: null,
     getNextPageParam: (page) => (axis === "keys" ? page.next : page.next_models),
     placeholderData: keepPreviousData,
+    enabled,
   });
 }
 
@@ -78,6 +96,6 @@ function restOf(query: UseInfiniteQueryResult<unknown, Problem>): Omit<Rows<neve
     problem: query.error,
     more: query.hasNextPage ? () => void query.fetchNextPage() : null,
     loadingMore: query.isFetchingNextPage,
-    reload: () => void query.refetch(),
+    reload: () => query.refetch(),
   };
 }

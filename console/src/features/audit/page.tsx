@@ -1,11 +1,11 @@
-import { Button } from "@mantine/core";
-import { IconHistory, IconRefresh } from "@tabler/icons-react";
+import { IconHistory } from "@tabler/icons-react";
 import { usePages } from "../../api/use-pages.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { FilterBar } from "../../components/filter-bar.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
+import { RefreshButton } from "../../components/refresh-button.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
 import { t } from "../../language/areas/audit.ts";
 import { type Search, useUrlSearch } from "../../routes/search.ts";
@@ -49,14 +49,9 @@ function AuditLog() {
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
-          <Button
-            variant="default"
-            leftSection={<IconRefresh size={15} aria-hidden />}
-            onClick={rows.reload}
-            loading={rows.loading}
-          >
+          <RefreshButton loading={rows.loading} onRefresh={rows.reload}>
             {t("audit.list.refresh")}
-          </Button>
+          </RefreshButton>
         </>
       }
     >

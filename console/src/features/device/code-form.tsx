@@ -35,7 +35,7 @@ export function CodeForm({ suggested, onFound }: CodeFormProps) {
           autoCapitalize="characters"
           spellCheck={false}
           required
-          data-autofocus
+          autoFocus
         />
         <FormProblem problem={look.error} />
         <Group justify="flex-end">

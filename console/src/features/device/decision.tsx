@@ -1,6 +1,6 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import type { WaitingAgent } from "@sluice/contract";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { Facts } from "../../components/facts.tsx";
 import { When } from "../../components/figures.tsx";
@@ -21,10 +21,15 @@ export function Decision({ waiting, onDecided }: DecisionProps) {
     invalidates: ["agents.list"],
     onDone: () => onDecided("approved"),
   });
+  const question = useRef<HTMLParagraphElement>(null);
+  // The form that had the focus is gone: whoever goes by keyboard or ear goes on at the question.
+  useEffect(() => question.current?.focus(), []);
   const deny = useAct("agents.deny", { inline: true, onDone: () => onDecided("denied") });
   return (
     <Stack>
-      <Text fw={600}>{t("device.compare")}</Text>
+      <Text ref={question} tabIndex={-1} fw={600}>
+        {t("device.compare")}
+      </Text>
       <Text component="output" ff="monospace" fz={32} lh={1.2}>
         {code}
       </Text>

@@ -2,7 +2,7 @@ import { Select, Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ConsoleKey, type ModelTypeName, modelTypes } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { Snippets } from "../../components/snippets.tsx";
 import { t } from "../../language/areas/keys.ts";
@@ -57,22 +57,10 @@ function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { rea
   );
 }
 
-/**
- * The model that was chosen, else the first to talk to of those that a key may call; null: there is none. Models come page
- * after page, and those of the first may all be others than the key's: they are looked through until one is found.
- */
+/** The model that was chosen, else the first to talk to of those that a key may call; null: there is none. */
 export function useCallable(key: ConsoleKey, model: ModelAccess | null) {
-  const { rows, more, loadingMore, problem } = useKeyModels(key.workspace.slug, key.id);
-  const first = firstOf(rows?.filter(isCallable) ?? []);
-  const looking = first === null && more !== null && problem === null;
-  useEffect(() => {
-    if (looking && !loadingMore) more();
-  }, [looking, loadingMore, more]);
-  return { loading: rows === null || looking, chosen: model ?? first };
-}
-
-function isCallable({ reason }: ModelAccess): boolean {
-  return reason === "yes";
+  const { rows } = useKeyModels(key.workspace.slug, key.id, { callable: "true" });
+  return { loading: rows === null, chosen: model ?? firstOf(rows ?? []) };
 }
 
 interface KeyCallsProps {
@@ -121,8 +109,9 @@ function CallableSelect({ itemKey, value, onChange }: CallableSelectProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, quietMs);
   // The box shows the name of what is chosen; that is no search.
-  const { rows } = useKeyModels(itemKey.workspace.slug, itemKey.id, asked === value.name ? "" : asked);
-  const found = rows?.filter(isCallable) ?? [];
+  const part = asked === value.name ? "" : asked;
+  const { rows } = useKeyModels(itemKey.workspace.slug, itemKey.id, { part, callable: "true" });
+  const found = rows ?? [];
   const choices = found.some(({ name }) => name === value.name) ? found : [value, ...found];
   return (
     <Select

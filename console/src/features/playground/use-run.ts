@@ -13,13 +13,22 @@ export interface Run<Result> {
   readonly stop: () => void;
 }
 
-/** One call at a time. Its result outlives the page, by `name`; whoever leaves while it runs stops it. */
+/** One call at a time. Its result outlives the page, by `name`; whoever leaves while it runs stops it, and finds it stopped. */
 export function useRun<Result>(name: string): Run<Result> {
   const [result, setResult] = useKept<Result | null>(name, null);
-  const [state, setState] = useState<"idle" | "running" | "stopped">("idle");
+  const [state, setState] = useKept<"idle" | "running" | "stopped">(`${name}:state`, "idle");
   const [problem, setProblem] = useState<Problem | null>(null);
   const abort = useRef<AbortController | null>(null);
-  useEffect(() => () => abort.current?.abort(), []);
+  useEffect(
+    () => () => {
+      if (abort.current === null) return;
+      abort.current.abort();
+      abort.current = null;
+      // What has come stays, and is told for what it is: a part.
+      setState((now) => (now === "running" ? "stopped" : now));
+    },
+    [setState],
+  );
   return {
     result,
     running: state === "running",

@@ -9,6 +9,9 @@ interface BackupCodesProps {
   readonly onClose: () => void;
 }
 
+/** A dialog with codes stays until somebody says that they have them: neither Escape nor a click beside it takes them away. */
+export const codesStay = { withCloseButton: false, closeOnClickOutside: false, closeOnEscape: false } as const;
+
 /** Shown once: each signs in one time, when the app is not at hand. */
 export function BackupCodes({ codes, onClose }: BackupCodesProps) {
   const [stored, setStored] = useState(false);

@@ -5,7 +5,7 @@ import { Modal } from "../../components/modal.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/profile.ts";
-import { BackupCodes } from "./backup-codes.tsx";
+import { BackupCodes, codesStay } from "./backup-codes.tsx";
 import { PasswordAsked } from "./password-asked.tsx";
 import { TwoFactorSetup } from "./two-factor-setup.tsx";
 
@@ -16,7 +16,11 @@ interface BackupAnswer {
 /** Codes of an authenticator app besides the password. */
 export function TwoFactorSection({ on }: { readonly on: boolean }) {
   const [open, setOpen] = useState<"setup" | "codes" | "off" | null>(null);
-  const close = () => setOpen(null);
+  const [codes, setCodes] = useState(false);
+  const close = () => {
+    setOpen(null);
+    setCodes(false);
+  };
   return (
     <Section
       title={t("profile.twoFactor.title")}
@@ -50,8 +54,9 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
         onClose={close}
         title={t("profile.twoFactor.newCodes")}
         closeOnClickOutside={false}
+        {...(codes ? codesStay : {})}
       >
-        <NewCodes onClose={close} />
+        <NewCodes onCodes={() => setCodes(true)} onClose={close} />
       </Modal>
       <Modal opened={open === "off"} onClose={close} title={t("profile.twoFactor.disableTitle")}>
         <SwitchOff onClose={close} />
@@ -60,8 +65,17 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
   );
 }
 
-function NewCodes({ onClose }: { readonly onClose: () => void }) {
-  const make = useAuthAct<{ password: string }, BackupAnswer>("/two-factor/generate-backup-codes", { inline: true });
+interface NewCodesProps {
+  /** There are new codes: those of before have ended. */
+  readonly onCodes: () => void;
+  readonly onClose: () => void;
+}
+
+function NewCodes({ onCodes, onClose }: NewCodesProps) {
+  const make = useAuthAct<{ password: string }, BackupAnswer>("/two-factor/generate-backup-codes", {
+    inline: true,
+    onDone: onCodes,
+  });
   if (make.data !== undefined) return <BackupCodes codes={make.data.backup_codes} onClose={onClose} />;
   return (
     <PasswordAsked

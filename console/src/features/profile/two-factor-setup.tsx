@@ -6,7 +6,7 @@ import { FormProblem } from "../../components/form-problem.tsx";
 import { Modal } from "../../components/modal.tsx";
 import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
-import { BackupCodes } from "./backup-codes.tsx";
+import { BackupCodes, codesStay } from "./backup-codes.tsx";
 import { PasswordAsked } from "./password-asked.tsx";
 import { QrCode } from "./qr-code.tsx";
 
@@ -22,16 +22,33 @@ interface TwoFactorSetupProps {
 
 /** The password, the QR code, a first code to prove that the app works, and the backup codes to keep. */
 export function TwoFactorSetup({ opened, onClose }: TwoFactorSetupProps) {
+  const [proven, setProven] = useState(false);
+  const close = () => {
+    onClose();
+    setProven(false);
+  };
   return (
-    <Modal opened={opened} onClose={onClose} title={t("profile.twoFactor.setUpTitle")} closeOnClickOutside={false}>
-      <Steps onClose={onClose} />
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={t("profile.twoFactor.setUpTitle")}
+      closeOnClickOutside={false}
+      {...(proven ? codesStay : {})}
+    >
+      <Steps proven={proven} onProven={() => setProven(true)} onClose={close} />
     </Modal>
   );
 }
 
-function Steps({ onClose }: { readonly onClose: () => void }) {
+interface StepsProps {
+  /** The app works, and the second factor is on. */
+  readonly proven: boolean;
+  readonly onProven: () => void;
+  readonly onClose: () => void;
+}
+
+function Steps({ proven, onProven, onClose }: StepsProps) {
   const begin = useAuthAct<{ password: string }, SetupAnswer>("/two-factor/enable", { inline: true });
-  const [proven, setProven] = useState(false);
   if (begin.data === undefined) {
     return (
       <PasswordAsked
@@ -45,7 +62,7 @@ function Steps({ onClose }: { readonly onClose: () => void }) {
     );
   }
   if (proven) return <BackupCodes codes={begin.data.backup_codes} onClose={onClose} />;
-  return <FirstCode uri={begin.data.totp_uri} onProven={() => setProven(true)} />;
+  return <FirstCode uri={begin.data.totp_uri} onProven={onProven} />;
 }
 
 function FirstCode({ uri, onProven }: { readonly uri: string; readonly onProven: () => void }) {

@@ -8,6 +8,7 @@ import { t } from "../../language/areas/profile.ts";
 import { isLanguage, languages } from "../../language/index.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useChooseLanguage } from "../../session/use-language.ts";
+import { roleWords } from "../workspaces/role-words.ts";
 
 export function YouSection() {
   const { user, answer } = useSession();
@@ -98,7 +99,7 @@ function Workspaces({ workspaces }: { readonly workspaces: ReturnType<typeof use
                 {each.name}
               </Link>
             </Table.Td>
-            <Table.Td>{each.role}</Table.Td>
+            <Table.Td>{roleWords[each.role].label}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -31,6 +31,7 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
         label={t("settings.oidc.list")}
         columns={columns}
         rows={rowsOf(accounts)}
+        waitingRows={1}
         rowKey={(account) => account.id}
         rowLink={(account) => ({ to: "/settings", search: { tab: "sign-in", account: account.id } })}
         empty={

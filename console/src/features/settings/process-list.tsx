@@ -16,6 +16,7 @@ export function ProcessList({ everyMs }: { readonly everyMs: number }) {
         label={t("settings.processes.title")}
         columns={columns}
         rows={processes}
+        waitingRows={1}
         rowKey={(process) => process.id}
         dimmed={(process) => !process.alive}
         empty={<Nothing />}

@@ -47,6 +47,8 @@ export const playground = {
     stopped: "You stopped this response. The provider was told to stop too.",
     copy: "Copy response",
     regenerate: "Regenerate",
+    before: "The conversation before your last change is kept.",
+    restore: "Restore it",
     edit: "Edit message",
     you: "You:",
     cutByTokens: "Stopped at the max tokens limit.",

@@ -50,6 +50,8 @@ export const playground: Translation<typeof english> = {
     stopped: "你已停止此回复，提供商也已收到停止通知。",
     copy: "复制回复",
     regenerate: "重新生成",
+    before: "更改之前的对话仍然保留。",
+    restore: "恢复",
     edit: "编辑消息",
     you: "你：",
     cutByTokens: "已达到最大 token 数限制。",

@@ -36,9 +36,10 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
         Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
       );
       const visible = actor?.administrator === true ? null : (workspace?.models ?? []);
-      const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible };
-      const { models, next } = await modelPage(catalog, page, slice);
       const persons = await personScopes(dependencies.people, keys.data);
+      const fits = fitting(query, keys.data[0], (key) => standingOf(key, catalog, persons), catalog);
+      const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible, fits };
+      const { models, next } = await modelPage(catalog, page, slice);
       const rows = [];
       for (const key of keys.data) {
         if (slice.over) await slice.rest();
@@ -66,6 +67,24 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
       return checked(call, key, standing, catalog);
     },
   };
+}
+
+/** Which models are asked for, by whether one key may call them; null: all. */
+function fitting(
+  { key: asked, callable }: ConsoleCall<"access.table">["query"],
+  key: ConsoleKey | undefined,
+  standingOfKey: (key: ConsoleKey) => KeyUsage | null,
+  catalog: Catalog,
+): ((model: Model) => boolean) | null {
+  if (callable === undefined) return null;
+  if (asked === undefined) {
+    const message = "`callable` is about one key: name it in `key`.";
+    throw new Failure("invalid_request", message, { param: "callable" });
+  }
+  const standing = key === undefined ? null : standingOfKey(key);
+  if (standing === null) return () => false;
+  const wanted = callable === "true";
+  return (model) => (accessReason(standing, model, catalog) === "yes") === wanted;
 }
 
 function checked(

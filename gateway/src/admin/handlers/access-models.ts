@@ -8,12 +8,14 @@ export interface ModelPageQuery {
   readonly cursor: string | null;
   /** Only models that these let through; null: all. */
   readonly visible: ModelPatterns | null;
+  /** Which of those that are visible; null: all. */
+  readonly fits: ((model: Model) => boolean) | null;
 }
 
 /** A page of the catalog's models by name. */
 export async function modelPage(
   catalog: Catalog,
-  { part, cursor, visible }: ModelPageQuery,
+  { part, cursor, visible, fits }: ModelPageQuery,
   slice: TimeSlice,
 ): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
   const after = cursor === null ? "" : nameOfCursor(cursor, "models_cursor");
@@ -23,6 +25,7 @@ export async function modelPage(
     if (slice.over) await slice.rest();
     if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
     if (visible !== null && !matches(visible, model.name)) continue;
+    if (fits !== null && !fits(model)) continue;
     const last = models.at(-1);
     if (models.length === bounds.accessModelsMax && last !== undefined) return { models, next: nameCursor(last.name) };
     models.push(model);

@@ -9,6 +9,7 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
+import { isModelType, typeWords } from "../../catalog/price-words.ts";
 import { AccessPanel } from "../../access/access-panel.tsx";
 import { ReasonBadge } from "../../access/reason-badge.tsx";
 import { type ModelAccess, useKeyModels } from "../../access/use-access.ts";
@@ -17,20 +18,25 @@ import { type ModelAccess, useKeyModels } from "../../access/use-access.ts";
 export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   const [part] = useUrlText("find");
   const [model, setModel] = useUrlText("why");
-  const rows = useKeyModels(item.workspace.slug, item.id, part);
+  const first = useKeyModels(item.workspace.slug, item.id, { part });
   const [asked] = useUrlText("allowed");
   const columns = useMemo(() => columnsWith(setModel), [setModel]);
-  const all = rows.rows;
-  const callable = all?.filter((row) => row.reason === "yes").length ?? 0;
+  const all = first.rows;
+  const count = all?.filter((row) => row.reason === "yes").length ?? 0;
   const shown = asked === "" ? differing(all ?? []) : asked;
-  const visible = useMemo(() => all?.filter((row) => isShown(row, shown)) ?? null, [all, shown]);
+  const callable = callableOf(shown);
+  // With more than are here, the gateway tells the one kind from the other.
+  const open = first.more !== null;
+  const found = useKeyModels(item.workspace.slug, item.id, { part, callable, enabled: open && callable !== null });
+  const here = useMemo(() => all?.filter((row) => isShown(row, shown)) ?? null, [all, shown]);
+  const rows = open && callable !== null ? found : { ...first, rows: here };
   return (
     <Section
       title={t("keys.models.title")}
       description={
-        all === null || part !== "" || rows.more !== null
+        all === null || part !== "" || open
           ? t("keys.models.help")
-          : t("keys.models.count", { callable, total: all.length })
+          : t("keys.models.count", { callable: count, total: all.length })
       }
       actions={
         <FilterBar alsoClears={["find"]}>
@@ -43,7 +49,7 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
       <DataTable
         label={t("keys.models.table")}
         columns={columns}
-        rows={{ ...rows, rows: visible }}
+        rows={rows}
         rowKey={(row) => row.name}
         pageSize={20}
         dimmed={(row) => row.reason !== "yes"}
@@ -67,6 +73,10 @@ function differing(rows: readonly ModelAccess[]): string {
 }
 
 const allShownMax = 20;
+
+function callableOf(shown: string): "true" | "false" | null {
+  return shown === "yes" ? "true" : shown === "no" ? "false" : null;
+}
 
 function isShown(row: ModelAccess, shown: string): boolean {
   return shown === "yes" || shown === "no" ? (row.reason === "yes") === (shown === "yes") : true;
@@ -113,7 +123,7 @@ function NoModels({ searched, some, shown }: NoModelsProps) {
 function columnsWith(ask: (model: string) => void): readonly Column<ModelAccess>[] {
   return [
     { id: "name", header: t("keys.models.model"), sortBy: (row) => row.name, cell: (row) => row.name },
-    { id: "type", header: t("keys.models.type"), sortBy: (row) => row.type, cell: (row) => row.type },
+    { id: "type", header: t("keys.models.type"), sortBy: (row) => row.type, cell: (row) => (isModelType(row.type) ? typeWords[row.type] : row.type) },
     {
       id: "reason",
       header: t("keys.models.access"),

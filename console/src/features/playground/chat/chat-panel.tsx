@@ -36,10 +36,9 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   const barred = wrong ? t("playground.chat.fixSettings") : full ? t("playground.chat.full") : null;
 
   const takeBack = useCallback(() => {
-    const asked = chat.takeBack();
-    if (asked?.kind === "message") setDraft({ text: asked.text, pictures: asked.pictures });
+    chat.takeBack();
     input.current?.focus();
-  }, [chat, setDraft]);
+  }, [chat]);
   const send = () => {
     chat.ask({ kind: "message", text: draft.text.trim(), pictures: draft.pictures });
     setDraft(noDraft);
@@ -73,6 +72,23 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
           </Group>
         </Group>
         <Turns chat={chat} workspace={workspace} onEdit={takeBack} />
+        {chat.restore !== null && (
+          <Group justify="space-between" gap="xs" className="chat-before" role="status">
+            <Text size="xs" c="dimmed">
+              {t("playground.chat.before")}
+            </Text>
+            <Button
+              variant="subtle"
+              size="compact-xs"
+              onClick={() => {
+                chat.restore?.();
+                input.current?.focus();
+              }}
+            >
+              {t("playground.chat.restore")}
+            </Button>
+          </Group>
+        )}
         <Composer
           draft={draft}
           onDraft={setDraft}

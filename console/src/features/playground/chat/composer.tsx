@@ -1,8 +1,9 @@
-import { ActionIcon, Button, FileButton, Group, Popover, Text, Textarea, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Popover, Text, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconLink, IconPhotoPlus } from "@tabler/icons-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
 import { t } from "../../../language/areas/playground.ts";
+import { FileButton } from "../../../components/file-button.tsx";
 import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { PictureList } from "./picture-list.tsx";
 

@@ -2,7 +2,8 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { asProblem, isAbort } from "../../../client/problem.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
-import { useChatTurns } from "./chat-kept.ts";
+import { stillBefore } from "./before.ts";
+import { useChatBefore, useChatDraft, useChatTurns, useRemember } from "./chat-kept.ts";
 import { type Asked, type ChatSettings, chatBody, messagesOf, type Turn } from "./conversation.ts";
 import { noReply } from "./reply.ts";
 import { streamChat } from "./stream-chat.ts";
@@ -24,8 +25,10 @@ export interface Chat {
   readonly ask: (asked: Asked) => void;
   /** Asks the last question again, of the model that is chosen now. */
   readonly again: () => void;
-  /** Takes the last turn out and gives back what was asked in it. */
-  readonly takeBack: () => Asked | null;
+  /** Takes the last turn out and writes what was asked in it into the message. */
+  readonly takeBack: () => void;
+  /** Back to how the conversation was before a turn was taken out of it; null: nothing was. */
+  readonly restore: (() => void) | null;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -35,25 +38,28 @@ const noTurns: readonly Turn[] = [];
 export function useChat(chatWith: ChatWith): Chat {
   const { call } = chatWith;
   const [turns, setTurns] = useChatTurns(call.workspace);
+  const [before, setBefore] = useChatBefore(call.workspace);
+  const [, setDraft] = useChatDraft(call.workspace);
+  const remember = useRemember(call.workspace);
   const abort = useRef<AbortController | null>(null);
   // Whoever leaves does not wait for the answer: the upstream stops, and costs no more.
   useEffect(() => () => abort.current?.abort(), []);
 
   const start = useCallback(
-    (before: readonly Turn[], asked: Asked) => {
+    (told: readonly Turn[], asked: Asked) => {
       const { model, settings, tools, more } = chatWith;
-      const id = (before.at(-1)?.id ?? 0) + 1;
+      const id = (told.at(-1)?.id ?? 0) + 1;
       const controller = new AbortController();
       abort.current?.abort();
       abort.current = controller;
       const started: Turn = { id, model, asked, reply: noReply, state: "running", served: null, problem: null };
-      setTurns([...before, started]);
+      setTurns([...told, started]);
       // A turn that was taken back in the meantime has nothing to be changed.
       const change = (edit: (turn: Turn) => Turn) => {
         if (abort.current !== controller) return;
         setTurns((now) => now.map((turn) => (turn.id === id ? edit(turn) : turn)));
       };
-      const body = chatBody(model, messagesOf(settings.system, before, asked), settings, { tools, more });
+      const body = chatBody(model, messagesOf(settings.system, told, asked), settings, { tools, more });
       streamChat(call, body, {
         signal: controller.signal,
         onTold: (told) =>
@@ -82,22 +88,41 @@ export function useChat(chatWith: ChatWith): Chat {
     return {
       turns,
       running: turns.at(-1)?.state === "running",
-      ask: (asked) => start(turns, asked),
+      ask: (asked) => {
+        setBefore((now) => stillBefore(now, turns));
+        start(turns, asked);
+      },
       again: () => {
         const last = turns.at(-1);
-        if (last !== undefined) start(turns.slice(0, -1), last.asked);
+        if (last === undefined) return;
+        // A turn that failed has nothing that one would come back to.
+        if (last.state !== "failed") remember();
+        start(turns.slice(0, -1), last.asked);
       },
       takeBack: () => {
-        forget();
         const last = turns.at(-1);
+        if (last === undefined) return;
+        remember();
+        forget();
         setTurns(turns.slice(0, -1));
-        return last?.asked ?? null;
+        if (last.asked.kind === "message") setDraft({ text: last.asked.text, pictures: last.asked.pictures });
       },
+      restore:
+        before === null
+          ? null
+          : () => {
+              // The way there leads back again.
+              remember();
+              forget();
+              setTurns(before.turns);
+              setDraft(before.draft);
+            },
       stop: () => abort.current?.abort(),
       clear: () => {
+        remember();
         forget();
         setTurns(noTurns);
       },
     };
-  }, [turns, start, setTurns]);
+  }, [turns, before, start, remember, setTurns, setDraft, setBefore]);
 }

@@ -17,13 +17,28 @@ interface RecordButtonProps {
 /** Records with the microphone, ten minutes at most. */
 export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonProps) {
   const [startedAt, setStartedAt] = useState<number | null>(null);
+  const [asking, setAsking] = useState(false);
   const recorder = useRef<MediaRecorder | null>(null);
-  useEffect(() => () => release(recorder.current), []);
+  const here = useRef(false);
+  useEffect(() => {
+    here.current = true;
+    return () => {
+      here.current = false;
+      release(recorder.current);
+    };
+  }, []);
   const start = async () => {
     onProblem(null);
+    setAsking(true);
     const stream = await microphone();
+    setAsking(false);
     if (typeof stream === "string") {
       onProblem(stream);
+      return;
+    }
+    // The browser asks first, and somebody may have left by the time it is answered.
+    if (!here.current) {
+      silence(stream);
       return;
     }
     const made = new MediaRecorder(stream);
@@ -45,6 +60,7 @@ export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonPr
         variant="default"
         leftSection={<IconMicrophone size={15} aria-hidden />}
         disabled={disabled}
+        loading={asking}
         onClick={start}
       >
         {t("playground.transcription.record")}
@@ -96,7 +112,11 @@ function release(recorder: MediaRecorder | null): void {
   if (recorder === null) return;
   recorder.onstop = null;
   if (recorder.state !== "inactive") recorder.stop();
-  for (const track of recorder.stream.getTracks()) track.stop();
+  silence(recorder.stream);
+}
+
+function silence(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
 }
 
 function fileOf(pieces: readonly Blob[], mimeType: string): File {

@@ -1,7 +1,8 @@
-import { Button, FileButton, Group, Text } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import { IconFileMusic } from "@tabler/icons-react";
 import { useState } from "react";
 import { formatBytes } from "../../../client/format.ts";
+import { FileButton } from "../../../components/file-button.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { FileProblem } from "../file-problem.tsx";
 import { SoundPlayer } from "../sound-player.tsx";

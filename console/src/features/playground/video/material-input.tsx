@@ -1,9 +1,10 @@
-import { ActionIcon, Button, FileButton, Group, Text, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Text, TextInput, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { assetContentPath } from "@sluice/contract";
 import { IconLibraryPhoto, IconUpload } from "@tabler/icons-react";
 import { useState } from "react";
 import { formatBytes } from "../../../client/format.ts";
+import { FileButton } from "../../../components/file-button.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { AssetPicker } from "../../media/asset-picker.tsx";
 import { bytesOfDataUrl, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";

@@ -6,7 +6,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { Duration, Nothing } from "../../../components/figures.tsx";
-import { rowsIn } from "../../../components/rows.ts";
+import { rowsIn, rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { useUrlText } from "../../../routes/search.ts";
@@ -20,6 +20,7 @@ interface Row extends ConsoleDeployment {
 
 const lookMs = 15_000;
 const pageSize = 50;
+const noRows: readonly Row[] = [];
 
 /** Which models lead to a provider, and under which name. */
 export function DeploymentsSection({ provider }: { readonly provider: ConsoleProvider }) {
@@ -44,7 +45,8 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
         label={t("providers.deployments")}
         columns={columns}
         pageSize={pageSize}
-        rows={rowsIn(query, () => found)}
+        rows={provider.deployments === 0 && query.data === undefined ? rowsOf(noRows) : rowsIn(query, () => found)}
+        waitingRows={Math.min(provider.deployments, pageSize)}
         rowKey={(row) => row.id}
         rowLink={(row) => ({ to: "/models/$model", params: { model: row.model }, search: {} })}
         dimmed={(row) => !row.enabled}

@@ -1,10 +1,10 @@
-import { Button } from "@mantine/core";
 import type { RequestRow } from "@sluice/contract";
-import { IconActivity, IconRefresh } from "@tabler/icons-react";
+import { IconActivity } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { type Rows, usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
+import { RefreshButton } from "../../../components/refresh-button.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
@@ -37,14 +37,9 @@ export default function RequestsPage() {
       actions={
         <>
           <TimeRange fallback={fallbackRange} />
-          <Button
-            variant="default"
-            leftSection={<IconRefresh size={15} aria-hidden />}
-            onClick={rows.reload}
-            loading={rows.loading}
-          >
+          <RefreshButton loading={rows.loading} onRefresh={rows.reload}>
             {t("requests.refresh")}
-          </Button>
+          </RefreshButton>
         </>
       }
     >

@@ -34,6 +34,7 @@ export function RulesSection({ accounts }: { readonly accounts: readonly OidcAcc
         label={t("rules.title")}
         columns={columns}
         rows={rowsOf(sources)}
+        waitingRows={1}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({ to: "/settings", search: { tab: "sign-in", rules: id } })}
         empty={

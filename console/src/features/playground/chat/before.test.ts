@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { beforeOf, stillBefore } from "./before.ts";
+import type { Turn } from "./conversation.ts";
+import { noReply } from "./reply.ts";
+
+const turn = (id: number, state: Turn["state"] = "done"): Turn => ({
+  id,
+  model: "m",
+  asked: { kind: "message", text: `question ${id}`, pictures: [] },
+  reply: { ...noReply, text: `answer ${id}` },
+  state,
+  served: null,
+  problem: null,
+});
+const noDraft = { text: "", pictures: [] };
+
+test("a conversation and the message that was being written can be come back to", () => {
+  const draft = { text: "half a thought", pictures: [] };
+  expect(beforeOf([turn(1)], draft)).toEqual({ turns: [turn(1)], draft });
+  expect(beforeOf([], draft)?.draft).toEqual(draft);
+  expect(beforeOf([], noDraft)).toBeNull();
+});
+
+test("an answer that was cut on the way stays one that was cut", () => {
+  expect(beforeOf([turn(1), turn(2, "running")], noDraft)?.turns.map(({ state }) => state)).toEqual([
+    "done",
+    "stopped",
+  ]);
+});
+
+test("the way back stays while the edited message is sent, and goes with the next one", () => {
+  const before = beforeOf([turn(1), turn(2)], noDraft);
+  expect(stillBefore(before, [turn(1)])).toBe(before);
+  expect(stillBefore(before, [turn(1), turn(2)])).toBeNull();
+  expect(stillBefore(null, [])).toBeNull();
+});
