@@ -63,7 +63,9 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   }
 
   const filesInBoxes = () =>
-    page.evaluate<number>("[...document.querySelectorAll('input[type=file]')].reduce((sum, { files }) => sum + files.length, 0)");
+    page.evaluate<number>(
+      "[...document.querySelectorAll('input[type=file]')].reduce((sum, { files }) => sum + files.length, 0)",
+    );
 
   test("a rerank shows the documents by their scores, with what it used and cost", async () => {
     await open("rerank");
@@ -174,11 +176,13 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
       };
     }`);
     await page.getByRole("button", { name: "Record" }).click();
-    await page.waitForFunction("window.allow");
+    await until(() => page.evaluate<boolean>("window.allow !== undefined"));
     await choose("Speech");
     await page.getByRole("button", { name: "Generate" }).waitFor();
     await page.evaluate("window.allow()");
-    await page.waitForFunction("window.given?.getTracks().every(({ readyState }) => readyState === 'ended')");
+    await until(() =>
+      page.evaluate<boolean>("window.given?.getTracks().every(({ readyState }) => readyState === 'ended') === true"),
+    );
   });
 
   test("a request is shown as code for each type", async () => {

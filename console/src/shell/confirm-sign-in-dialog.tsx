@@ -41,9 +41,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   return (
     <Modal opened onClose={leave} title={t("shell.confirm.title")} size="sm">
       <Stack gap="md">
-        <Text size="sm">
-          {t(methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}
-        </Text>
+        <Text size="sm">{t(methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}</Text>
         {account.isPending ? (
           <Skeleton height={36} aria-busy />
         ) : (

@@ -9,10 +9,10 @@ import { SearchBox } from "../../../components/search-box.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
-import { isModelType, typeWords } from "../../catalog/price-words.ts";
 import { AccessPanel } from "../../access/access-panel.tsx";
 import { ReasonBadge } from "../../access/reason-badge.tsx";
 import { type ModelAccess, useKeyModels } from "../../access/use-access.ts";
+import { isModelType, typeWords } from "../../catalog/price-words.ts";
 
 /** Every model, whether the key may call it, and why not. */
 export function KeyModels({ item }: { readonly item: ConsoleKey }) {
@@ -123,7 +123,12 @@ function NoModels({ searched, some, shown }: NoModelsProps) {
 function columnsWith(ask: (model: string) => void): readonly Column<ModelAccess>[] {
   return [
     { id: "name", header: t("keys.models.model"), sortBy: (row) => row.name, cell: (row) => row.name },
-    { id: "type", header: t("keys.models.type"), sortBy: (row) => row.type, cell: (row) => (isModelType(row.type) ? typeWords[row.type] : row.type) },
+    {
+      id: "type",
+      header: t("keys.models.type"),
+      sortBy: (row) => row.type,
+      cell: (row) => (isModelType(row.type) ? typeWords[row.type] : row.type),
+    },
     {
       id: "reason",
       header: t("keys.models.access"),

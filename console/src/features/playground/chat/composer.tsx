@@ -2,8 +2,8 @@ import { ActionIcon, Button, Group, Popover, Text, Textarea, TextInput, Tooltip 
 import { useDisclosure } from "@mantine/hooks";
 import { IconLink, IconPhotoPlus } from "@tabler/icons-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
-import { t } from "../../../language/areas/playground.ts";
 import { FileButton } from "../../../components/file-button.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { PictureList } from "./picture-list.tsx";
 

@@ -1,8 +1,8 @@
 import { Autocomplete, Button, Group, NumberInput, Stack, Textarea } from "@mantine/core";
 import { IconPhotoPlus } from "@tabler/icons-react";
 import { useState } from "react";
-import { t } from "../../../language/areas/playground.ts";
 import { FileButton } from "../../../components/file-button.tsx";
+import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes } from "../../media/data-url.ts";
 import { FileProblem } from "../file-problem.tsx";
 import { MoreField } from "../more-field.tsx";

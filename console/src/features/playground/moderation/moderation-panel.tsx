@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { IconPhotoPlus, IconShieldCheck } from "@tabler/icons-react";
 import { useState } from "react";
-import { Section } from "../../../components/section.tsx";
 import { FileButton } from "../../../components/file-button.tsx";
+import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
