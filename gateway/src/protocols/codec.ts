@@ -35,9 +35,9 @@ export interface DialectTraits {
   readonly noWebSearch?: boolean;
   /**
    * Sampling parameters are refused: Anthropic's version 2026-10-21, OpenAI's models that reason; some of those only while they do.
-   * `fixed`: stop sequences are taken (Kimi). Default false.
+   * `fixed`: stop sequences are taken (Kimi). `penalties`: those and stop sequences alone are refused (xAI). Default false.
    */
-  readonly refusesSampling?: boolean | "while-reasoning" | "fixed";
+  readonly refusesSampling?: boolean | "while-reasoning" | "fixed" | "penalties";
   /** anthropic-messages: a conversation that ends with the assistant is refused. Default false. */
   readonly refusesPrefill?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */

@@ -19,6 +19,7 @@ const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null,
  * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
  */
 export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
+  if (traits.refusesSampling === "penalties") return withoutPenalties(turn, warn);
   if (!refusesTuning(traits, effort) && traits.refusesSampling !== "fixed") return turn;
   const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
     (name) => turn[name] !== null && turn[name] !== usual[name],
@@ -27,7 +28,21 @@ export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort
   return unsaid;
 }
 
+/** "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": docs.x.ai, "Reasoning". */
+function withoutPenalties(turn: Turn, warn: Warn): Sampling {
+  const { temperature, topP, presencePenalty, frequencyPenalty } = turn;
+  if ((presencePenalty ?? 0) !== 0 || (frequencyPenalty ?? 0) !== 0) {
+    warn("penalties are refused by a model that reasons and were left out");
+  }
+  return { ...unsaid, temperature, topP };
+}
+
+/** Whether the model refuses stop sequences, told this effort. */
+export function refusesStop(traits: DialectTraits, effort: Effort | null): boolean {
+  return traits.refusesSampling === "penalties" || refusesTuning(traits, effort);
+}
+
 /** Whether the model refuses sampling and stop sequences, told this effort. */
-export function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
+function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
   return refusesSampling === true || (refusesSampling === "while-reasoning" && effort !== "none");
 }

@@ -24,6 +24,6 @@ export interface ReasoningTraits {
   readonly least?: "between_tools";
   /** anthropic-messages: a choice that forces a tool is refused. */
   readonly refusesForcedTools?: boolean;
-  /** chat: a choice that forces a tool is refused while it thinks; `named`: one that names the tool is. */
+  /** chat and anthropic-messages: a choice that forces a tool is refused while it thinks; `named`: one that names the tool is. */
   readonly forcesNoToolsThinking?: true | "named";
 }

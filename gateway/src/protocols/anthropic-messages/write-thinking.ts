@@ -4,6 +4,7 @@ import type { JsonObject } from "../json-value.ts";
 import type { Effort, ReasoningTraits } from "../reasoning-traits.ts";
 import { thinkingBudgets } from "../thinking-budgets.ts";
 import { tellReasoning } from "../told-reasoning.ts";
+import { isFreeToForce, mustNotThink } from "./forced-tools.ts";
 import { isThinking, type Message } from "./write-messages.ts";
 
 export interface ThinkingPlan {
@@ -23,12 +24,16 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
   const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
   const maxTokens = turn.outputTokensMax ?? usual;
   const requested = turn.reasoning;
-  if (requested === null) return { maxTokens, thinking: null, effort: null, on: false };
+  const traits = target.traits.reasoning ?? {};
+  if (requested === null && !mustNotThink(turn, traits)) return { maxTokens, thinking: null, effort: null, on: false };
+  if (requested === null) {
+    warn("thinking was switched off: a forced tool call excludes it");
+    return { maxTokens, thinking: { type: "disabled" }, effort: null, on: false };
+  }
   const adaptive = thinksAdaptively(target.upstreamModel);
   const off = requested.effort === "none" || requested.budgetTokens === 0;
-  const traits = target.traits.reasoning ?? {};
   if (adaptive && traits.always === true) return { maxTokens, ...thinksAlways(requested, off, traits, warn) };
-  if (off || excluded(turn, { adaptive, takesForce: traits.refusesForcedTools !== true }, messages, warn)) {
+  if (off || excluded(turn, { adaptive, takesForce: isFreeToForce(traits) }, messages, warn)) {
     return { maxTokens, thinking: { type: traits.least ?? "disabled" }, effort: null, on: false };
   }
   if (adaptive) return { maxTokens, ...adaptiveThinking(requested, traits, warn) };

@@ -1,7 +1,9 @@
 import type { Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
+import { flatSchema } from "../flat-schema.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { closedSchema } from "./closed-schema.ts";
+import { choiceOf } from "./forced-tools.ts";
 import { safeName } from "./safe-name.ts";
 import { type CacheControl, cacheControl } from "./write-block.ts";
 
@@ -21,44 +23,36 @@ export interface ToolsWritten {
 /** The tools of a request and the choice among them. */
 export function writeTools(turn: Turn, target: TurnTarget, warn: Warn): ToolsWritten {
   if (turn.tools.length === 0) return onlyInHistory(turn, warn);
-  const tools = turn.tools.map((tool) => writeTool(tool, target));
+  const tools = turn.tools.map((tool) => writeTool(tool, target, warn));
   return { tools, choice: writeChoice(turn, target, warn) };
 }
 
 const nameLengthMax = 128;
 
-function writeTool(tool: TurnTool, target: TurnTarget): Tool {
+function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
   const name = safeName(tool.name);
   if (name.length > nameLengthMax) throw unsupported("tools", "A tool's name is too long for the upstream.");
   const strict = tool.strict === true && target.traits.noSchemaOutput !== true;
+  const schema = flatSchema(tool.parameters, warn);
   return {
     name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: strict ? closedSchema(objectSchema(tool.parameters)) : objectSchema(tool.parameters),
+    input_schema: strict ? closedSchema(schema) : schema,
     ...(strict ? { strict: true } : {}),
     ...cacheControl(tool.cache),
   };
 }
 
-function objectSchema(parameters: TurnTool["parameters"]): JsonObject {
-  if (parameters === null) return { type: "object", properties: {} };
-  return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
-}
-
 function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
-  const forced = turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool";
-  if (forced && target.traits.reasoning?.refusesForcedTools === true) {
-    warn("this model takes no choice that forces a tool: it was left to the model");
-    return writeChoice({ ...turn, toolChoice: { kind: "auto" } }, target, warn);
-  }
+  const choice = choiceOf(turn, target.traits.reasoning ?? {}, warn);
   const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
-  switch (turn.toolChoice?.kind) {
+  switch (choice?.kind) {
     case "none":
       return { type: "none" };
     case "any":
       return { type: "any", ...single };
     case "tool":
-      return { type: "tool", name: safeName(turn.toolChoice.name), ...single };
+      return { type: "tool", name: safeName(choice.name), ...single };
     case "auto":
       return { type: "auto", ...single };
     default:

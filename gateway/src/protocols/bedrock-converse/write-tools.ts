@@ -1,5 +1,7 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import { closedSchema } from "../anthropic-messages/closed-schema.ts";
 import type { Warn } from "../codec.ts";
+import { flatSchema } from "../flat-schema.ts";
 import type { JsonObject } from "../json-value.ts";
 import { shortToolName } from "../tool-names.ts";
 import { writeCachePoint } from "./cache-point.ts";
@@ -21,7 +23,7 @@ export function writeTools(turn: Turn, family: ModelFamily, warn: Warn): JsonObj
   if (forbidden) warn("the upstream cannot be kept from calling tools: the conversation holds calls already");
   const known = new Set(turn.tools.map((tool) => tool.name));
   const missing = turn.tools.length > 0 ? [] : [...called].filter((name) => !known.has(name)).map(bareTool);
-  const tools = [...turn.tools.flatMap((tool) => writeTool(tool, family)), ...missing];
+  const tools = [...turn.tools.flatMap((tool) => writeTool(tool, family, warn)), ...missing];
   return { tools, toolChoice: forbidden || turn.tools.length === 0 ? undefined : writeChoice(turn.toolChoice) };
 }
 
@@ -33,22 +35,17 @@ function calledNames(turn: Turn): ReadonlySet<string> {
   return names;
 }
 
-function writeTool(tool: TurnTool, family: ModelFamily): JsonObject[] {
+function writeTool(tool: TurnTool, family: ModelFamily, warn: Warn): JsonObject[] {
   const { description, parameters, strict, cache } = tool;
+  const schema = flatSchema(parameters, warn);
   const toolSpec = {
     name: shortToolName(tool.name),
     // An empty description is refused.
     ...(description === null || description === "" ? {} : { description }),
-    inputSchema: { json: objectSchema(parameters) },
+    inputSchema: { json: strict === true && family === "claude" ? closedSchema(schema) : schema },
     ...(strict === true ? { strict } : {}),
   };
   return [{ toolSpec }, ...writeCachePoint(cache, family)];
-}
-
-/** Refused is a schema that does not say `object` at its top. */
-function objectSchema(parameters: TurnTool["parameters"]): JsonObject {
-  if (parameters === null) return { type: "object", properties: {} };
-  return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
 }
 
 function bareTool(name: string): JsonObject {

@@ -3,7 +3,7 @@ import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolSchema } from "../object-schema.ts";
-import { openaiSampling, refusesTuning } from "../openai-sampling.ts";
+import { openaiSampling, refusesStop } from "../openai-sampling.ts";
 import type { ToldReasoning } from "../told-reasoning.ts";
 import { shortToolName } from "../tool-names.ts";
 import { warnOnce } from "../warn-once.ts";
@@ -38,7 +38,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     presence_penalty: said(sampling.presencePenalty),
     frequency_penalty: said(sampling.frequencyPenalty),
     seed: said(turn.seed),
-    stop: writeStop(turn.stop, refusesTuning(traits, told.effort), warn),
+    stop: writeStop(turn.stop, refusesStop(traits, told.effort), warn),
     response_format: format.responseFormat,
     ...writeReasoning(turn, told, traits),
     verbosity: said(turn.verbosity),

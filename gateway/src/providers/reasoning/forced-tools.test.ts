@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Turn } from "#core/index.ts";
-import { openaiChatCodec } from "#protocols/index.ts";
+import { anthropicMessagesCodec, openaiChatCodec } from "#protocols/index.ts";
 import { silentTurn } from "../../../test/silent-turn.ts";
 import { type ReasoningRule, reasoningBy } from "./reasoning-rule.ts";
-import { dashscopeModels, deepseekModels, moonshotModels } from "./vendor-models.ts";
+import { dashscopeModels, deepseekModels, moonshotModels, xaiModels } from "./vendor-models.ts";
 
 const tool = { name: "look", description: null, parameters: null, strict: null, cache: null };
 const any = { kind: "any" } as const;
@@ -11,14 +11,17 @@ const named = { kind: "tool", name: "look" } as const;
 const thinking = { effort: "high", budgetTokens: null, visible: true } as const;
 const namedInChat = { type: "function", function: { name: "look" } };
 
-function write(rules: readonly ReasoningRule[], upstreamModel: string, said: Partial<Turn>) {
+function write(
+  rules: readonly ReasoningRule[],
+  upstreamModel: string,
+  said: Partial<Turn>,
+  codec: Pick<typeof openaiChatCodec, "writeTurn"> = openaiChatCodec,
+) {
   const rule = reasoningBy(rules, upstreamModel);
   const traits = { ...rule?.also, ...(rule === null ? {} : { reasoning: rule.takes }) };
   const target = { upstreamModel, account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
   const warnings: string[] = [];
-  const bytes = openaiChatCodec.writeTurn({ ...silentTurn, tools: [tool], ...said }, target, (text) =>
-    warnings.push(text),
-  );
+  const bytes = codec.writeTurn({ ...silentTurn, tools: [tool], ...said }, target, (text) => warnings.push(text));
   return { sent: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, warnings };
 }
 
@@ -96,4 +99,52 @@ test("Kimi's models are told no sampling, but stop sequences", () => {
     ]);
   }
   expect(write(moonshotModels, "moonshot-v1-32k", { temperature: 0.2 }).sent["temperature"]).toBe(0.2);
+});
+
+const asked: Partial<Turn> = { messages: [{ role: "user", parts: [{ kind: "text", text: "go", cache: null }] }] };
+const toMessages = (rules: readonly ReasoningRule[], model: string, said: Partial<Turn>) =>
+  write(rules, model, { ...asked, ...said }, anthropicMessagesCodec);
+
+// Where an account's `endpoints` name Messages: the same 400, by DeepSeek for its default too.
+test("in Messages too thinking is switched off where a forced tool excludes it", () => {
+  for (const reasoning of [null, thinking]) {
+    for (const toolChoice of [any, named]) {
+      const deepseek = toMessages(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning });
+      const kimi = toMessages(moonshotModels, "kimi-k2.6", { toolChoice, reasoning });
+      for (const { sent, warnings } of [deepseek, kimi]) {
+        expect(sent["thinking"]).toEqual({ type: "disabled" });
+        expect(sent["tool_choice"]).toMatchObject({ type: toolChoice.kind });
+        expect(warnings).toEqual(["thinking was switched off: a forced tool call excludes it"]);
+      }
+    }
+  }
+  const { sent, warnings } = toMessages(deepseekModels, "deepseek-v4-flash", { toolChoice: { kind: "auto" } });
+  expect([sent["thinking"], warnings]).toEqual([undefined, []]);
+});
+
+test("in Messages too a model that cannot but think is left the choice", () => {
+  const { sent, warnings } = toMessages(moonshotModels, "kimi-k2-thinking", { toolChoice: named });
+  expect(sent).toMatchObject({ tool_choice: { type: "auto" } });
+  expect(warnings).toEqual(["this model takes no choice that forces a tool: it was left to the model"]);
+  for (const toolChoice of [any, named]) {
+    const k3 = toMessages(moonshotModels, "kimi-k3", { toolChoice, reasoning: thinking });
+    expect(k3.sent).toMatchObject({ tool_choice: { type: "any" }, thinking: { type: "enabled" } });
+    expect(k3.warnings).toEqual([]);
+  }
+});
+
+// "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": a 400.
+test("Grok models that reason are told no penalties and stop sequences, and keep their sampling", () => {
+  const said = { temperature: 0.2, topP: 0.9, presencePenalty: 0.5, frequencyPenalty: 0, stop: ["END"] };
+  for (const model of ["grok-4", "grok-4.3", "grok-4-1-fast-reasoning", "grok-code-fast-1", "grok-3-mini"]) {
+    const { sent, warnings } = write(xaiModels, model, said);
+    expect(sent).toMatchObject({ temperature: 0.2, top_p: 0.9 });
+    expect(sent).not.toContainAnyKeys(["presence_penalty", "frequency_penalty", "stop"]);
+    expect(warnings).toEqual([
+      "penalties are refused by a model that reasons and were left out",
+      "stop sequences are refused by a model that reasons and were left out",
+    ]);
+  }
+  const plain = write(xaiModels, "grok-4-1-fast-non-reasoning", said);
+  expect(plain).toMatchObject({ sent: { presence_penalty: 0.5, stop: ["END"] }, warnings: [] });
 });

@@ -65,12 +65,15 @@ export const mistralModels: readonly ReasoningRule[] = [
   { models: /./, takes: never },
 ];
 
+/** Penalties and stop sequences are "not supported by reasoning models". */
+const penalties = { refusesSampling: "penalties" } as const;
+
 /** Source: docs.x.ai, "Reasoning": before 4.3 the name of the model says whether it reasons, but for Grok 3 Mini. */
 export const xaiModels: readonly ReasoningRule[] = [
   { models: /non-reasoning|grok-(2|3(?!-mini))/, takes: never },
-  { models: /grok-3-mini/, takes: { always: true, efforts: ["low", "high"] } },
-  { models: /grok-4\.3/, takes: { efforts: ["none", "low", "medium", "high"] } },
-  { models: /grok-4(\.20|\.1|-|$)|grok-code/, takes: always },
+  { models: /grok-3-mini/, takes: { always: true, efforts: ["low", "high"] }, also: penalties },
+  { models: /grok-4\.3/, takes: { efforts: ["none", "low", "medium", "high"] }, also: penalties },
+  { models: /grok-4(\.20|\.1|-|$)|grok-code/, takes: always, also: penalties },
 ];
 
 /** Source: console.groq.com/docs/reasoning. */
