@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mentionsAssets, readAssets } from "./asset-references.ts";
+import { mentionsAssets, putAssets, readAssets } from "./asset-references.ts";
 
 const context = { newId: (prefix: string) => `${prefix}1` };
 
@@ -15,4 +15,14 @@ test.each([
 
 test("a body that names no asset is not looked into", () => {
   expect(mentionsAssets(Buffer.from('{"image":"https://pictures.example/a.png"}'))).toBe(false);
+});
+
+test("an asset is put in its place, and every other byte stays as it was sent", () => {
+  const sent = (first: string, second: string): string =>
+    `{ "seed": 9007199254740993, "asset://as_1" : 1.50, "say": "\\"asset://as_1 \\\\", "i": ["${first}" , "${second}"],\n "n":"asset://as_9"}`;
+  const ask = { urls: [["as_1", 'https://files.example/a?b="c']] as [string, string][], media: [] };
+  const body = Buffer.from(sent("Asset:\\/\\/as_1", "\\u0061sset://as_1"));
+  const put = putAssets(body, ask, [], context).made;
+  const url = 'https://files.example/a?b=\\"c';
+  expect(Buffer.from(put ?? []).toString()).toBe(sent(url, url));
 });

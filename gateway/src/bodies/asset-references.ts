@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { isObject } from "#protocols/index.ts";
+import { type Edit, isObject, splice } from "#protocols/index.ts";
 import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 
@@ -7,6 +7,12 @@ import type { Job } from "./job-desk.ts";
 const reference = /^asset:\/\/(as_[0-9A-Za-z]{1,64})$/i;
 /** Some writers escape slashes (`asset:\/\/as_…`), and the scheme may stand in any case. */
 const mark = "/as_";
+/** The longest reference with each of its characters written as `\u0000`, and its quotes. */
+const referenceBytesMax = 6 * ("asset://as_".length + 64) + 2;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const decoder = new TextDecoder();
 
 /** Whether a body may refer to assets at all: almost none does. */
 export function mentionsAssets(body: Uint8Array): boolean {
@@ -16,14 +22,14 @@ export function mentionsAssets(body: Uint8Array): boolean {
 /** The ids that a JSON body refers to. Throws invalid_request for too many. */
 export const readAssets: Job<"assets"> = (body) => ({ made: null, answer: [...referencesIn(parsed(body))] });
 
-/** Writes the body with these addresses and bytes in the place of assets. */
+/** Puts these addresses and bytes in the place of assets. Every other byte stays as it was sent, numbers above 2^53 among them. */
 export const putAssets: Job<"put-assets"> = (body, { urls, media }, beside) => {
   const carried = carriedMedia(media, beside);
   const places = urls.map(([id, url]) => {
     const bytes = carried.get(url);
     return [id, bytes === undefined ? url : `data:${bytes.mediaType};base64,${bytes.data}`] as const;
   });
-  return { made: new TextEncoder().encode(JSON.stringify(replaced(parsed(body), new Map(places)))), answer: null };
+  return { made: splice(body, editsOf(body, new Map(places))), answer: null };
 };
 
 /** undefined for what is no JSON: what is wrong with it is said by whoever reads it next. */
@@ -54,9 +60,35 @@ function tooMany(): Failure {
   return new Failure("invalid_request", `The body refers to more than ${bounds.assetReferencesMax} assets.`);
 }
 
-function replaced(value: unknown, urls: ReadonlyMap<string, string>): unknown {
-  if (typeof value === "string") return urls.get(reference.exec(value)?.[1] ?? "") ?? value;
-  if (Array.isArray(value)) return value.map((one) => replaced(one, urls));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, urls)]));
+/** Where the references stand, in a body that was read as JSON before: quotes are around texts and nowhere else. */
+function editsOf(body: Uint8Array, urls: ReadonlyMap<string, string>): Edit[] {
+  const edits: Edit[] = [];
+  for (let start = body.indexOf(QUOTE); start >= 0; ) {
+    const end = endOfText(body, start);
+    if (end - start <= referenceBytesMax && !isName(body, end)) {
+      const text: unknown = JSON.parse(decoder.decode(body.subarray(start, end)));
+      const url = typeof text === "string" ? urls.get(reference.exec(text)?.[1] ?? "") : undefined;
+      if (url !== undefined) edits.push({ start, end, text: JSON.stringify(url) });
+    }
+    start = body.indexOf(QUOTE, end);
+  }
+  return edits;
+}
+
+/** Behind the quote that ends the text which begins at `start`. */
+function endOfText(body: Uint8Array, start: number): number {
+  for (let from = start + 1; ; ) {
+    const quote = body.indexOf(QUOTE, from);
+    if (quote < 0) return body.length;
+    let slashes = 0;
+    while (body[quote - 1 - slashes] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+function isName(body: Uint8Array, end: number): boolean {
+  let at = end;
+  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++;
+  return body[at] === COLON;
 }

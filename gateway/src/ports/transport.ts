@@ -75,8 +75,11 @@ export interface AnswerBody {
   here?(): Uint8Array | null;
   /** As `read`, but told to `listener`, perhaps within this call. Not again before that. Absent: `read` is all there is. */
   next?(clock: ReadClock, limitMs: number, listener: PieceListener): void;
-  /** The whole rest. Throws upstream_error when larger than `bytesMax`. */
-  readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array>;
+  /**
+   * The whole rest. Throws upstream_error when larger than `bytesMax`. `grown` is told how much is here each time there is more,
+   * and may throw; then whoever reads cancels.
+   */
+  readAll(bytesMax: number, clock: ReadClock, limitMs: number, grown?: (bytes: number) => void): Promise<Uint8Array>;
   /** The whole rest where all of it is here already, not larger than `bytesMax`; else null, and nothing was read. */
   arrived?(bytesMax: number): Uint8Array | null;
   /** Stops reading. The connection is closed unless the body had ended. Never throws. */

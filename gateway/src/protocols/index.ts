@@ -18,7 +18,7 @@ export {
   requireVendorVersion,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
-export { splice } from "./bytes.ts";
+export { type Edit, splice } from "./bytes.ts";
 export { type CallEndpointId, callerSide } from "./caller-side.ts";
 export type {
   AnswerContext,

@@ -15,6 +15,7 @@ import type {
 } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
+import type { AnswerMemory } from "./attempt/answer-memory.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
 import type { EventMemory } from "./attempt/event-memory.ts";
 import type { LiveStreams } from "./attempt/live-streams.ts";
@@ -52,6 +53,7 @@ export interface RelayDependencies extends RelayOptions {
   readonly forecast: UsageForecast;
   readonly live: LiveStreams;
   readonly events: EventMemory;
+  readonly answers: AnswerMemory;
   readonly responseOwners: ResponseOwners;
   readonly owners: ObjectOwners;
   readonly bills: BackgroundSettlement;

@@ -4,6 +4,7 @@ import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
 import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
+import { AnswerMemory } from "./attempt/answer-memory.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { callFields } from "./attempt/attempt-entry.ts";
 import { CallTally } from "./attempt/call-tally.ts";
@@ -35,6 +36,7 @@ export class Relay {
       forecast: new UsageForecast(),
       live: new LiveStreams(),
       events: new EventMemory(),
+      answers: new AnswerMemory(),
       responseOwners: new ResponseOwners(options),
       owners: new ObjectOwners(),
       bills: new BackgroundSettlement(options),

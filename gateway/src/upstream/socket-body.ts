@@ -109,13 +109,19 @@ export class SocketBody implements AnswerBody {
     return joined(pieces, length);
   }
 
-  async readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array> {
+  async readAll(
+    bytesMax: number,
+    clock: ReadClock,
+    limitMs: number,
+    grown?: (bytes: number) => void,
+  ): Promise<Uint8Array> {
     if (this.#declared > bytesMax) throw this.#refuse(bytesMax);
     const pieces: Uint8Array[] = [];
     let length = 0;
     for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
       length += piece.length;
       if (length > bytesMax) throw this.#refuse(bytesMax);
+      grown?.(length);
       pieces.push(piece);
     }
     return joined(pieces, length);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
 import type { AnswerBody } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { atRest, patienceMs } from "../../../test/until.ts";
@@ -109,6 +110,26 @@ describe.each(["own", "runtime"] as const)("%s", (http) => {
     expect(text(await untold.body.read("first_event", patienceMs))).toStartWith("a");
     const rest = await untold.body.readAll(4_000_000, "idle", patienceMs);
     expect(text(rest)).toEndWith("xb");
+  });
+
+  test("whoever reads all of it is told how much is here, and ends the reading by throwing", async () => {
+    const long = "x".repeat(3_000_000);
+    for (const raw of [rawAnswer(long), `${rawChunks(long)}0\r\n\r\n`]) {
+      const { body } = await open((s) => s.write(raw));
+      const sizes: number[] = [];
+      await body.readAll(4_000_000, "idle", patienceMs, (bytes) => void sizes.push(bytes));
+      expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+      expect(sizes.at(-1)).toBe(long.length);
+      const again = await open((s) => s.write(raw));
+      const full = (bytes: number): void => {
+        if (bytes > 1_000_000) throw new Failure("overloaded", "full");
+      };
+      expect(await failure(again.body.readAll(4_000_000, "idle", patienceMs, full))).toMatchObject({
+        code: "overloaded",
+      });
+      again.body.cancel();
+      await again.upstream.closed(0);
+    }
   });
 
   test("an answer larger than allowed is upstream_error and is let go of, whether its length was told or not", async () => {

@@ -43,7 +43,12 @@ export class StreamBody implements AnswerBody {
     }
   }
 
-  async readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array> {
+  async readAll(
+    bytesMax: number,
+    clock: ReadClock,
+    limitMs: number,
+    grown?: (bytes: number) => void,
+  ): Promise<Uint8Array> {
     const declared = this.#declaredLength();
     if (declared > bytesMax) throw this.#refuse(bytesMax);
     if (this.#reader === null && !this.#ended && this.#exchange.failure === null && declared >= 0) {
@@ -54,6 +59,7 @@ export class StreamBody implements AnswerBody {
     for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
       length += piece.length;
       if (length > bytesMax) throw this.#refuse(bytesMax);
+      grown?.(length);
       pieces.push(piece);
     }
     return joined(pieces, length);

@@ -7,6 +7,8 @@ export const upstreamBounds = {
   sendPieceBytes: 256 * 1024,
   /** After so much of it everybody else has a turn. */
   sendTurnBytes: 1024 * 1024,
+  /** What whole answers above replyInPlaceBytesMax hold in all while they are read and translated: twice their size. */
+  largeRepliesBytesMax: 512 * 1024 * 1024,
   /** Larger whole answers are read, and translated, in threads of their own. */
   replyInPlaceBytesMax: 2 * 1024 * 1024,
   translateReplyInPlaceBytesMax: 128 * 1024,

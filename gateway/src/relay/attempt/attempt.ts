@@ -173,9 +173,14 @@ function isBytes(options: AttemptDependencies, answer: OutboundAnswer): boolean 
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
 async function takeWhole(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = options.selection.deployment.provider.timeouts;
-  const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const taken = takeHeard(options, answer, await heard(options, read));
-  return taken instanceof Promise ? await taken : taken;
+  const held = options.dependencies.answers.open();
+  try {
+    const read = await held.read(answer, idleMs);
+    const taken = takeHeard(options, answer, await heard(options, read));
+    return taken instanceof Promise ? await taken : taken;
+  } finally {
+    held.release();
+  }
 }
 
 function takeHeard(options: AttemptDependencies, answer: OutboundAnswer, read: Heard): Delivery | Promise<Delivery> {

@@ -195,12 +195,16 @@ function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): 
 async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { passed, tally, entry, warnings } = parts;
   const { idleMs } = passed.place.provider.timeouts;
-  const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const { body, facts } = await told(parts, read);
-  entry.hearsReply(facts);
-  entry.succeed(answer.status, facts, 0);
-  tally.end();
-  return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
+  const held = parts.dependencies.answers.open();
+  try {
+    const { body, facts } = await told(parts, await held.read(answer, idleMs));
+    entry.hearsReply(facts);
+    entry.succeed(answer.status, facts, 0);
+    tally.end();
+    return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
+  } finally {
+    held.release();
+  }
 }
 
 /** What is no reply of the dialect after all is passed like everything else. A large one is listened to in a thread. */

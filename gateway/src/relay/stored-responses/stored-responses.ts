@@ -1,4 +1,4 @@
-import { asFailure, bounds, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
+import { asFailure, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
 import { isEventStreamType, type StreamTap, withoutMark } from "#protocols/index.ts";
@@ -87,6 +87,7 @@ async function send(
 
 async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): Promise<CallResult> {
   const { dependencies, call, permit } = asked;
+  const held = dependencies.answers.open();
   const { provider, kind } = account;
   const { idleMs } = provider.timeouts;
   try {
@@ -96,7 +97,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
       passAtOnce(headers);
       return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
     }
-    const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+    const body = await held.read(answer, idleMs);
     // Both show the answer itself; what is asked about it otherwise does not.
     const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
     const facts = shows ? call.protocol.wire.readReply(withoutMark(body)) : null;
@@ -105,6 +106,8 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
+  } finally {
+    held.release();
   }
 }
 

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { bounds, type Failure } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import { AnswerMemory } from "./answer-memory.ts";
+
+/** Answers that grow to their size and are read no further until told. */
+function answerOf(bytes: number, read: Promise<void>): OutboundAnswer {
+  const readAll: OutboundAnswer["body"]["readAll"] = async (_bytesMax, _clock, _limitMs, grown) => {
+    grown?.(bytes / 2);
+    grown?.(bytes);
+    await read;
+    return new Uint8Array(1);
+  };
+  return { body: { readAll } } as Partial<OutboundAnswer> as OutboundAnswer;
+}
+
+test("whole answers of a usual size take no room, larger ones what they need, and all together no more than there is", async () => {
+  const memory = new AnswerMemory();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const usual = memory.open();
+  const reads: Promise<unknown>[] = [usual.read(answerOf(bounds.replyInPlaceBytesMax, promise), 1)];
+  expect(memory.bytes).toBe(0);
+  const fit = bounds.largeRepliesBytesMax / (2 * bounds.replyBytesMax);
+  const places = Array.from({ length: fit + 1 }, () => memory.open());
+  let refused: Failure | null = null;
+  for (const place of places.slice(0, fit)) reads.push(place.read(answerOf(bounds.replyBytesMax, promise), 1));
+  expect(memory.bytes).toBe(bounds.largeRepliesBytesMax);
+  const more = places.at(-1)?.read(answerOf(bounds.replyBytesMax, promise), 1);
+  await more?.catch((thrown: Failure) => (refused = thrown));
+  expect(refused).toMatchObject({ code: "overloaded", retry: "never", arrival: "unknown" });
+  expect(memory.bytes).toBe(bounds.largeRepliesBytesMax);
+  resolve();
+  await Promise.all(reads);
+  for (const place of [usual, ...places]) place.release();
+  expect(memory.bytes).toBe(0);
+});
