@@ -7,8 +7,11 @@ export const upstreamBounds = {
   sendPieceBytes: 256 * 1024,
   /** After so much of it everybody else has a turn. */
   sendTurnBytes: 1024 * 1024,
-  /** What whole answers above replyInPlaceBytesMax hold in all while they are read and translated: twice their size. */
-  largeRepliesBytesMax: 512 * 1024 * 1024,
+  /**
+   * What whole answers above replyInPlaceBytesMax hold in all while they are read and translated: twice their size. A hundred pictures of
+   * ten megabytes at one moment fit: one that is refused has been paid for.
+   */
+  largeRepliesBytesMax: 2 * 1024 * 1024 * 1024,
   /** Larger whole answers are read, and translated, in threads of their own. */
   replyInPlaceBytesMax: 2 * 1024 * 1024,
   translateReplyInPlaceBytesMax: 128 * 1024,
