@@ -31,6 +31,7 @@ export type PrincipalOf = (
 export class VideoTasks {
   readonly #dependencies: TaskDependencies;
   readonly #poller: Poller;
+  readonly #stopping = new AbortController();
 
   constructor(options: VideoTasksOptions) {
     const accounts = new Accounts();
@@ -156,9 +157,11 @@ export class VideoTasks {
 
   start(): void {
     this.#poller.start();
+    void this.#dependencies.copies.takeUp(this.#stopping.signal);
   }
 
   stop(): Promise<void> {
+    this.#stopping.abort();
     return this.#poller.stop();
   }
 

@@ -71,6 +71,9 @@ export const tasksBounds = {
   resultCopiesActiveMax: 2,
   resultCopiesWaitingMax: 10_000,
   resultCopyTriesMax: 3,
+  /** Copies that were left when a process ended: how old their tasks may be, and how long a link lives whose vendor does not say. */
+  resultCopyTaskMsMax: 3 * 86_400_000,
+  resultLinkMs: 86_400_000,
   /** Messages to callers: tries, how long one may take, how many at once, what is kept of why one failed. */
   deliveryTriesMax: 8,
   deliveryTotalMs: 20_000,

@@ -67,6 +67,45 @@ test("a result that is copied outlives the vendor's link, and copying changes no
   await videos.stop();
 });
 
+test("what a process left uncopied is copied after the next start, while its link lives", async () => {
+  await using town = await openTaskTown();
+  const first = openTaskSetup(town).videos;
+  const { id } = await first.create(createCall(town, catOnRoof));
+  first.start();
+  await passTime(town.clock, 60_000);
+  await first.stop();
+  expect((await first.find("ws_1", id)).output).toMatchObject({ blobHash: null });
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
+  videos.start();
+  await until(() => videos.busy === 0);
+  const { output } = await videos.find("ws_1", id);
+  expect(await town.blobs.stat(output?.blobHash ?? "")).toMatchObject({ size: resultBytes.length });
+  await videos.stop();
+
+  const asked = town.ark.sent.length;
+  const later = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true }).videos;
+  later.start();
+  await until(() => later.busy === 0);
+  expect(town.ark.sent.length).toBe(asked);
+  await later.stop();
+});
+
+test("what nobody copied while its link lived is left alone", async () => {
+  await using town = await openTaskTown();
+  const first = openTaskSetup(town).videos;
+  const { id } = await first.create(createCall(town, catOnRoof));
+  first.start();
+  await passTime(town.clock, 60_000);
+  await first.stop();
+  town.clock.advance(2 * 86_400_000);
+  const asked = town.ark.sent.length;
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
+  videos.start();
+  await until(() => videos.busy === 0);
+  expect([town.ark.sent.length, (await videos.find("ws_1", id)).output?.blobHash]).toEqual([asked, null]);
+  await videos.stop();
+});
+
 test("a page that stands behind a link in a good answer is neither served as the video nor copied", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });

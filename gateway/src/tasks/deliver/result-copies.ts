@@ -1,4 +1,5 @@
 import { asFailure, bounds, Failure, type Task } from "#core/index.ts";
+import type { TaskPage } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { letGo } from "../settle/let-go.ts";
 import { ownSignal } from "../upstream-call.ts";
@@ -11,21 +12,50 @@ type Dependencies = FileDependencies &
 
 /**
  * Copies results into our own blob store, where the setting says so: vendors keep them for a day or less. A step of its own
- * behind the end of a task, which it neither delays nor changes. What waits here is lost with the process; then the vendor's
- * link serves as long as it lives.
+ * behind the end of a task, which it neither delays nor changes. What waits here is lost with the process, and is taken up by
+ * the next one that starts; until then the vendor's link serves as long as it lives.
  */
 export class ResultCopies {
   readonly #dependencies: Dependencies;
   readonly #waiting: Task[] = [];
   #active = 0;
+  #looking = 0;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Copies under way or waiting. */
+  /** Copies under way or waiting, and the look for those that were left. */
   get pending(): number {
-    return this.#active + this.#waiting.length;
+    return this.#active + this.#waiting.length + this.#looking;
+  }
+
+  /** What processes left that ended before they had copied it. Never throws: the next start looks again. */
+  async takeUp(signal: AbortSignal): Promise<void> {
+    const { blobs, copyResults, observer } = this.#dependencies;
+    if (blobs === null || !copyResults()) return;
+    this.#looking++;
+    try {
+      for await (const task of this.#left(signal)) this.take(task);
+    } catch (thrown) {
+      observer.log("warn", "Results that were not copied could not be looked for.", { error: thrown });
+    } finally {
+      this.#looking--;
+    }
+  }
+
+  /** Results without a copy whose links may still live, of tasks of so long ago that none of them is older. */
+  async *#left(signal: AbortSignal): AsyncGenerator<Task> {
+    const { store, clock } = this.#dependencies;
+    const now = clock.now();
+    const filter = { workspaceId: null, states: ["succeeded"] } as const;
+    for (let cursor: string | null = null; !signal.aborted; ) {
+      const page: TaskPage = await store.page(filter, cursor, bounds.listPageMax);
+      yield* page.tasks.filter((task) => isLeft(task, now));
+      cursor = page.next;
+      const last = page.tasks.at(-1);
+      if (cursor === null || last === undefined || last.createdAt < now - bounds.resultCopyTaskMsMax) return;
+    }
   }
 
   take(task: Task): void {
@@ -76,6 +106,14 @@ export class ResultCopies {
     const attached = await dependencies.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
     if (!attached) await letGo(dependencies, task.id, hash);
   }
+}
+
+/** Vendors that say nothing of a link's end keep it for a day. */
+function isLeft({ output, finishedAt }: Task, now: number): boolean {
+  if (output === null || output.blobHash !== null) return false;
+  const { expiresAt } = output;
+  const endsAt = expiresAt === null ? (finishedAt ?? 0) + bounds.resultLinkMs : expiresAt * 1_000;
+  return endsAt > now;
 }
 
 const pauseMs = 10_000;
