@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
 import { makeBundles } from "./bundles.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
+import { ensureJudges } from "./judges.mjs";
 import { ensurePostgres, startPostgres } from "./postgres.mjs";
 import { ensureRedis } from "./redis.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
@@ -16,6 +17,7 @@ const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 ensurePostgres();
 ensureRedis();
+ensureJudges();
 // One server for all of them; each process of the tests has databases of its own there.
 const postgres = await startPostgres();
 if (postgres.url === null) console.log(`The tests on PostgreSQL are skipped: ${postgres.why}.`);
