@@ -71,7 +71,7 @@ export interface Finish {
 export type AnswerEvent =
   | { readonly kind: "start"; readonly id: string | null; readonly model: string | null }
   | { readonly kind: "block-start"; readonly block: BlockHead }
-  /** Text, arguments (JSON text) or thoughts of the open block. Never empty. */
+  /** Text, arguments (JSON text) or thoughts of the open block. Never empty; a call has at least one, {} without arguments. */
   | { readonly kind: "block-delta"; readonly text: string }
   /** Of the open block, which is a text. Its span counts from the block's begin and may reach behind what was said so far. */
   | { readonly kind: "block-citation"; readonly citation: Citation }

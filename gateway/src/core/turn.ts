@@ -117,7 +117,7 @@ export interface ToolCallPart {
   /** The caller's id, unchanged; a writer maps it where its dialect is stricter, the same way each time. */
   readonly id: string;
   readonly name: string;
-  /** JSON text as the model wrote it; may be invalid. Empty stands for {}. */
+  /** JSON text as the model wrote it; may be invalid, but is never empty: readers write {} for a call without arguments. */
   readonly argumentsText: string;
   /** Gemini's thoughtSignature of a call. */
   readonly seal: Seal | null;

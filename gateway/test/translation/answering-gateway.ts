@@ -5,6 +5,8 @@ import { type Overrides, type StartedGateway, startGateway } from "../started-ga
 export interface AnsweringGateway extends StartedGateway {
   /** A call whose upstream answers with this: a JSON body, events, or whatever a Response holds. */
   call(path: string, body: object, answer: object | readonly object[]): Promise<Response>;
+  /** What the upstream answers to the next calls, in order, whoever makes them; the last answer is given again and again. */
+  answers(...said: readonly (object | readonly object[])[]): void;
   /** The body that reached the upstream last. */
   sent(): Readonly<Record<string, unknown>>;
 }
@@ -18,7 +20,7 @@ export const paths = {
 export async function startAnsweringGateway(
   more: Omit<Overrides, "keys"> & { readonly keys?: KeyConfig[] } = {},
 ): Promise<AnsweringGateway> {
-  let answer: Response = new Response(null, { status: 500 });
+  let answers: (() => Response)[] = [() => new Response(null, { status: 500 })];
   let sent = "{}";
   const server = Bun.serve({
     idleTimeout: 0,
@@ -26,7 +28,8 @@ export async function startAnsweringGateway(
     hostname: "127.0.0.1",
     async fetch(request) {
       sent = await request.text();
-      return answer;
+      const [next = () => new Response(null, { status: 500 })] = answers.length > 1 ? answers.splice(0, 1) : answers;
+      return next();
     },
   });
   const at = (id: string, kind: string, path: string, settings: ProviderConfig["settings"] = {}): ProviderConfig => ({
@@ -57,8 +60,11 @@ export async function startAnsweringGateway(
   return {
     ...gateway,
     call(path, body, said) {
-      answer = said instanceof Response ? said : Array.isArray(said) ? events(said) : Response.json(said);
+      answers = [asResponse(said)];
       return gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
+    },
+    answers(...said) {
+      answers = said.map(asResponse);
     },
     sent: () => JSON.parse(sent),
     async stop() {
@@ -66,6 +72,11 @@ export async function startAnsweringGateway(
       await server.stop(true);
     },
   };
+}
+
+function asResponse(said: object | readonly object[]): () => Response {
+  if (said instanceof Response) return () => said;
+  return () => (Array.isArray(said) ? events(said) : Response.json(said));
 }
 
 function events(all: readonly (object & { readonly type?: string })[]): Response {

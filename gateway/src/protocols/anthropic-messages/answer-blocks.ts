@@ -1,7 +1,7 @@
 import type { Answer, AnswerBlock, Citation, Seal, Turn } from "#core/index.ts";
+import { argumentsObject } from "../call-arguments.ts";
 import { documentCitationLost } from "../citations.ts";
 import type { AnswerContext } from "../codec.ts";
-import { parseObject } from "../json-value.ts";
 import { bareSeal, sealText } from "../seal-text.ts";
 import { callSealText } from "./call-seal.ts";
 import { safeName } from "./safe-name.ts";
@@ -131,7 +131,7 @@ function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[
       return [textBlock(pictureNote)];
     case "tool-call": {
       const id = callId(block.id, context);
-      const call = toolUseBlock(id, block.name, inputOf(block.argumentsText, context));
+      const call = toolUseBlock(id, block.name, argumentsObject(block.argumentsText, context.warn));
       return block.seal === null ? [call] : [thinkingBlock("", callSealText(block.seal, id)), call];
     }
   }
@@ -146,12 +146,4 @@ function thinking(
   if (redacted) return seal === null ? [] : [{ data: signature, type: "redacted_thinking" }];
   const shown = turn.reasoning?.visible === true ? text : "";
   return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];
-}
-
-function inputOf(argumentsText: string, context: AnswerContext): Readonly<Record<string, unknown>> {
-  if (argumentsText.trim() === "") return {};
-  const input = parseObject(argumentsText);
-  if (input !== null) return input;
-  context.warn("a tool call's arguments are not a JSON object and were wrapped as _raw");
-  return { _raw: argumentsText };
 }

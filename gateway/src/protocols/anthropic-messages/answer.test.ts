@@ -148,7 +148,7 @@ describe("an answer as a message", () => {
   });
 
   test("of tool calls stops for them, whatever the upstream called it", () => {
-    const blocks: AnswerBlock[] = [{ kind: "tool-call", id: "a", name: "look", argumentsText: "", seal: null }];
+    const blocks: AnswerBlock[] = [{ kind: "tool-call", id: "a", name: "look", argumentsText: "{}", seal: null }];
     expect(write({ blocks })).toMatchObject({ stop_reason: "tool_use", content: [{ type: "tool_use", input: {} }] });
   });
 

@@ -1,7 +1,7 @@
 import type { AnswerEvent, BlockHead } from "#core/index.ts";
 import { HeldCitations } from "../citations.ts";
 import type { AnswerSource } from "../codec.ts";
-import { isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { warnOfStranger } from "../unread.ts";
 import { sealOf, warnOfBlock } from "./read-answer.ts";
 import { readCitation, readCitations } from "./read-citations.ts";
@@ -17,7 +17,7 @@ export class OpenBlock {
   readonly #source: AnswerSource;
   /** null for the blocks of server tools, which are passed over. */
   readonly #head: BlockHead | null;
-  readonly #input: string | null;
+  readonly #input: string;
   #opened = false;
   #waiting: string[] = [];
   #spoken = false;
@@ -34,7 +34,7 @@ export class OpenBlock {
     this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
     const early = textOf(content["text"] ?? content["thinking"]) ?? "";
     if (early !== "") this.#waiting.push(early);
-    this.#input = wholeInput(content["input"]);
+    this.#input = JSON.stringify(objectOf(content["input"]));
   }
 
   open(emit: Emit): void {
@@ -71,8 +71,8 @@ export class OpenBlock {
   close(emit: Emit): void {
     const head = this.#head;
     if (head === null) return;
-    // Some imitations give a call's whole input at its start.
-    if (!this.#spoken && head.kind === "tool-call" && this.#input !== null) this.#speak(this.#input, emit);
+    // Some imitations give a call's whole input at its start; a call without arguments has one empty delta, or none.
+    if (!this.#spoken && head.kind === "tool-call") this.#speak(this.#input, emit);
     if (head.kind === "reasoning" && this.#signature !== "") {
       emit({ kind: "block-seal", seal: sealOf(this.#signature, this.#source) });
     }
@@ -83,7 +83,7 @@ export class OpenBlock {
   }
 
   #speak(text: string, emit: Emit): void {
-    this.#spoken = true;
+    this.#spoken ||= text.trim() !== "";
     emit({ kind: "block-delta", text });
   }
 }
@@ -106,8 +106,4 @@ function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
       warnOfStranger("blocks", content["type"], source.warn);
       return null;
   }
-}
-
-function wholeInput(input: unknown): string | null {
-  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : null;
 }

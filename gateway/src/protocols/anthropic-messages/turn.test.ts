@@ -163,7 +163,7 @@ describe("a turn written for Anthropic and read again", () => {
       fc.constantFrom("", " ", "text").map((text): TurnPart => ({ kind: "text", text, cache: null })),
       fc.constantFrom("a", "b", "c").map(
         (id): TurnPart => ({
-          ...{ kind: "tool-call", id, name: "look", argumentsText: "", seal: null, cache: null },
+          ...{ kind: "tool-call", id, name: "look", argumentsText: "{}", seal: null, cache: null },
         }),
       ),
       fc.constantFrom("a", "b", "c").map(

@@ -1,7 +1,8 @@
 import type { CacheHint, MediaPart, MediaSource, TextPart, ToolCallPart, ToolResultPart } from "#core/index.ts";
+import { argumentsObject } from "../call-arguments.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { readDataUri } from "../data-uri.ts";
-import { type JsonObject, parseObject, unsupported } from "../json-value.ts";
+import { type JsonObject, unsupported } from "../json-value.ts";
 import { safeName } from "./safe-name.ts";
 
 /** A content block on its way to the upstream. Cache marks are set and taken away after it is built. */
@@ -28,11 +29,7 @@ export function textBlocks(text: string, cache: CacheHint | null = null): Block[
 
 export function toolUse(part: ToolCallPart, warn: Warn): Block {
   const { id, name, argumentsText, cache } = part;
-  let input: JsonObject | null = argumentsText.trim() === "" ? {} : parseObject(argumentsText);
-  if (input === null) {
-    warn("a tool call's arguments are not a JSON object and were wrapped as _raw");
-    input = { _raw: argumentsText };
-  }
+  const input = argumentsObject(argumentsText, warn);
   return { type: "tool_use", id: safeName(id), name: safeName(name), input, ...cacheControl(cache) };
 }
 

@@ -24,6 +24,8 @@ export class ConverseEventReader implements EventReader {
   #started = false;
   #over = false;
   #open: OpenBlock | null = null;
+  /** Something of the open block was said that is not blank. */
+  #spoken = false;
   /** The signature of the open thoughts, which may come in pieces. */
   #signature = "";
   #stopReason: unknown = null;
@@ -125,15 +127,19 @@ export class ConverseEventReader implements EventReader {
   #begin(index: number, block: BlockHead): void {
     this.#close();
     this.#open = { index, kind: block.kind };
+    this.#spoken = false;
     this.#emit({ kind: "block-start", block });
   }
 
   #say(text: string): void {
-    if (text !== "") this.#emit({ kind: "block-delta", text });
+    if (text === "") return;
+    this.#spoken ||= text.trim() !== "";
+    this.#emit({ kind: "block-delta", text });
   }
 
   #close(): void {
     if (this.#open === null) return;
+    if (this.#open.kind === "tool-call" && !this.#spoken) this.#say("{}");
     if (this.#signature !== "") {
       this.#emit({ kind: "block-seal", seal: converseSeal(this.#signature, this.#source.account) });
     }

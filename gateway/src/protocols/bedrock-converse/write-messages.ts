@@ -1,7 +1,8 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import { safeName } from "../anthropic-messages/safe-name.ts";
+import { argumentsObject } from "../call-arguments.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, parseObject } from "../json-value.ts";
+import type { JsonObject } from "../json-value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import { opens } from "../seal-text.ts";
 import { shortToolName } from "../tool-names.ts";
@@ -117,7 +118,7 @@ function writeCall(call: ToolCallPart, warn: Warn): JsonObject {
     toolUse: {
       toolUseId: callId(call.id),
       name: shortToolName(call.name),
-      input: writeInput(call.argumentsText, warn),
+      input: argumentsObject(call.argumentsText, warn),
     },
   };
 }
@@ -125,14 +126,6 @@ function writeCall(call: ToolCallPart, warn: Warn): JsonObject {
 /** Ids as Bedrock takes them: its alphabet and at most 64 characters. */
 function callId(id: string): string {
   return shortId(safeName(id), "call_", 64);
-}
-
-function writeInput(text: string, warn: Warn): JsonObject {
-  if (text.trim() === "") return {};
-  const object = parseObject(text);
-  if (object !== null) return object;
-  warn("the arguments of a tool call are not a JSON object and were put under _raw");
-  return { _raw: text };
 }
 
 /** One result for each call, in their order; then, as text, those that no call asked for. */

@@ -1,8 +1,8 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import { argumentsObject } from "../call-arguments.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { opens } from "../seal-text.ts";
-import { writeArguments } from "./call-arguments.ts";
 import { foreignSignature, needsSignatures } from "./foreign-signature.ts";
 import { writeToolName } from "./tool-name.ts";
 import { writeMedia } from "./write-media.ts";
@@ -88,7 +88,7 @@ function writeCall(call: ToolCallPart, { target, warn }: WriteOptions): JsonObje
   const functionCall = {
     ...idOf(call, target.traits),
     name: writeToolName(call.name),
-    args: writeArguments(call.argumentsText, warn),
+    args: argumentsObject(call.argumentsText, warn),
   };
   const { seal } = call;
   if (seal === null || !opens(seal, "gemini", target.account)) return { functionCall };

@@ -1,8 +1,8 @@
 import type { AnswerBlock, MediaSource } from "#core/index.ts";
+import { argumentsObject } from "../call-arguments.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { bareSeal } from "../seal-text.ts";
-import { writeArguments } from "./call-arguments.ts";
 import { writeSignature } from "./thought-signature.ts";
 
 /** A block of an answer as the Part that a Gemini caller reads; null for one that says nothing. */
@@ -14,7 +14,7 @@ export function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
     case "reasoning":
       return writeThought(block);
     case "tool-call": {
-      const functionCall = { id: block.id, name: block.name, args: writeArguments(block.argumentsText, warn) };
+      const functionCall = { id: block.id, name: block.name, args: argumentsObject(block.argumentsText, warn) };
       return { functionCall, thoughtSignature: writeSignature(block.seal ?? bareSeal(null)) };
     }
     case "image":

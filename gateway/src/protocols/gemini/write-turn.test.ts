@@ -104,7 +104,7 @@ describe("calls and results written for Gemini", () => {
     const { body, warnings } = write({
       messages: [
         user(text("go")),
-        model(text("ok"), call("c1", "f", '{"a":1}'), call("c2", "g", "")),
+        model(text("ok"), call("c1", "f", '{"a":1}'), call("c2", "g", "{}")),
         user(text("also"), result("c2", "plain"), result("c1", '{"deg":20}')),
       ],
     });

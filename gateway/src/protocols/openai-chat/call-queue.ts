@@ -10,6 +10,8 @@ interface QueuedCall {
   name: string;
   signature: string | null;
   open: boolean;
+  /** Some of the arguments were emitted that is not blank. */
+  begun: boolean;
   closed: boolean;
   held: string[];
 }
@@ -48,7 +50,7 @@ export class CallQueue {
     if (piece.signature !== null) call.signature = piece.signature;
     if (call === this.#waiting[0] && !call.open && call.name !== "") this.#open(call);
     if (piece.argumentsText === "") return;
-    if (call.open) this.#emit({ kind: "block-delta", text: piece.argumentsText });
+    if (call.open) this.#say(call, piece.argumentsText);
     else this.#hold(call, piece.argumentsText);
   }
 
@@ -59,6 +61,7 @@ export class CallQueue {
       if (call.name === "" && call.held.length === 0) continue;
       if (call.name === "") throw upstreamBroke("The upstream called a tool without naming it.");
       if (!call.open) this.#open(call);
+      if (!call.begun) this.#say(call, "{}");
       const { signature } = call;
       if (signature !== null) {
         this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
@@ -84,7 +87,7 @@ export class CallQueue {
   #begin(index: number | null): QueuedCall {
     this.count++;
     if (this.count > bounds.answerCallsMax) throw upstreamBroke("The upstream called too many tools at once.");
-    const call: QueuedCall = { id: "", name: "", signature: null, open: false, closed: false, held: [] };
+    const call: QueuedCall = { id: "", name: "", signature: null, open: false, begun: false, closed: false, held: [] };
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);
     this.#last = call;
@@ -101,7 +104,12 @@ export class CallQueue {
     call.open = true;
     if (call.id === "") call.id = this.#source.newId("call_");
     this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: plainName(call.name) } });
-    if (call.held.length > 0) this.#emit({ kind: "block-delta", text: call.held.join("") });
+    if (call.held.length > 0) this.#say(call, call.held.join(""));
     call.held = [];
+  }
+
+  #say(call: QueuedCall, text: string): void {
+    call.begun ||= text.trim() !== "";
+    this.#emit({ kind: "block-delta", text });
   }
 }

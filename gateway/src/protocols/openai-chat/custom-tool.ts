@@ -29,8 +29,9 @@ export function customArguments(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** The free text in a call's arguments; a model that did not keep to the schema is quoted as it wrote. */
+/** The free text in a call's arguments, empty without any; a model that did not keep to the schema is quoted as it wrote. */
 export function customInput(argumentsText: string): string {
+  if (argumentsText === "{}") return "";
   const input = parseObject(argumentsText)?.["input"];
   return typeof input === "string" ? input : argumentsText;
 }

@@ -1,5 +1,6 @@
 import { type Answer, type AnswerBlock, bounds, type Citation, type Failure, type Seal } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
+import { wholeArguments } from "../call-arguments.ts";
 import type { AnswerSource } from "../codec.ts";
 import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
@@ -101,7 +102,7 @@ function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
     kind: "tool-call",
     id: call.id === "" ? source.newId("call_") : call.id,
     name: plainName(call.name),
-    argumentsText: call.argumentsText,
+    argumentsText: wholeArguments(call.argumentsText),
     seal: call.signature === null ? null : signatureSeal(call.signature, source.account),
   };
 }

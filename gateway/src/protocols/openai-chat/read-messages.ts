@@ -1,4 +1,5 @@
 import type { TextPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import { wholeArguments } from "../call-arguments.ts";
 import type { Warn } from "../codec.ts";
 import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json-value.ts";
@@ -194,8 +195,8 @@ function cached<Part extends TurnPart>(parts: readonly Part[], message: JsonObje
 
 /** JSON text; some clients send the object itself. */
 function argumentsOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  return isObject(value) ? JSON.stringify(value) : "";
+  if (typeof value === "string") return wholeArguments(value);
+  return isObject(value) ? JSON.stringify(value) : "{}";
 }
 
 function requireName(value: unknown, param: string): string {

@@ -70,7 +70,7 @@ function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, co
   if (first === undefined) return {};
   if (context.turn.legacyFunctions !== true) return { tool_calls: calls.map((call) => writeCall(call, custom)) };
   if (second !== undefined) context.warn(secondCallLost);
-  return { function_call: { name: first.name, arguments: first.argumentsText === "" ? "{}" : first.argumentsText } };
+  return { function_call: { name: first.name, arguments: first.argumentsText } };
 }
 
 function annotationsOf(blocks: readonly AnswerBlock[], { warn }: AnswerContext): JsonObject[] {
@@ -93,8 +93,7 @@ type CallBlock = AnswerBlock & { readonly kind: "tool-call" };
 function writeCall(call: CallBlock, custom: ReadonlySet<string>): object {
   const { id, name } = call;
   if (custom.has(name)) return { id, type: "custom", custom: { name, input: customInput(call.argumentsText) } };
-  const argumentsText = call.argumentsText === "" ? "{}" : call.argumentsText;
-  return { id, type: "function", function: { name, arguments: argumentsText }, ...extraContent(call.seal) };
+  return { id, type: "function", function: { name, arguments: call.argumentsText }, ...extraContent(call.seal) };
 }
 
 function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "reasoning"): string {

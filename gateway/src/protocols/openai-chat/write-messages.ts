@@ -139,7 +139,7 @@ class MessageWriter {
     return {
       id: this.#callId(call.id),
       type: "function",
-      function: { name: shortToolName(call.name), arguments: call.argumentsText === "" ? "{}" : call.argumentsText },
+      function: { name: shortToolName(call.name), arguments: call.argumentsText },
       ...(own ? extraContent(call.seal) : {}),
     };
   }

@@ -28,10 +28,8 @@ export class FunctionCallItem extends BaseItem implements OutputItem {
   }
 
   endBlock(): string {
-    // Clients parse what they are given: no arguments are an empty object.
-    const filled = this.#arguments === "" ? this.delta("{}") : "";
     const members = `,"arguments":${JSON.stringify(this.#arguments)},"name":${JSON.stringify(this.#call.name)}`;
-    return filled + this.say("response.function_call_arguments.done", members);
+    return this.say("response.function_call_arguments.done", members);
   }
 
   close(status: ItemStatus): string {

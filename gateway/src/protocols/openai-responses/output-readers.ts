@@ -146,6 +146,8 @@ class CallReader implements OutputReader {
   readonly #emit: Emit;
   readonly #source: AnswerSource;
   #passed = 0;
+  /** Some of the arguments were passed on that is not blank. */
+  #begun = false;
 
   constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
     this.#emit = emit;
@@ -161,6 +163,7 @@ class CallReader implements OutputReader {
   done(item: JsonObject): void {
     warnOfItem(item, this.#source);
     this.#whole(textOf(item["arguments"]) ?? "");
+    if (!this.#begun) this.#emit({ kind: "block-delta", text: "{}" });
     this.#emit({ kind: "block-end" });
   }
 
@@ -171,6 +174,7 @@ class CallReader implements OutputReader {
   #pass(text: string): void {
     if (text === "") return;
     this.#passed += text.length;
+    this.#begun ||= text.trim() !== "";
     this.#emit({ kind: "block-delta", text });
   }
 }

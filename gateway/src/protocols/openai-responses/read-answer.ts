@@ -1,6 +1,7 @@
 import type { Answer, AnswerBlock, FinishReason } from "#core/index.ts";
 import { Failure } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
+import { wholeArguments } from "../call-arguments.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
@@ -73,7 +74,7 @@ export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] 
     case "message":
       return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part), source));
     case "function_call":
-      return [callBlock(item, textOf(item["arguments"]) ?? "", source)];
+      return [callBlock(item, wholeArguments(textOf(item["arguments"]) ?? ""), source)];
     case "custom_tool_call":
       return [callBlock(item, customArguments(textOf(item["input"]) ?? ""), source)];
     case "reasoning":

@@ -1,4 +1,5 @@
 import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
+import { wholeArguments } from "../call-arguments.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
@@ -119,7 +120,9 @@ export class InputReader {
     const namespace = textOf(item["namespace"]);
     const name = namespace === null || namespace === "" ? ownName : joinedName(namespace, ownName);
     this.#names.set(id, name);
-    this.#join("assistant", false, [{ kind: "tool-call", id, name, argumentsText, seal: null, cache: null }]);
+    this.#join("assistant", false, [
+      { kind: "tool-call", id, name, argumentsText: wholeArguments(argumentsText), seal: null, cache: null },
+    ]);
   }
 
   #readResult(item: JsonObject, param: string): void {

@@ -37,7 +37,7 @@ describe("a Responses request read", () => {
     expect(turn.messages[1]).toEqual(
       assistant(thought({ dialect: "openai-responses", account: null, data: "gAAA", itemId: "rs_9" }), call("c1"), {
         ...(call("c2") as TurnPart & { kind: "tool-call" }),
-        argumentsText: "",
+        argumentsText: "{}",
       }),
     );
     const [, second] = turn.messages[2]?.parts ?? [];

@@ -41,7 +41,7 @@ export function searchArguments(value: unknown): string {
 
 /** The same back. What is no object is quoted as the model wrote it. */
 export function searchedFor(argumentsText: string): JsonObject | string {
-  return argumentsText === "" ? {} : (parseObject(argumentsText) ?? argumentsText);
+  return parseObject(argumentsText) ?? argumentsText;
 }
 
 /** What the model is told of the tools that were found: it can call them by these names from now on. */

@@ -60,7 +60,7 @@ const rich = answer([
   { kind: "refusal", text: "but no" },
   { kind: "tool-call", id: "call_1", name: "f", argumentsText: '{"a":1}', seal: { ...seal, dialect: "gemini" } },
   { kind: "tool-call", id: "call_2", name: "apply_patch", argumentsText: '{"input":"*** Begin"}', seal: null },
-  { kind: "tool-call", id: "call_3", name: "mcp__x__g", argumentsText: "", seal: null },
+  { kind: "tool-call", id: "call_3", name: "mcp__x__g", argumentsText: "{}", seal: null },
   { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } },
   { kind: "text", text: "end" },
 ]);

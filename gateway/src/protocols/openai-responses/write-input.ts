@@ -85,7 +85,7 @@ export class InputWriter {
       type: "function_call",
       call_id,
       name: shortToolName(part.name),
-      arguments: part.argumentsText || "{}",
+      arguments: part.argumentsText,
     });
   }
 
