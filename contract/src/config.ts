@@ -132,6 +132,8 @@ export const unpricedSchema = z.union([
 
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
 
+export const contextWindow = z.int().min(1).max(1_000_000_000);
+
 export const modelSchema = z.strictObject({
   name: z.string().regex(modelNamePattern, modelNameRule),
   type: modelTypeSchema.optional(),
@@ -143,6 +145,9 @@ export const modelSchema = z.strictObject({
     .describe(
       "What a call without a limit of its own may at most produce; held against budgets until the call ends. Default 8192.",
     ),
+  context_window: contextWindow
+    .optional()
+    .describe("Tokens of input and output together. Default: as the catalogue knows the deployment's model."),
   fallbacks: z.array(name).max(10).optional(),
   unpriced: unpricedOfModel
     .optional()

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema, unpricedOfModel } from "../config.ts";
+import {
+  capabilitiesSchema,
+  contextWindow,
+  maxOutputTokens,
+  modelSchema,
+  priceSchema,
+  unpricedOfModel,
+} from "../config.ts";
 import { modelTypeSchema } from "../model-type.ts";
 import { healthSchema } from "./providers.ts";
 import { remarkSchema } from "./remark.ts";
@@ -39,7 +46,10 @@ export const consoleModelSchema = z.object({
     .enum(["catalogue", "set"])
     .nullable()
     .describe("`catalogue`: taken from there; `set`: by somebody, and never changed by a catalogue. null: no price."),
-  context_window: count.nullable().describe("Tokens, as the catalogue knows it of its first deployment's model."),
+  context_window: count
+    .nullable()
+    .describe("Tokens: as it was set, else as the catalogue knows it of the first deployment's model."),
+  context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: no context window is known."),
   deprecated: z
     .boolean()
     .describe("The vendor will take its first deployment's model away, or has, as far as that is known here."),
@@ -84,6 +94,7 @@ const modelFields = {
   type: modelTypeSchema.optional(),
   owned_by: z.string().min(1).max(256).optional(),
   max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
+  context_window: contextWindow.nullable().optional().describe("null: as the catalogue knows it."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
   unpriced: unpricedOfModel.nullable().optional().describe("While it has no price; null: as the settings say."),
   price: priceSchema.nullable().optional(),

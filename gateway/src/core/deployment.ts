@@ -53,6 +53,8 @@ export interface Deployment {
   readonly priority: number;
   readonly weight: number;
   readonly enabled: boolean;
+  /** Tokens of input and output together: as its model's configuration says, else as the catalogue does. null: not known. */
+  readonly contextWindow: number | null;
   /** Of a video model: what it takes, over what its kind knows. */
   readonly capabilities?: Partial<VideoCapabilities>;
 }
@@ -67,6 +69,8 @@ export interface Model {
   readonly fallbacks: readonly string[];
   /** What a call without a limit of its own may at most produce, in tokens; null: nobody has said it. */
   readonly outputTokensMax?: number | null;
+  /** The largest known context window of its deployments, in tokens; null: none is known. */
+  readonly contextWindow: number | null;
   /** The version in force; null when nobody has set a price (cost is then 0 and the entry says so). */
   readonly price: PriceVersion | null;
   /**

@@ -7,6 +7,7 @@ import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } f
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
+import { withContextWindows } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import {
@@ -97,7 +98,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tail.share({ broadcast, instanceId: control.instanceId });
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
-  const first = await controlStore.catalog();
+  const readCatalog = async (): Promise<Catalog> =>
+    await withContextWindows(await controlStore.catalog(), controlStore.storedCatalogue);
+  const first = await readCatalog();
   const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;
   const rest = letGoAtRest({
@@ -121,7 +124,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const catalog = new CatalogHolder(
     {
-      ...{ controlStore, clock, observer },
+      ...{ controlStore: { catalog: readCatalog }, clock, observer },
       alsoRead: () => useOidc({ signIn, controlStore, rights: control.rights, observer }),
     },
     first,

@@ -49,6 +49,8 @@ export interface ModelRecord {
   readonly fallbacks: readonly string[];
   /** null: not known. */
   readonly outputTokensMax: number | null;
+  /** As somebody set it; null: as the catalogue knows it. */
+  readonly contextWindow: number | null;
   readonly price: PriceVersion | null;
   /** While it has no price; `upgrade`: it had none when that began to matter. null: as the settings say. */
   readonly unpriced: "allow" | "block" | "upgrade" | null;
@@ -59,9 +61,10 @@ export interface ModelRecord {
 }
 
 /** What a model should become. Without `price` the current price version stays. null removes the price. */
-export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "unpriced"> & {
+export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "context_window" | "unpriced"> & {
   readonly price?: PriceConfig | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
+  readonly context_window?: number | null | undefined;
   /** null: as the settings say. */
   readonly unpriced?: "allow" | "block" | null | undefined;
 };

@@ -10,8 +10,9 @@
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
-export { bundledCatalogue } from "./catalogue/bundled-catalogue.ts";
+export { catalogueData } from "./catalogue/bundled-catalogue.ts";
 export { catalogueProviders } from "./catalogue/catalogue.ts";
+export { withContextWindows } from "./catalogue/context-windows.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
 export { type CatalogueData, readCatalogue } from "./catalogue/read-catalogue.ts";
 export { retirementOf } from "./catalogue/retirements.ts";

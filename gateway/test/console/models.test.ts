@@ -60,6 +60,22 @@ describe("a model of the console", () => {
     expect((await ground.controlStore.catalog()).models.get("gpt-5")?.outputTokensMax).toBeNull();
   });
 
+  test("has the context window of the catalogue until somebody sets one, and again when that is taken back", async () => {
+    await using ground = await openWithProviders();
+    const window = ({ body }: { body: { context_window?: unknown; context_window_origin?: unknown } }) => [
+      body.context_window,
+      body.context_window_origin,
+    ];
+    expect(window(await ground.makeModel("house"))).toEqual([null, null]);
+    expect(window(await ground.makeModel("gpt-5"))).toEqual([400_000, "catalogue"]);
+    expect(window(await change(ground, "gpt-5", { context_window: 32_000 }))).toEqual([32_000, "set"]);
+    expect(window(await change(ground, "gpt-5", { owned_by: "me" }))).toEqual([32_000, "set"]);
+    const { contextWindow, deployments } = (await ground.controlStore.catalog()).models.get("gpt-5") ?? {};
+    expect([contextWindow, deployments?.map((each) => each.contextWindow)]).toEqual([32_000, [32_000]]);
+    expect((await change(ground, "gpt-5", { context_window: 0 })).code).toBe("invalid_request");
+    expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "catalogue"]);
+  });
+
   test("may have slashes, spaces' neighbours and signs in its name, all the way through its address", async () => {
     await using ground = await openWithProviders();
     for (const name of ["acme/big/model:1", "50%2Foff", "a%b", "was?&=+", "模型/é", "x/prices"]) {

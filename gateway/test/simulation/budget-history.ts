@@ -45,6 +45,7 @@ const models: readonly Model[] = ["chat-60", "chat-600", "chat-3000"].map((name)
   createdAt: 0,
   outputTokensMax: outputMaxOf(name),
   fallbacks: [],
+  contextWindow: null,
   deployments: providers.map((one, index) => ({
     id: `${name} on ${one.id}`,
     provider: one,
@@ -52,6 +53,7 @@ const models: readonly Model[] = ["chat-60", "chat-600", "chat-3000"].map((name)
     priority: index + 1,
     weight: 100,
     enabled: true,
+    contextWindow: null,
   })),
   price: {
     id: `prc_${name}`,

@@ -126,6 +126,7 @@ function catalogOf({ prices, retrySent }: Configured, version: number): Catalog 
       ownedBy: "us",
       createdAt: 0,
       outputTokensMax,
+      contextWindow: null,
       fallbacks,
       deployments: places.map(([id, priority]) => ({
         id: `${name} on ${id}`,
@@ -134,6 +135,7 @@ function catalogOf({ prices, retrySent }: Configured, version: number): Catalog 
         priority,
         weight: 100,
         enabled: true,
+        contextWindow: null,
       })),
       price: prices.get(name) ?? null,
     }),

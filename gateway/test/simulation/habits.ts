@@ -51,6 +51,7 @@ function deployments(name: string, providerIds: readonly string[]): readonly Dep
       priority: one.id === "spare" ? 2 : 1,
       weight: 100,
       enabled: true,
+      contextWindow: null,
     }));
 }
 
@@ -61,6 +62,7 @@ const model = (name: string, providerIds: readonly string[]): Model => ({
   createdAt: 0,
   deployments: deployments(name, providerIds),
   fallbacks: [],
+  contextWindow: null,
   price: {
     id: `prc_${name}`,
     model: name,

@@ -47,11 +47,20 @@ export function deployment(id: string, change: Partial<Deployment> = {}): Deploy
     settings: {},
     enabled: true,
   } as const;
-  return { id, provider, upstreamModel: "up", priority: 1, weight: 100, enabled: true, ...change };
+  return { id, provider, upstreamModel: "up", priority: 1, weight: 100, enabled: true, contextWindow: null, ...change };
 }
 
 export function model(name: string, deployments: readonly Deployment[]): Model {
-  return { name, type: "chat", ownedBy: "test", createdAt: 0, deployments, fallbacks: [], price: null };
+  return {
+    name,
+    type: "chat",
+    ownedBy: "test",
+    createdAt: 0,
+    deployments,
+    fallbacks: [],
+    price: null,
+    contextWindow: null,
+  };
 }
 
 /** The deployment is unhealthy: what a 500 becomes. */

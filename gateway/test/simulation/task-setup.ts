@@ -173,6 +173,7 @@ export function arkDeployment(id: string, priority = 1, changes: Partial<Deploym
     priority,
     weight: 100,
     enabled: true,
+    contextWindow: null,
     ...changes,
   };
 }
@@ -185,6 +186,7 @@ export const seedance: Model = {
   createdAt: 0,
   deployments: [arkDeployment("first", 1), arkDeployment("second", 2)],
   fallbacks: [],
+  contextWindow: null,
   price: { id: "prc_1", model: "seedance", table: { output: usdPerMillionToPico(10) }, effectiveFrom: 0 },
 };
 

@@ -5,6 +5,8 @@ export const models = {
     typeHelp: "Which endpoints it serves and how it is priced.",
     typeChange: "Requests of the previous type will be refused.",
     ownedByHelp: "Shown in model lists as owned_by.",
+    contextWindow: "Context window",
+    contextWindowHelp: "Tokens of input and output together. Empty: as the price catalogue says.",
     outputMax: "Max output tokens",
     outputMaxHelp: "Reserved in budgets while a request without max_tokens runs. Empty: 8,192.",
     ownedByMissing: "Enter who owns the model.",

@@ -8,6 +8,8 @@ export const models: Translation<typeof english> = {
     typeHelp: "决定它提供哪些接口，以及如何计价。",
     typeChange: "原类型的请求将被拒绝。",
     ownedByHelp: "在模型列表中显示为 owned_by。",
+    contextWindow: "上下文窗口",
+    contextWindowHelp: "输入与输出合计的 token 数。留空则使用价格目录中的值。",
     outputMax: "最大输出 token 数",
     outputMaxHelp: "请求未设置 max_tokens 时，在预算中预留的数量。留空则为 8,192。",
     ownedByMissing: "请填写所属厂商。",

@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import type { ConsoleCatalogue } from "@sluice/contract";
 import type { Clock, ControlStore, StoredCatalogue } from "#ports/index.ts";
 import {
-  bundledCatalogue,
   type CatalogueData,
+  catalogueData,
   type PriceChange,
   type PriceSource,
   priceChanges,
   priceSource,
-  readCatalogue,
 } from "#providers/index.ts";
 
 export interface CatalogueDependencies {
@@ -23,18 +22,10 @@ export interface CatalogueInUse {
   readonly prices: PriceSource;
 }
 
-/** What was read of a stored catalogue last, by its digest: it is read anew when another is taken. */
-let lastRead: { readonly digest: string; readonly data: CatalogueData } | null = null;
-
 export async function catalogueInUse({ controlStore, clock }: CatalogueDependencies): Promise<CatalogueInUse> {
   const stored = await controlStore.storedCatalogue();
-  if (stored === null) {
-    const data = await bundledCatalogue();
-    return { data, stored, prices: priceSource(data, false, clock.now()) };
-  }
-  if (lastRead?.digest !== stored.digest) lastRead = { digest: stored.digest, data: readCatalogue(stored.text) };
-  const { data } = lastRead;
-  return { data, stored, prices: priceSource(data, true, clock.now()) };
+  const data = await catalogueData(stored);
+  return { data, stored, prices: priceSource(data, stored !== null, clock.now()) };
 }
 
 /** What the catalogue would change now, and what it is. */

@@ -20,6 +20,7 @@ export function changedModel(before: ModelRecord, body: BodyOf<"models.update">)
     owned_by: body.owned_by ?? before.ownedBy,
     fallbacks: body.fallbacks ?? [...before.fallbacks],
     max_output_tokens: body.max_output_tokens === undefined ? before.outputTokensMax : body.max_output_tokens,
+    context_window: body.context_window === undefined ? before.contextWindow : body.context_window,
     ...(body.unpriced === undefined ? {} : { unpriced: body.unpriced }),
     ...(body.price === undefined ? {} : { price: body.price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),

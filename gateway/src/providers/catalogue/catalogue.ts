@@ -38,6 +38,11 @@ const providerOfKind: Readonly<Record<string, string>> = {
 /** The providers of the data that some kind of ours leads to. */
 export const catalogueProviders: ReadonlySet<string> = new Set(Object.values(providerOfKind));
 
+/** Whether the data knows models of the kind. */
+export function hasCatalogue(kind: string): boolean {
+  return Object.hasOwn(providerOfKind, kind);
+}
+
 /** The entry of a kind's model on a day (`2026-11-23`, UTC); null where the data does not know it. */
 export function catalogueEntry(
   data: CatalogueData,
@@ -45,19 +50,22 @@ export function catalogueEntry(
   upstreamModel: string,
   day: string,
 ): CatalogueEntry | null {
-  const provider = data.providers.get(Object.hasOwn(providerOfKind, kind) ? (providerOfKind[kind] ?? "") : "");
+  const found = catalogueModel(data, kind, upstreamModel);
+  if (found === null) return null;
+  const { id, contextWindow, deprecated } = found;
+  return { id, price: cataloguePrice(found, day), contextWindow, deprecated };
+}
+
+/** What the data has of a kind's model; null where it does not know it. */
+export function catalogueModel(data: CatalogueData, kind: string, upstreamModel: string): CatalogueModel | null {
+  const provider = data.providers.get(hasCatalogue(kind) ? (providerOfKind[kind] ?? "") : "");
   if (provider === undefined || upstreamModel.length > nameLettersMax) return null;
   const name = upstreamModel.toLowerCase();
   for (const id of [provider.id, ...provider.fallbacks]) {
     const found = data.providers.get(id)?.models.find(({ match }) => fits(match, name));
-    if (found !== undefined) return entryOf(found, day);
+    if (found !== undefined) return found;
   }
   return null;
-}
-
-function entryOf(model: CatalogueModel, day: string): CatalogueEntry {
-  const { id, contextWindow, deprecated } = model;
-  return { id, price: cataloguePrice(model, day), contextWindow, deprecated };
 }
 
 function fits(match: NameMatch, name: string): boolean {

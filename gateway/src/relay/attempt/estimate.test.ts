@@ -23,6 +23,7 @@ const model: Model = {
   createdAt: 0,
   deployments: [],
   fallbacks: [],
+  contextWindow: null,
   price: null,
 };
 

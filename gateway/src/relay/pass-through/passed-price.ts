@@ -18,7 +18,15 @@ export interface PassedPrice {
 export function passedPrice(catalog: Catalog, place: PassedPlace, facts: RequestFacts | null): PassedPrice {
   const { provider, protocol } = place;
   const upstreamModel = facts?.model ?? place.path?.model ?? "";
-  const plain: Deployment = { id: "", provider, upstreamModel, priority: 1, weight: 1, enabled: true };
+  const plain: Deployment = {
+    id: "",
+    provider,
+    upstreamModel,
+    priority: 1,
+    weight: 1,
+    enabled: true,
+    contextWindow: null,
+  };
   if (facts !== null && counting.has(protocol.endpoint)) return { ...withoutModel(plain, null), by: "nothing" };
   const sold = facts === null || !isPlain(place, facts) ? undefined : soldAt(catalog, provider.id, upstreamModel);
   if (sold !== undefined) return { ...sold, by: "model" };
@@ -39,6 +47,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
       createdAt: 0,
       deployments: [deployment],
       fallbacks: [],
+      contextWindow: null,
       outputTokensMax: 0,
       price,
     },

@@ -101,14 +101,15 @@ async function readModels(
   providers: ReadonlyMap<string, Provider>,
   policy: Settings["unpriced"],
 ): Promise<ReadonlyMap<string, Model>> {
-  const deployments = await readDeployments(connection, providers);
+  const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
+  const windows = new Map(rows.map((row) => [row.name, row.context_window]));
+  const deployments = await readDeployments(connection, providers, windows);
   const priceRows = await connection
     .selectFrom("prices")
     .innerJoin("models", "models.price_version", "prices.id")
     .selectAll("prices")
     .execute();
   const prices = new Map(priceRows.map((row) => [row.id, priceOf(row)]));
-  const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
   const model = (row: Row<"models">): Model =>
     Object.freeze({
       name: row.name,
@@ -118,6 +119,7 @@ async function readModels(
       deployments: Object.freeze(deployments.get(row.name) ?? []),
       fallbacks: patternsOf(row.fallbacks),
       outputTokensMax: row.max_output_tokens,
+      contextWindow: row.context_window,
       price: row.price_version === null ? null : (prices.get(row.price_version) ?? null),
     });
   const own = new Map(rows.map((row) => [row.name, model(row)]));
@@ -134,6 +136,7 @@ function chargedModel(own: ReadonlyMap<string, Model>, row: Row<"models">, polic
 async function readDeployments(
   connection: Connection,
   providers: ReadonlyMap<string, Provider>,
+  windows: ReadonlyMap<string, number | null>,
 ): Promise<ReadonlyMap<string, Deployment[]>> {
   const rows = await connection.selectFrom("deployments").selectAll().orderBy("priority").orderBy("id").execute();
   const byModel = new Map<string, Deployment[]>();
@@ -147,6 +150,7 @@ async function readDeployments(
       priority: row.priority,
       weight: row.weight,
       enabled: row.enabled === 1,
+      contextWindow: windows.get(row.model) ?? null,
       ...(row.capabilities === null ? {} : { capabilities: capabilitiesOf(row.capabilities) }),
     });
     const list = byModel.get(row.model);

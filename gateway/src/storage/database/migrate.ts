@@ -47,6 +47,7 @@ import { migration044 } from "./migrations/migration-044.ts";
 import { migration045 } from "./migrations/migration-045.ts";
 import { migration046 } from "./migrations/migration-046.ts";
 import { migration047 } from "./migrations/migration-047.ts";
+import { migration048 } from "./migrations/migration-048.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -97,6 +98,7 @@ export const migrations: Migrations = Object.freeze({
   "045": migration045,
   "046": migration046,
   "047": migration047,
+  "048": migration048,
 });
 
 /**

@@ -148,6 +148,7 @@ interface ModelTable {
   owned_by: string;
   fallbacks: string;
   max_output_tokens: number | null;
+  context_window: number | null;
   price_version: string | null;
   /** While it has no price: `allow`, `block`, `upgrade` (it had none when that began to matter), null: as the settings say. */
   unpriced: string | null;

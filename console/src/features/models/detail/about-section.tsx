@@ -63,6 +63,24 @@ export function AboutSection({ model, draft, onChange, fault, disabled }: AboutS
             error={fault("max_output_tokens")}
           />
         )}
+        {draft.type !== "video" && (
+          <NumberInput
+            label={t("models.about.contextWindow")}
+            description={t("models.about.contextWindowHelp")}
+            {...(model.context_window_origin === "catalogue" && model.context_window !== null
+              ? { placeholder: formatCount(model.context_window) }
+              : {})}
+            min={1}
+            max={1_000_000_000}
+            allowDecimal={false}
+            thousandSeparator
+            hideControls
+            disabled={disabled}
+            value={draft.contextWindow ?? ""}
+            onChange={(value) => onChange({ contextWindow: typeof value === "number" && value >= 1 ? value : null })}
+            error={fault("context_window")}
+          />
+        )}
       </SimpleGrid>
     </Section>
   );

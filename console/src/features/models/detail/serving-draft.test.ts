@@ -9,6 +9,7 @@ const stored: ServingDraft = {
   type: "chat",
   ownedBy: "openai",
   outputMax: 8_000,
+  contextWindow: null,
 };
 
 test("what was not changed is not sent", () => {
@@ -21,6 +22,7 @@ test("each change is sent alone, deployments as the whole list", () => {
   expect(servingBody({ ...stored, type: "image", ownedBy: "us" }, stored)).toEqual({ type: "image", owned_by: "us" });
   expect(servingBody({ ...stored, outputMax: 64_000 }, stored)).toEqual({ max_output_tokens: 64_000 });
   expect(servingBody({ ...stored, outputMax: null }, stored)).toEqual({ max_output_tokens: null });
+  expect(servingBody({ ...stored, contextWindow: 32_000 }, stored)).toEqual({ context_window: 32_000 });
   const body = servingBody({ ...stored, priorities: added(stored.priorities, "spare", "m2") }, stored);
   expect(body.deployments?.map((each) => [each.provider, each.priority])).toEqual([
     ["main", 1],

@@ -12,6 +12,8 @@ export interface ServingDraft {
   readonly ownedBy: string;
   /** Tokens; null: what is assumed of every model. */
   readonly outputMax: number | null;
+  /** Tokens; null: as the catalogue knows it. */
+  readonly contextWindow: number | null;
 }
 
 export function servingOf(model: ConsoleModel): ServingDraft {
@@ -21,6 +23,7 @@ export function servingOf(model: ConsoleModel): ServingDraft {
     type: model.type,
     ownedBy: model.owned_by,
     outputMax: model.max_output_tokens,
+    contextWindow: model.context_window_origin === "set" ? model.context_window : null,
   };
 }
 
@@ -36,6 +39,7 @@ export function servingBody(
     ...(draft.type === stored.type ? {} : { type: draft.type }),
     ...(ownedBy === stored.ownedBy ? {} : { owned_by: ownedBy }),
     ...(draft.outputMax === stored.outputMax ? {} : { max_output_tokens: draft.outputMax }),
+    ...(draft.contextWindow === stored.contextWindow ? {} : { context_window: draft.contextWindow }),
   };
 }
 

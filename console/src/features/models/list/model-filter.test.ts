@@ -34,6 +34,7 @@ const model: ModelRow = {
   price_version: null,
   price_origin: null,
   context_window: null,
+  context_window_origin: null,
   deprecated: false,
   retires_at: null,
   unpriced: null,

@@ -30,6 +30,8 @@ export function catalogueWrites(options: ControlOptions): CatalogueWrites {
           .values(row)
           .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: row.value }))
           .execute();
+        // The catalog of calls has context windows from it.
+        log.catalogChanged();
         log.record("update", "setting catalogue", before === null ? null : view(before), view(catalogue));
       });
     },

@@ -29,6 +29,7 @@ export function modelRow(
     owned_by: model.owned_by ?? kinds.get(model.deployments[0]?.provider ?? "") ?? "sluice",
     fallbacks: JSON.stringify(model.fallbacks ?? []),
     max_output_tokens: model.max_output_tokens ?? null,
+    context_window: model.context_window ?? null,
     // Set by setPrice, which knows whether the version in force still says the same.
     price_version: before?.price_version ?? null,
     unpriced: model.unpriced ?? keptMark(before),
@@ -124,6 +125,7 @@ function modelView(row: ModelRow) {
     owned_by: row.owned_by,
     fallbacks: JSON.parse(row.fallbacks),
     max_output_tokens: row.max_output_tokens,
+    context_window: row.context_window,
     unpriced: row.unpriced,
     managed_by: row.managed_by,
   };

@@ -51,6 +51,7 @@ function recordOf(
     ownedBy: row.owned_by,
     fallbacks: JSON.parse(row.fallbacks),
     outputTokensMax: row.max_output_tokens,
+    contextWindow: row.context_window,
     unpriced: row.unpriced as ModelRecord["unpriced"],
     price: price === undefined ? null : priceOf(price),
     deployments: deployments.map(deploymentOf),

@@ -151,11 +151,12 @@ async function writeParts(
   return record;
 }
 
-function configOf({ price, max_output_tokens, unpriced, ...draft }: ModelDraft): ModelConfig {
+function configOf({ price, max_output_tokens, context_window, unpriced, ...draft }: ModelDraft): ModelConfig {
   return {
     ...draft,
     ...(price == null ? {} : { price }),
     ...(max_output_tokens == null ? {} : { max_output_tokens }),
+    ...(context_window == null ? {} : { context_window }),
     ...(unpriced == null ? {} : { unpriced }),
   };
 }
