@@ -94,9 +94,9 @@ const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
 const limitMet = {
   limit: z.number().optional().describe("402 and 429: the limit that was met."),
   used: z.number().optional().describe("402 and 429: how far it was used."),
-  held: z.number().optional().describe("402: USD that calls under way may still cost."),
+  held: z.number().optional().describe("Of a budget: USD of `used` that is held for calls in flight."),
   scope: z.string().optional().describe("402 and 429: whose limit it is."),
-  period: z.string().optional().describe("402: the period of the budget."),
+  period: z.string().optional().describe("Of a budget: its period."),
   resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
 };
 

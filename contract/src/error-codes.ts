@@ -56,6 +56,10 @@ export const errorCodes = {
     status: 429,
     help: "A rate or concurrency limit is reached. Wait as long as `retry-after` says; `scope` names the limit.",
   },
+  budget_held: {
+    status: 429,
+    help: "A budget is not spent, but the rest of it is held for calls in flight. Wait as long as `retry-after` says.",
+  },
   client_closed: { status: 499, help: "The caller went away. Never sent; it appears in the ledger and in logs." },
   internal_error: { status: 500, help: "The gateway met an unexpected error. Quote `x-request-id` when reporting it." },
   upstream_error: { status: 502, help: "The upstream answered with an error or with something unreadable." },

@@ -3,7 +3,7 @@ import type { ApiDependencies } from "./dependencies.ts";
 
 /**
  * Work that costs nothing by itself but reaches for an upstream or fills our store: one request of its caller's limits.
- * Admitted before its body is read. Throws rate_limit_exceeded or budget_exceeded.
+ * Admitted before its body is read. Throws rate_limit_exceeded, budget_exceeded or budget_held.
  */
 export async function admitted<Result>(
   dependencies: ApiDependencies,

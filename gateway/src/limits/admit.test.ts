@@ -80,15 +80,18 @@ test("with rpm N exactly N calls are admitted in a minute, and the refusal says 
   for (let call = 0; call < 3; call++) finish(admission, admit(admission, principal), nothing);
   const failure = refusal(admission, principal);
   expect(failure.code).toBe("rate_limit_exceeded");
-  expect(failure.retryAfterMs).toBe(61_000);
+  expect(failure.retryAfterMs).toBe(60_000);
   expect(failure.details).toEqual({
     limit: 3,
     used: 3,
     scope: "rpm of key acme/ci",
-    resets_at: clock.now() / 1_000 + 61,
+    resets_at: clock.now() / 1_000 + 60,
   });
   expect(failure.message).toContain("3 requests per minute on key acme/ci");
-  clock.advance(failure.retryAfterMs ?? 0);
+  // The counter's own granularity is a sixtieth of the window.
+  clock.advance(60_000);
+  expect(refusal(admission, principal).retryAfterMs).toBe(1_000);
+  clock.advance(1_000);
   admit(admission, principal);
 });
 
@@ -121,21 +124,27 @@ test("a budget is reserved before the call and refuses what may not fit into the
   const { admission } = gateway();
   const principal = governedPrincipal({ workspace: { budget: { nanoUsd: usdToNano(5), period: "month" } } });
   const permit = admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4) });
-  const failure = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
-  expect(failure.status).toBe(402);
-  expect(failure.details).toEqual({
+  const held = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
+  expect([held.code, held.status, held.retryAfterMs]).toEqual(["budget_held", 429, 5_000]);
+  expect(held.details).toEqual({
     limit: 5,
     used: 4,
     held: 4,
     scope: "workspace acme, per month",
     period: "month",
-    resets_at: Date.UTC(2026, 1, 1) / 1_000,
+    resets_at: Date.UTC(2026, 0, 31, 23, 0, 5) / 1_000,
   });
-  expect(failure.message).toBe(
-    "The budget of 5 USD per month on workspace acme has 1 USD left (4 USD is held for calls that are under way) and this call may cost 1.5 USD, which is held until it ends; wait for those calls, ask for less output, raise it or wait until 2026-02-01T00:00:00.000Z.",
+  expect(held.message).toBe(
+    "The budget of 5 USD per month on workspace acme has 5 USD left, of which 4 USD is held for calls in flight; try again in 5 s.",
   );
   finish(admission, permit, { tokens: 0, nanoUsd: usdToNano(0.25) });
-  admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.75) });
+  const spent = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.8) });
+  expect([spent.code, spent.status, spent.details?.held]).toEqual(["budget_exceeded", 402, 0]);
+  expect(spent.message).toBe(
+    "The budget of 5 USD per month on workspace acme has 4.75 USD left and this call may cost 4.8 USD, which is held until it ends; ask for less output, raise it or wait until 2026-02-01T00:00:00.000Z.",
+  );
+  const rest: Use = { tokens: 0, nanoUsd: usdToNano(4.75) };
+  finish(admission, admit(admission, principal, rest), rest);
   expect(refusal(admission, principal).message).toContain("is used up");
 });
 

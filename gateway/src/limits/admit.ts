@@ -1,5 +1,5 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
-import type { Claim, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
@@ -25,7 +25,7 @@ export interface AdmissionOptions {
 
 export interface Admission {
   /**
-   * Throws budget_exceeded or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
+   * Throws budget_exceeded, budget_held or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
    * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time. `id`: the
    * request's, by which a shared counter knows the reservation.
    */
@@ -38,7 +38,7 @@ export interface Admission {
   check(principal: Principal, isFree?: boolean): void;
   /**
    * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
-   * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
+   * budget_exceeded or budget_held, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
    * task's; every process that holds the same task holds the same reservation.
    */
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit>;
@@ -167,8 +167,7 @@ class CountedAdmission implements Admission, PermitOffice {
       if (state === null || state instanceof Promise) continue;
       const usedUp = claim.kind === "budget" && state.used >= claim.limit;
       if (!usedUp && state.used + claim.amount <= claim.limit) continue;
-      this.#refused.note(claim, nowMs);
-      throw rule.refusal(state, nothing, nowMs);
+      throw this.#refusal(rule, claim, state, nothing, nowMs);
     }
   }
 
@@ -269,11 +268,14 @@ class CountedAdmission implements Admission, PermitOffice {
     const claim = asked.claims[answer.index];
     if (rule === undefined || claim === undefined)
       throw new RangeError("The counter refused a claim it was not given.");
-    if (answer.reason === "limit") {
-      this.#refused.note(claim, asked.nowMs);
-      throw rule.refusal(answer.state, asked.wanted, asked.nowMs);
-    }
+    if (answer.reason === "limit") throw this.#refusal(rule, claim, answer.state, asked.wanted, asked.nowMs);
     throw uncountable(answer.reason === "unknown" ? "unread" : answer.reason, answer.state.freeInMs);
+  }
+
+  #refusal(rule: LimitRule, claim: Claim, state: ClaimState, wanted: Wanted, nowMs: number): Failure {
+    const failure = rule.refusal(state, wanted, nowMs);
+    if (failure.code === "budget_exceeded") this.#refused.note(claim, nowMs);
+    return failure;
   }
 
   /** Once the budgets are met. One that cannot be counted now lets the call through, or not, as its `fail` says. */

@@ -51,30 +51,33 @@ export class BudgetRule implements LimitRule {
     return 0;
   }
 
+  /** 402 when what is spent leaves too little; 429 when the call would fit once calls in flight have ended. */
   refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure {
     this.#turn(nowMs);
-    const left = Math.max(0, state.limit - state.used);
     const held = state.held ?? 0;
-    const what = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
-    const underWay = held > 0 ? ` (${usd(held)} is held for calls that are under way)` : "";
+    const isHeld = fitsWithoutHolds(state, wanted.least);
+    const details = {
+      limit: nanoToUsd(state.limit),
+      used: nanoToUsd(state.used),
+      held: nanoToUsd(held),
+      scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
+      period: this.#budget.period,
+      resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : this.#resetsAt(),
+    };
+    const budget = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
+    if (isHeld) {
+      const message = `${budget} has ${usd(state.limit - state.used + held)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
+      return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details });
+    }
+    const left = Math.max(0, state.limit - state.used + held);
     const needs =
       wanted.least < wanted.most
         ? `needs at least ${usd(wanted.least)} to begin`
         : `may cost ${usd(wanted.most)}, which is held until it ends`;
-    const limitUsage = left === 0 ? `is used up${underWay}` : `has ${usd(left)} left${underWay} and this call ${needs}`;
-    const soon = held > 0 ? "wait for those calls, " : "";
+    const what = left === 0 ? "is used up" : `has ${usd(left)} left and this call ${needs}`;
     const smaller = left === 0 ? "" : "ask for less output, ";
     const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
-    return new Failure("budget_exceeded", `${what} ${limitUsage}; ${soon}${smaller}${later}.`, {
-      details: {
-        limit: nanoToUsd(state.limit),
-        used: nanoToUsd(state.used),
-        held: nanoToUsd(held),
-        scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
-        period: this.#budget.period,
-        resets_at: this.#resetsAt(),
-      },
-    });
+    return new Failure("budget_exceeded", `${budget} ${what}; ${smaller}${later}.`, { details });
   }
 
   counted(): CountedBudget {
@@ -91,6 +94,7 @@ export class BudgetRule implements LimitRule {
       period: this.#budget.period,
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
+      held: nanoToUsd(state.held ?? 0),
       resetsAt: this.#resetsAt(),
     };
   }
@@ -104,6 +108,15 @@ export class BudgetRule implements LimitRule {
     this.#startMs = periodStart(this.#budget.period, nowMs);
     this.#endMs = periodEnd(this.#budget.period, nowMs);
   }
+}
+
+/** Nobody knows when a call in flight ends; most do within seconds. */
+const heldRetryMs = 5_000;
+
+/** Whether only money held for calls in flight keeps out a call that needs this much. */
+export function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): boolean {
+  const spent = used - (held ?? 0);
+  return spent < limit && spent + least <= limit;
 }
 
 function inWords(period: Budget["period"]): string {

@@ -4,7 +4,7 @@ import { nothingWanted } from "./spent.ts";
 
 /**
  * Counts calls that use up nothing but themselves. The returned function ends one; it is to be called however the call
- * ends. Throws rate_limit_exceeded or budget_exceeded.
+ * ends. Throws rate_limit_exceeded, budget_exceeded or budget_held.
  */
 export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
   return async (principal) => {

@@ -12,6 +12,8 @@ export interface LimitUsage {
   readonly limit: number;
   /** null: what a budget has spent cannot be read now. */
   readonly used: number | null;
+  /** Of a budget: the part of `used` that is held for calls in flight, not spent. */
+  readonly held?: number;
   /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
   readonly resetsAt: number | null;
 }

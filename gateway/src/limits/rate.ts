@@ -56,7 +56,8 @@ class RateRule implements LimitRule {
 
   refusal(state: ClaimState, _wanted: Wanted, nowMs: number): Failure {
     const scope = `${this.name} of ${this.#scope.label}`;
-    const waitMs = Math.max(1_000, Math.ceil(state.freeInMs));
+    // The counter frees an amount up to a sixtieth of the window late; SDKs ignore a wait above 60 s.
+    const waitMs = Math.min(rateWindowMs, Math.max(1_000, Math.ceil(state.freeInMs)));
     const unit = this.name === "rpm" ? "requests" : "tokens";
     const message = `The limit of ${this.#limit} ${unit} per minute on ${this.#scope.label} is reached; try again in ${Math.ceil(waitMs / 1_000)} s or ask for a higher limit.`;
     return new Failure("rate_limit_exceeded", message, {

@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
+import { fitsWithoutHolds } from "./budget.ts";
 
 interface RefusedCall {
   readonly at: number;
@@ -17,7 +18,6 @@ export class RefusedBudgets {
   readonly #calls = new Map<string, RefusedCall>();
 
   note(claim: Claim, nowMs: number): void {
-    if (claim.kind !== "budget") return;
     this.#calls.delete(claim.key);
     this.#calls.set(claim.key, { at: nowMs, least: claim.least, periodStart: claim.periodStart });
     if (this.#calls.size <= bounds.budgetsRefusedMax) return;
@@ -30,6 +30,6 @@ export class RefusedBudgets {
     const call = claim.kind === "budget" ? this.#calls.get(claim.key) : undefined;
     if (call === undefined || call.periodStart !== claim.periodStart) return null;
     if (nowMs - call.at >= bounds.budgetRefusedMs) return null;
-    return state.used + call.least > state.limit || state.used >= state.limit ? call.at : null;
+    return fitsWithoutHolds(state, call.least) ? null : call.at;
   }
 }

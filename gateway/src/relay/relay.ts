@@ -249,7 +249,7 @@ export class Relay {
   }
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
-    if (failure.code !== "rate_limit_exceeded" && failure.code !== "budget_exceeded") return {};
+    if (!limitCodes.has(failure.code)) return {};
     const { admission, clock } = this.#dependencies;
     const now = clock.now();
     const rates = limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), now);
@@ -299,6 +299,9 @@ function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boo
   }
   return canServe;
 }
+
+/** Refusals by the caller's own limits. */
+const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_exceeded", "budget_held"]);
 
 const nothingPlanned: PlanStory = { places: [], steps: [] };
 

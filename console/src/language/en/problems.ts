@@ -7,6 +7,7 @@ export const problems = {
     asset_group_not_found: "This asset group does not exist.",
     asset_not_found: "This asset does not exist.",
     budget_exceeded: "A budget is exhausted.",
+    budget_held: "The rest of a budget is reserved for running requests.",
     client_closed: "The client closed the connection.",
     confirm_sign_in: "This needs a recent sign-in.",
     conflict: "This conflicts with the current state.",
@@ -57,6 +58,7 @@ export const problems = {
   advice: {
     asset_not_found: "It may have been removed, or it belongs to another workspace.",
     budget_exceeded: "Wait until the budget resets, or ask an administrator to raise it.",
+    budget_held: "Wait a moment, then try again.",
     confirm_sign_in: "Sign in again, then repeat it.",
     conflict: "Change what is in the way, or reload the page to see the current state.",
     conflicting_credentials: "Send one API key only.",

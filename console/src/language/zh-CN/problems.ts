@@ -6,6 +6,7 @@ export const problems: Translation<typeof english> = {
     asset_group_not_found: "该素材组不存在。",
     asset_not_found: "该素材不存在。",
     budget_exceeded: "预算已用尽。",
+    budget_held: "预算的剩余部分已为进行中的请求预留。",
     client_closed: "客户端断开了连接。",
     confirm_sign_in: "此操作需要重新登录。",
     conflict: "与当前状态冲突。",
@@ -55,6 +56,7 @@ export const problems: Translation<typeof english> = {
   advice: {
     asset_not_found: "它可能已被移除，或属于其他工作区。",
     budget_exceeded: "请等待预算重置，或联系管理员提高预算。",
+    budget_held: "请稍候再试。",
     confirm_sign_in: "请重新登录后再操作。",
     conflict: "请处理冲突项，或刷新页面查看当前状态。",
     conflicting_credentials: "请只发送一个 API 密钥。",

@@ -22,10 +22,11 @@ export function crossingsOf(
     if (!notice.enabled) continue;
     for (const limitUsage of limitUsages) {
       if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
-      const { used, limit } = limitUsage;
+      const { used, held = 0, limit } = limitUsage;
       // A budget of nothing is used up from the start; that is no news. One that cannot be read now is looked at again.
       if (limit <= 0 || used === null) continue;
-      const reached = notice.percent.filter((percent) => used >= (limit * percent) / 100);
+      const spent = used - held;
+      const reached = notice.percent.filter((percent) => spent >= (limit * percent) / 100);
       const highest = Math.max(...reached);
       for (const percent of reached) {
         crossings.push({
@@ -34,7 +35,7 @@ export function crossingsOf(
           periodStart: periodStart(limitUsage.period, nowMs),
           percent,
           label: `${limitUsage.label}, per ${limitUsage.period}`,
-          usedUsd: used,
+          usedUsd: spent,
           limitUsd: limit,
           silent: percent !== highest,
         });

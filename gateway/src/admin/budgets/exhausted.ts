@@ -2,9 +2,9 @@ import type { BudgetConfig } from "@sluice/contract";
 import { type LimitScope, type ScopeKind, usdToNano } from "#core/index.ts";
 import type { Admission, ScopeLimitUsage } from "#limits/index.ts";
 
-/** Whether a limit lets nothing through now: it is used up, or the rest of a budget is too little for the calls that come. */
-export function isExhausted({ used, limit, refusedAt }: ScopeLimitUsage): boolean {
-  return limit === 0 || (used !== null && used >= limit) || refusedAt !== null;
+/** Whether a limit lets nothing through now: it is used up, or what is not spent of a budget is too little for the calls that come. */
+export function isExhausted({ used, held, limit, refusedAt }: ScopeLimitUsage): boolean {
+  return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
 }
 
 /** How far the budget of each of some scopes is used. */

@@ -31,12 +31,13 @@ test("however many call at once, a budget for ten calls admits ten", async () =>
     models: [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }],
   });
   try {
+    // The eleventh may be told that money is held (429) or that it is spent (402), by how far the others are.
     const calls = Array.from({ length: 40 }, () =>
       gateway.chat({ ...hello, max_tokens: 5 }, { script: { tokens: 5, latency_ms: 100 } }),
     );
     const statuses = (await Promise.all(calls)).map((response) => response.status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 402)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429 || status === 402)).toHaveLength(30);
   } finally {
     await gateway.stop();
   }

@@ -14,10 +14,10 @@ test("what a task will probably cost is set aside while it is made: a budget for
   try {
     const prompt = `a boat [[sim ${JSON.stringify({ running_ms: 400 })}]]`;
     const answers = await Promise.all(Array.from({ length: 6 }, () => gateway.post(path, { ...ask, prompt })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 402, 402, 402, 402]);
-    const refused = answers.find(({ status }) => status === 402);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429, 429, 429]);
+    const refused = answers.find(({ status }) => status === 429);
     const { error } = (await (refused ?? Response.error()).json()) as { error: Record<string, unknown> };
-    expect(error).toMatchObject({ code: "budget_exceeded", limit: 2 * oneTaskUsd, used: 2 * oneTaskUsd });
+    expect(error).toMatchObject({ code: "budget_held", limit: 2 * oneTaskUsd, used: 2 * oneTaskUsd });
     expect(error["scope"]).toContain("key acme/alice");
     expect(error["resets_at"]).toBeGreaterThan(Date.now() / 1_000);
     // Nothing of a refused task was kept, and nothing was sent for it.
@@ -42,7 +42,7 @@ test("a task that fails gives back what was set aside for it", async () => {
   try {
     const prompt = `a boat [[sim ${JSON.stringify({ running_ms: 50, ends: "failed" })}]]`;
     const { id } = (await (await gateway.post(path, { ...ask, prompt })).json()) as { id: string };
-    expect((await gateway.post(path, ask)).status).toBe(402);
+    expect((await gateway.post(path, ask)).status).toBe(429);
     expect(await settledTask(gateway, id)).toMatchObject({ status: "failed", cost: { amount_usd: 0 } });
     expect((await gateway.post(path, ask)).status).toBe(200);
   } finally {

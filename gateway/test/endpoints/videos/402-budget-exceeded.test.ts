@@ -18,8 +18,8 @@ test("both faces draw on one budget: what a video sets aside, a task cannot have
     for (const answer of [await gateway.post(path, ask), await gateway.post("/v1/video/tasks", task)]) {
       const { error } = (await answer.json()) as { error: Record<string, unknown> };
       expect([answer.status, error]).toMatchObject([
-        402,
-        { code: "budget_exceeded", limit: 2 * oneVideoUsd, used: 2 * oneVideoUsd },
+        429,
+        { code: "budget_held", limit: 2 * oneVideoUsd, used: 2 * oneVideoUsd },
       ]);
     }
     expect(gateway.simulator.simulator.tasks.list().total).toBe(2);

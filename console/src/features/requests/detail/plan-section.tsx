@@ -77,7 +77,7 @@ const columns: readonly Column<PlanRow>[] = [
 /** By which limit, and when there is room again. A refusal that is no limit's is told in the summary. */
 function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refusal"]> }) {
   if (refusal.scope === null && refusal.limit === null) return null;
-  const money = refusal.code === "budget_exceeded";
+  const money = refusal.code.startsWith("budget_");
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (
     <Section title={t("requests.plan.rejectedTitle")}>

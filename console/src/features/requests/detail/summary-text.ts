@@ -104,7 +104,7 @@ function refused(last: AttemptDetail, refusal: Explanation["refusal"]): readonly
 
 /** Scope, limit, used, when it resets: as far as they are known. */
 function limitFacts({ code, scope, used, limit, resets_at }: NonNullable<Explanation["refusal"]>): readonly string[] {
-  const figure = code === "budget_exceeded" ? formatUsd : formatCount;
+  const figure = code.startsWith("budget_") ? formatUsd : formatCount;
   return [
     ...(scope === null ? [] : [t("requests.summary.limit", { scope })]),
     ...(used === null || limit === null

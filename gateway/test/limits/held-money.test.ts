@@ -1,0 +1,95 @@
+import { afterEach, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
+import { type RawUpstream, rawAnswer, startRawUpstream } from "../raw-upstream.ts";
+import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+
+let gateway: StartedGateway;
+let vendor: RawUpstream;
+afterEach(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+const reply = JSON.stringify({
+  id: "c",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 0, completion_tokens: 1_000, total_tokens: 1_000 },
+});
+
+/** 10 USD per million of output: a call that may have 1,000 tokens costs 0.01 USD. */
+const call = { ...hello, max_tokens: 1_000 };
+
+/** A gateway with a budget of so much, and a call in flight that ends when `end` is called. */
+async function withCallInFlight(usd: number): Promise<{ readonly end: () => Promise<void> }> {
+  const answered = Promise.withResolvers<void>();
+  vendor = await startRawUpstream((socket) => {
+    void answered.promise.then(() => socket.write(rawAnswer(reply, "content-type: application/json\r\n")));
+  });
+  gateway = await startGateway({
+    providers: (simulator) => [upstream("main", simulator, { base_url: vendor.url })],
+    models: [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }],
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd, period: "total" } }],
+  });
+  const first = gateway.chat(call);
+  await until(() => vendor.requests.length === 1);
+  return {
+    end: async () => {
+      answered.resolve();
+      expect((await first).status).toBe(200);
+    },
+  };
+}
+
+const asks: Readonly<Record<string, object>> = {
+  "/v1/chat/completions": call,
+  "/v1/responses": { model: "gpt-test", input: "hello", max_output_tokens: 1_000 },
+  "/v1/messages": { ...call, model: "gpt-test" },
+  "/v1beta/models/gpt-test:generateContent": {
+    contents: [{ role: "user", parts: [{ text: "hello" }] }],
+    generationConfig: { maxOutputTokens: 1_000 },
+  },
+};
+const version = { "anthropic-version": "2023-06-01" };
+
+test("a budget that is only held by calls in flight answers 429 with a retry time, in each dialect", async () => {
+  const { end } = await withCallInFlight(0.019);
+  for (const [path, body] of Object.entries(asks)) {
+    const refused = await gateway.post(path, body, { headers: version });
+    expect([path, refused.status]).toEqual([path, 429]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    const text = await refused.text();
+    expect(text).toMatch(/rate_limit_error|RESOURCE_EXHAUSTED/);
+    expect(text).toContain("0.01 USD is held for calls in flight");
+  }
+  const { error } = (await (await gateway.chat(call)).json()) as { error: Record<string, unknown> };
+  expect(error).toMatchObject({ code: "budget_held", held: 0.01, used: 0.01, limit: 0.019 });
+  await end();
+});
+
+test("a call is told 429 before its body is read, too, while all of a budget is held", async () => {
+  const { end } = await withCallInFlight(0.01);
+  // Large, and not JSON: nobody came to read it.
+  const body = `{${" ".repeat(300_000)}`;
+  const refused = await gateway.chat(body);
+  expect(refused.status).toBe(429);
+  expect(await refused.text()).toContain("budget_held");
+  await end();
+  expect((await gateway.chat(body)).status).toBe(402);
+});
+
+test("what is spent answers 402, whatever is held beside it", async () => {
+  const { end } = await withCallInFlight(0.015);
+  await end();
+  const refused = await gateway.chat(call);
+  expect(refused.status).toBe(402);
+  expect(refused.headers.get("retry-after")).toBeNull();
+  const { error } = (await refused.json()) as { error: Record<string, unknown> };
+  expect(error).toMatchObject({ code: "budget_exceeded", held: 0, used: 0.01 });
+});
+
+test("a call that a whole budget cannot pay for answers 402, also while calls are in flight", async () => {
+  const { end } = await withCallInFlight(0.019);
+  expect((await gateway.chat({ ...call, max_tokens: 2_000 })).status).toBe(402);
+  await end();
+});
