@@ -210,7 +210,7 @@ export const unread: RequestFacts = Object.freeze({
   streamOptionsSpan: null,
   affinity: null,
   continues: null,
-  keeps: false,
+  keeps: null,
   images: 0,
 });
 

@@ -46,6 +46,7 @@ export * from "./token-ending.ts";
 export * from "./try-window.ts";
 export * from "./turn.ts";
 export * from "./unpriced-model.ts";
+export * from "./upstream-object.ts";
 export * from "./usage.ts";
 export * from "./video-turn.ts";
 export * from "./window-counts.ts";

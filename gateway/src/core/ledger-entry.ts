@@ -1,6 +1,7 @@
 import type { CountedUse } from "./dearest.ts";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { NanoUsd } from "./money.ts";
+import type { KeptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
 export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected";
@@ -54,6 +55,8 @@ export interface Checkpoint {
   readonly firstTokenMs: number | null;
   /** As in the settlement, as soon as it is known: without it nobody finds the answer that a dead process began. */
   readonly upstreamId: string | null;
+  /** Objects that the upstream keeps, as far as they are known. */
+  readonly objects?: readonly KeptObject[];
 }
 
 /** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */
@@ -79,6 +82,8 @@ export interface Settlement {
   readonly upstreamId: string | null;
   /** What could not be carried between the dialects of caller and upstream: short texts, no content of the call. Absent: all could. */
   readonly warnings?: readonly string[];
+  /** Objects that the upstream keeps. In journals, and in a table of their own (`upstream_objects`), not in the ledger's. */
+  readonly objects?: readonly KeptObject[];
 }
 
 /** The fact: one row per attempt. */
@@ -147,5 +152,6 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.personId !== undefined) entry.personId = intent.personId;
   if (intent.operation !== undefined) entry.operation = intent.operation;
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
+  if (settlement.objects !== undefined) entry.objects = settlement.objects;
   return entry;
 }

@@ -3,6 +3,7 @@ import {
   costOf,
   type Intent,
   joinEntry,
+  type KeptObject,
   type LedgerEntry,
   noUsage,
   type Outcome,
@@ -25,6 +26,7 @@ export interface Reached {
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly upstreamId: string | null;
+  readonly objects?: readonly KeptObject[];
 }
 
 export interface AttemptEnd extends Reached {
@@ -101,6 +103,7 @@ export class RecordedAttempt implements Attempt {
       firstByteMs: knownMs(reached.firstByteMs),
       firstTokenMs: knownMs(reached.firstTokenMs),
       upstreamId: reached.upstreamId,
+      ...(reached.objects === undefined ? {} : { objects: reached.objects }),
     });
   }
 
@@ -132,6 +135,7 @@ export class RecordedAttempt implements Attempt {
       overheadMs: knownMs(end.overheadMs),
       upstreamId: end.upstreamId,
       ...(end.warnings == null ? {} : { warnings: end.warnings }),
+      ...(end.objects === undefined ? {} : { objects: end.objects }),
     };
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);

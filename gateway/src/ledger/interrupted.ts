@@ -38,6 +38,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     upstreamMs: null,
     overheadMs: null,
     upstreamId: checkpoint?.upstreamId ?? null,
+    ...(checkpoint?.objects === undefined ? {} : { objects: checkpoint.objects }),
   });
 }
 

@@ -13,6 +13,7 @@ import type {
   RightsStore,
   ScimStore,
   SharedFacts,
+  UpstreamObjectStore,
   Vault,
 } from "#ports/index.ts";
 import {
@@ -27,6 +28,7 @@ import {
   createRightsStore,
   createScimStore,
   createSharedFacts,
+  createUpstreamObjectStore,
   type Database,
   type DatabasePlace,
   dataPaths,
@@ -48,6 +50,7 @@ export interface Control {
   readonly database: Database;
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;
+  readonly objectStore: UpstreamObjectStore;
   readonly people: PeopleStore;
   readonly agents: AgentStore;
   readonly rights: RightsStore;
@@ -97,6 +100,7 @@ export async function openControl(environment: Environment, options: ControlOpti
     database,
     controlStore: createControlStore({ database, vault, ids, clock, kindDefaults }),
     ledgerStore: createLedgerStore(database),
+    objectStore: createUpstreamObjectStore(database),
     people: createPeopleStore({ database, clock, ids }),
     agents: createAgentStore({ database, clock, ids }),
     rights: createRightsStore({ database, clock, ids, vault }),

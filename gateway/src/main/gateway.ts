@@ -57,7 +57,7 @@ import { numbersOf } from "./worker-numbers.ts";
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
-  const { clock, ids, controlStore, ledgerStore, people, vault } = control;
+  const { clock, ids, controlStore, ledgerStore, objectStore, people, vault } = control;
   const metrics = createMetrics(options.version);
   const link = options.link ?? null;
   let inForce = (): Catalog | null => null;
@@ -157,7 +157,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     journal,
     transport,
     providerClient,
-    ...{ ledgerStore, leadership, ids, clock, observer, explainer, ...tracing },
+    ...{ objectStore, leadership, ids, clock, observer, explainer, ...tracing },
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
   const onSilence = (): void => databaseWatch.doubt();
@@ -298,7 +298,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const refreshing = { controlStore, transport, clock, observer, leadership, metrics };
   const stopRefreshing = refreshCatalogue(environment.catalogue, refreshing);
   const stopPruning = pruneDaily({
-    ...{ clock: steady, ledgerStore, explainer, catalog, observer, leadership },
+    ...{ clock: steady, ledgerStore, objectStore, explainer, catalog, observer, leadership },
     pruneAudit: (beforeMs) => pruneAudit(database, beforeMs),
   });
   const endWork = async (ending: Ending): Promise<void> => {

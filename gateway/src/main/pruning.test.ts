@@ -24,6 +24,7 @@ test("what is too old only by a clock that has jumped years ahead is not removed
     leadership: {
       once: async (_, work) => ({ result: await work({ signal: new AbortController().signal } as KeptLease) }),
     },
+    objectStore: { prune: async () => 0 },
     ledgerStore: { prune: async (beforeMs: number) => asked.push(beforeMs) } as never,
     explainer: { prune: async () => 0 },
     pruneAudit: async (beforeMs) => asked.push(beforeMs),

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Clock, KeptLease, Leadership, LedgerStore, Observer } from "#ports/index.ts";
+import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import type { KeptExplainer } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import { explainedAges } from "./open-explainer.ts";
@@ -7,6 +7,7 @@ import { explainedAges } from "./open-explainer.ts";
 export interface PruningOptions {
   readonly clock: Clock;
   readonly ledgerStore: LedgerStore;
+  readonly objectStore: Pick<UpstreamObjectStore, "prune">;
   readonly explainer: Pick<KeptExplainer, "prune">;
   /** Resolves to how many entries of the audit log went. */
   readonly pruneAudit: (beforeMs: number) => Promise<number>;
@@ -16,11 +17,11 @@ export interface PruningOptions {
 }
 
 /**
- * Removes ledger entries, explanations, captures and audit entries that are too old, now and then, in one process at a time. Rollups stay.
+ * Removes ledger entries, explanations, captures and audit entries that are too old, and expired upstream objects, now and then, in one process at a time. Rollups stay.
  * Returns its own end.
  */
 export function pruneDaily(options: PruningOptions): () => void {
-  const { clock, ledgerStore, explainer, pruneAudit, catalog, observer, leadership } = options;
+  const { clock, ledgerStore, objectStore, explainer, pruneAudit, catalog, observer, leadership } = options;
   let ended = false;
   let stop = (): void => {};
   let seen = { now: clock.now(), passedMs: clock.monotonic() };
@@ -46,6 +47,8 @@ export function pruneDaily(options: PruningOptions): () => void {
     const now = clock.now();
     const { settings } = catalog.current;
     await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * dayMs));
+    if (signal.aborted) return;
+    await remove("upstream objects", () => objectStore.prune(now));
     if (signal.aborted) return;
     await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
     if (signal.aborted) return;

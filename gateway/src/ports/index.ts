@@ -38,3 +38,4 @@ export * from "./tenant-store.ts";
 export * from "./tracing.ts";
 export * from "./transport.ts";
 export * from "./tries.ts";
+export * from "./upstream-object-store.ts";

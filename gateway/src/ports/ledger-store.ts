@@ -53,18 +53,8 @@ export interface LedgerCheck {
   readonly faults: readonly LedgerFault[];
 }
 
-/** The account and the model that store an answer under an upstream id. */
-export interface ResponseOwner {
-  readonly provider: string;
-  readonly deployment: string;
-  readonly model: string;
-  readonly upstreamModel: string;
-  /** True: its usage is in the ledger. False: it is still being made in the background. */
-  readonly paid: boolean;
-}
-
 export interface LedgerStore {
-  /** Idempotent by attempt id; every sum knows what was new at the same moment. Resolves to the number of new entries. */
+  /** Idempotent by attempt id, with the objects that upstreams keep because of them; every sum knows what was new at the same moment. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
   /** What ended in a period, to rebuild rate windows after a restart. Refused calls used nothing and are left out. */
@@ -72,8 +62,6 @@ export interface LedgerStore {
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /** Price versions by id, for recovery and re-computation. */
   price(versionId: string): Promise<PriceVersion | null>;
-  /** Which account stores the answer with this upstream id, if this workspace made it. */
-  responseOwner(workspaceId: string, upstreamId: string): Promise<ResponseOwner | null>;
   /** Checks the rules that the database alone can check; the ledger module lists them. */
   check(): Promise<LedgerCheck>;
   /**

@@ -1,4 +1,4 @@
-import type { CountedUse, DialectId, Failure, Usage } from "#core/index.ts";
+import type { CountedUse, DialectId, Failure, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { Edit } from "./bytes.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
@@ -25,16 +25,16 @@ export interface RequestFacts {
   /** What holds the calls of one conversation together (a cache key, a session): they prefer one deployment. */
   readonly affinity: string | null;
   /** The object at the upstream that this call continues (previous_response_id): only its account knows it. */
-  readonly continues: string | null;
-  /** The upstream will keep an object under the id of its answer, to be asked for later (a stored response). */
-  readonly keeps: boolean;
+  readonly continues: NamedObject | null;
+  /** What the upstream will keep under the id of its answer, to be named later (a stored response). */
+  readonly keeps: UpstreamObjectKind | null;
   /** The upstream makes the answer whether its caller stays or leaves. */
   readonly background?: boolean;
   /** Members of the body that choose a model or multiply the cost, by the names in `choosingMembers`. */
   readonly choosing?: readonly string[] | undefined;
   /** The most that the upstream's own tools, as far as the call declares them, will probably be used. */
   readonly serverTools?: ServerToolUse | undefined;
-  /** Objects at the upstream that the body names, beside the response that it continues. */
+  /** Objects at the upstream that the body names, beside what it continues. */
   readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
   readonly asksSearch?: boolean | undefined;
@@ -88,7 +88,7 @@ export interface ReplyFacts {
   readonly outputEstimate: number;
   /** The id under which the upstream knows its answer; null when there is none. */
   readonly id: string | null;
-  /** Ids of what the upstream made on the way and takes again later: containers. */
+  /** Ids of containers that the upstream made on the way and takes again later. */
   readonly made?: readonly string[];
 }
 
@@ -117,7 +117,7 @@ export interface StreamTap {
   readonly contentSeen: boolean;
   /** The id under which the upstream knows its answer, once seen. */
   readonly id: string | null;
-  /** Ids of what the upstream made on the way and takes again later, as far as it was seen: containers. */
+  /** Ids of containers that the upstream made on the way and takes again later, as far as they were seen. */
   readonly made?: readonly string[];
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;

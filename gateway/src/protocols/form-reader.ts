@@ -95,7 +95,7 @@ export class FormReader {
         streamOptionsSpan: null,
         affinity: this.text("user") || null,
         continues: null,
-        keeps: false,
+        keeps: null,
         images: 0,
         ...more,
       },

@@ -68,6 +68,7 @@ export { MediaRoom } from "./media-room.ts";
 export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
+export type { NamedObject } from "./named-objects.ts";
 export { smallestRequest } from "./native-wires.ts";
 export { openAwsEventStream } from "./open-aws-event-stream.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";

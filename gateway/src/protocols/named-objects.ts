@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "./bytes.ts";
 import { type NamesHeard, readSpan, type Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
@@ -13,6 +13,29 @@ export interface NamedObject {
   /** The member that names it. */
   readonly param: string;
   readonly id: string;
+  readonly kind: UpstreamObjectKind;
+}
+
+/** What the members name, in every dialect. */
+const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
+  previous_response_id: "response",
+  previous_message_id: "thread_message",
+  conversation: "conversation",
+  prompt: "prompt",
+  container: "container",
+  vector_store_ids: "vector_store",
+  fileSearchStoreNames: "vector_store",
+  file_search_store_names: "vector_store",
+  file_id: "file",
+  file_ids: "file",
+  fileUri: "file",
+  file_uri: "file",
+  cachedContent: "cache",
+  cached_content: "cache",
+};
+
+export function namedObject(param: string, id: string): NamedObject {
+  return { param, id, kind: kinds[param] ?? "other" };
 }
 
 /** How the bodies of one dialect name objects. */
@@ -81,7 +104,7 @@ export function objectAt(body: Uint8Array, span: Span | undefined, param: string
   const id = textOf(value) ?? textOf(objectOf(value)["id"]);
   if (id === null && isObject(value) && value["id"] === undefined) return none;
   if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
-  return [{ param, id }];
+  return [namedObject(param, id)];
 }
 
 /** The `type` of the object that begins there; empty where it has none. */
@@ -100,7 +123,7 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number)
   const value = readSpan(bytes, { start, end });
   for (const id of Array.isArray(value) ? value : [value]) {
     if (typeof id !== "string") throw wrong(param, "must be an id, or a list of ids");
-    found.push({ param, id });
+    found.push(namedObject(param, id));
     if (found.length > bounds.namedObjectsMax)
       throw wrong(param, `stands with more than ${bounds.namedObjectsMax} ids`);
   }

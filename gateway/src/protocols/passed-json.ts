@@ -27,7 +27,7 @@ export function passedFacts(
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("user")),
     continues: null,
-    keeps: false,
+    keeps: null,
     choosing: choosingIn(members),
     counted: nothingCounted,
     images: 0,

@@ -2,6 +2,7 @@ import type { BodyMarks } from "#bodies/index.ts";
 import type { CallSignal, Failure, HeaderReader, LiveBody, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
+import type { KeptState } from "./kept-state.ts";
 
 /** What is spoken at the endpoint that was called. */
 export interface EndpointProtocol {
@@ -43,6 +44,8 @@ export interface Call {
   readonly tags: Readonly<Record<string, string>>;
   /** Called once when an answer that is a stream has come to its end, whatever end that is. */
   readonly streamEnd: () => void;
+  /** What the upstreams keep of what the call names; set before it is admitted, absent where it names nothing. */
+  kept?: KeptState;
   /** It is passed through to the provider's own API: its method and kind of path. */
   readonly operation?: string;
 }

@@ -8,10 +8,10 @@ import type {
   Ids,
   Journal,
   Leadership,
-  LedgerStore,
   Observer,
   Tracing,
   Transport,
+  UpstreamObjectStore,
 } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
@@ -19,9 +19,8 @@ import type { AnswerMemory } from "./attempt/answer-memory.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
 import type { EventMemory } from "./attempt/event-memory.ts";
 import type { LiveStreams } from "./attempt/live-streams.ts";
-import type { ObjectOwners } from "./attempt/object-owners.ts";
 import type { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
-import type { ResponseOwners } from "./stored-responses/response-owners.ts";
+import type { UpstreamObjects } from "./upstream-objects.ts";
 
 /** What the relay works with; wired by main. */
 export interface RelayOptions {
@@ -33,7 +32,7 @@ export interface RelayOptions {
   readonly providerClient: ProviderClient;
   /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
-  readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  readonly objectStore: Pick<UpstreamObjectStore, "find">;
   /** Other processes put their calls into the same ledger. */
   readonly sharesLedger?: boolean;
   /** Left out: there is one process. */
@@ -54,7 +53,6 @@ export interface RelayDependencies extends RelayOptions {
   readonly live: LiveStreams;
   readonly events: EventMemory;
   readonly answers: AnswerMemory;
-  readonly responseOwners: ResponseOwners;
-  readonly owners: ObjectOwners;
+  readonly upstreamObjects: UpstreamObjects;
   readonly bills: BackgroundSettlement;
 }

@@ -12,19 +12,19 @@ import { UsageForecast } from "./attempt/estimate.ts";
 import { EventMemory } from "./attempt/event-memory.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
-import { ObjectOwners } from "./attempt/object-owners.ts";
 import { CallEstimate } from "./attempt/worst-case.ts";
 import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explanationOf } from "./explain-call.ts";
+import { findKeptState } from "./kept-state.ts";
 import { type PassedCall, passThrough } from "./pass-through/pass-through.ts";
 import { PassedEstimate } from "./pass-through/passed-estimate.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
 import { type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
 import { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
-import { ResponseOwners } from "./stored-responses/response-owners.ts";
 import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
 import { askResponseOwner } from "./stored-responses/stored-responses.ts";
+import { UpstreamObjects } from "./upstream-objects.ts";
 
 /** The walk of one call: plan, admit, try until an answer has begun, settle. */
 export class Relay {
@@ -37,8 +37,7 @@ export class Relay {
       live: new LiveStreams(),
       events: new EventMemory(),
       answers: new AnswerMemory(),
-      responseOwners: new ResponseOwners(options),
-      owners: new ObjectOwners(),
+      upstreamObjects: new UpstreamObjects(options),
       bills: new BackgroundSettlement(options),
     };
   }
@@ -60,8 +59,8 @@ export class Relay {
     let constraints: RoutingConstraints | null = null;
     let plan: Plan | null = null;
     try {
-      const { continues } = call.facts;
-      constraints = continues === null ? this.#constraints(call) : await this.#bound(call, continues);
+      if (namesKept(call)) call.kept = await findKeptState(this.#dependencies, call);
+      constraints = this.#constraints(call);
       const planned = router.plan(call.models, constraints);
       plan = planned;
       const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model), call.requestId);
@@ -223,29 +222,8 @@ export class Relay {
   }
 
   #constraints(call: Call): RoutingConstraints {
-    return { canServe: canServeOf(call.protocol), affinity: call.facts.affinity };
-  }
-
-  /**
-   * What the call continues is known to one account only, which other workspaces may share: what this workspace did not
-   * make does not exist for it. Conversations are made beside the gateway, so nobody here owns one and each account may
-   * be asked.
-   */
-  async #bound(call: Call, continues: string): Promise<RoutingConstraints> {
-    if (continues.startsWith("conv_")) return this.#constraints(call);
-    const responseOwner = await this.#dependencies.responseOwners.find(
-      call.principal.workspace.id,
-      continues,
-      call.signal,
-    );
-    if (responseOwner !== null) return { ...this.#constraints(call), provider: responseOwner.provider };
-    throw new Failure(
-      "invalid_request",
-      `There is no response with the id "${continues.slice(0, 128)}" to go on from.`,
-      {
-        param: "previous_response_id",
-      },
-    );
+    const { protocol, facts, kept } = call;
+    return { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
   }
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
@@ -302,6 +280,11 @@ function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boo
 
 /** Refusals by the caller's own limits. */
 const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_exceeded", "budget_held"]);
+
+/** Few calls do: the others wait for nothing. */
+function namesKept({ facts: { continues, objects } }: Call): boolean {
+  return continues !== null || (objects !== undefined && objects.length > 0);
+}
 
 const nothingPlanned: PlanStory = { places: [], steps: [] };
 

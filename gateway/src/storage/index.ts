@@ -70,6 +70,7 @@ export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
+export { createUpstreamObjectStore } from "./upstream-objects/upstream-object-store.ts";
 export { givenMasterKey, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
 export {
   addMasterKey,

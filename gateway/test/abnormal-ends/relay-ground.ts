@@ -66,7 +66,7 @@ export async function callWith(
     journal,
     transport,
     providerClient: new ProviderClient(transport, clock),
-    ledgerStore: { responseOwner: async () => null },
+    objectStore: { find: async () => [] },
     ids,
     clock,
     observer,

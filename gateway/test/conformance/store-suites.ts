@@ -21,6 +21,7 @@ import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silen
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
 import { type TriesGround, triesSuite } from "./tries-suite.ts";
+import { upstreamObjectSuite } from "./upstream-object-suite.ts";
 
 /** The stores on a migrated database. `dataDir`: where the vault keeps its key. */
 export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreGround {
@@ -47,6 +48,7 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   ledgerFoldSuite(name, make);
   ledgerExportSuite(name, make);
   noticeStoreSuite(name, make);
+  upstreamObjectSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));

@@ -69,7 +69,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-media-"));
   const environment = readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0" });
   const control = await openControl(environment);
-  const { clock, ids, vault, controlStore, ledgerStore } = control;
+  const { clock, ids, vault, controlStore } = control;
   await controlStore.apply(configOf(simulator, more), "test");
   const people = createPeopleStore({ database: control.database, clock, ids });
   const signIn = createHeaderSignIn(control.database, () => clock.now());
@@ -107,7 +107,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     journal,
     transport,
     providerClient,
-    ledgerStore,
+    objectStore: { find: async () => [] },
     ids,
     clock,
     observer,

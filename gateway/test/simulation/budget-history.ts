@@ -209,7 +209,7 @@ export class BudgetHistory {
       journal,
       transport: upstream,
       providerClient: new ProviderClient(upstream, clock),
-      ledgerStore: { responseOwner: async () => null },
+      objectStore: { find: async () => [] },
       ids,
       clock,
       observer,

@@ -215,7 +215,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     journal,
     transport,
     providerClient: new ProviderClient(transport, clock),
-    ledgerStore: { responseOwner: async () => null },
+    objectStore: { find: async () => [] },
     ids,
     clock,
     observer,

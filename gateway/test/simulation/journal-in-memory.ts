@@ -1,5 +1,12 @@
-import { type Checkpoint, type Intent, joinEntry, type LedgerEntry, type Settlement } from "#core/index.ts";
-import type { Journal, ResponseOwner } from "#ports/index.ts";
+import {
+  type Checkpoint,
+  type Intent,
+  joinEntry,
+  type LedgerEntry,
+  type Settlement,
+  type UpstreamObject,
+} from "#core/index.ts";
+import type { Journal } from "#ports/index.ts";
 
 /** Keeps what a journal is given and complains when the order of things is broken. */
 export class JournalInMemory implements Journal {
@@ -29,14 +36,20 @@ export class JournalInMemory implements Journal {
     this.entries.push(entry);
   }
 
-  /** As the ledger that is filled from here would answer, which learns of an entry a while after its end. */
-  responseOwner(workspaceId: string, upstreamId: string, knownUntil: number): ResponseOwner | null {
-    const known = this.entries.filter((entry) => entry.endedAt <= knownUntil);
-    const made = known.filter((entry) => entry.workspaceId === workspaceId && entry.upstreamId === upstreamId);
-    const [first] = made;
-    if (first === undefined) return null;
-    const { provider, deployment, model, upstreamModel } = first;
-    return { provider, deployment, model, upstreamModel, paid: made.some(({ usageSource }) => usageSource !== "none") };
+  /** As the table that is filled from here would answer, which learns of an object a while after its entry's end. */
+  objects(workspaceId: string, ids: readonly string[], knownUntil: number): readonly UpstreamObject[] {
+    const byId = new Map<string, UpstreamObject>();
+    for (const entry of this.entries) {
+      if (entry.workspaceId !== workspaceId || entry.endedAt > knownUntil) continue;
+      const { keyId, personId = null, provider, deployment, model, upstreamModel, endedAt: createdAt } = entry;
+      const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt };
+      for (const object of entry.objects ?? []) {
+        if (!ids.includes(object.id)) continue;
+        const inputTokens = object.inputTokens ?? byId.get(object.id)?.inputTokens ?? null;
+        byId.set(object.id, { ...made, ...object, inputTokens });
+      }
+    }
+    return [...byId.values()];
   }
 
   async synced(): Promise<void> {}

@@ -57,9 +57,8 @@ export async function playHour(seed: number) {
     journal,
     transport: upstream,
     providerClient: new ProviderClient(upstream, clock),
-    ledgerStore: {
-      responseOwner: async (workspaceId, upstreamId) =>
-        journal.responseOwner(workspaceId, upstreamId, clock.now() - ledgerLagMs),
+    objectStore: {
+      find: async (workspaceId, ids) => journal.objects(workspaceId, ids, clock.now() - ledgerLagMs),
     },
     ids,
     clock,

@@ -32,11 +32,17 @@ export const upstreamBounds = {
   inlinedBytesMax: 32 * 1024 * 1024,
   inlinedFetchMs: 10_000,
   inlinedMovesMax: 3,
-  /** Answers kept at upstreams whose account is remembered. */
-  responseOwnersMax: 50_000,
-  /** A kept answer that the ledger does not know may have been made by another process: asked again after this, and each time twice as long. */
-  responseOwnerWaitMs: 50,
-  responseOwnerWaitMsMax: 3_200,
+  /** Objects kept at upstreams that are in memory. */
+  upstreamObjectsMax: 50_000,
+  /** An object that the database does not know may have been made by another process: read again after this, and each time twice as long. */
+  objectWaitMs: 50,
+  objectWaitMsMax: 3_200,
+  /** OpenAI stores responses for "at least 30 days". */
+  responseKeptMs: 60 * 86_400_000,
+  /** Anthropic stores a thread for minutes, and deletes it within an hour. */
+  threadKeptMs: 3_600_000,
+  /** Anthropic's containers live for 30 days, OpenAI's for 20 minutes without use. */
+  containerKeptMs: 31 * 86_400_000,
   /** Attempts for one call, over all deployments. */
   attemptsMax: 4,
   /** Longest time one call waits for a Retry-After before it tries again. */

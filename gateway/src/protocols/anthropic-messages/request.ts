@@ -59,7 +59,7 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard
     streamOptionsSpan: null,
     affinity: readAffinity(body, members.get("metadata")),
     continues: null,
-    keeps: false,
+    keeps: null,
     objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude, heard)],
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),

@@ -66,7 +66,7 @@ function factsOf(path: PathFacts | null, inputEstimate: number): RequestFacts {
     streamOptionsSpan: null,
     affinity: null,
     continues: null,
-    keeps: false,
+    keeps: null,
     images: 0,
   };
 }

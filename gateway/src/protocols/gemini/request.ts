@@ -60,7 +60,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
       ...objectAt(body, eitherOf(members, "cachedContent", "cached_content"), "cachedContent"),
       ...nestedObjects(body, objectsOfGemini, heard).filter(({ id }) => ofVendor.test(id)),
     ],
-    keeps: false,
+    keeps: null,
     choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,

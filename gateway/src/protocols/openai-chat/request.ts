@@ -56,7 +56,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     inputEstimate: Math.ceil(sizeOf(messages, members.get("tools")) / 4),
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
-    keeps: false,
+    keeps: null,
     objects: nestedObjects(body, objectsOfChat, heard),
     choosing: choosingIn(members),
     serverTools,

@@ -62,7 +62,7 @@ describe("what governs a form", () => {
             streamOptionsSpan: null,
             affinity: "u1",
             continues: null,
-            keeps: false,
+            keeps: null,
             images: 3,
           });
           expect(bytes.subarray(modelSpan.start, modelSpan.end).toString()).toBe("gpt-image-1");

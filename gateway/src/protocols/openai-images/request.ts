@@ -39,7 +39,7 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("user")),
     continues: null,
-    keeps: false,
+    keeps: null,
     choosing: choosingIn(members),
     images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
   };

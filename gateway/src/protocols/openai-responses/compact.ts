@@ -6,7 +6,7 @@ import { listenFor, mediaHeard, nestedObjects, objectAt } from "../named-objects
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
-import { idOf, objectsOfOpenai, said } from "./request.ts";
+import { continuedResponse, objectsOfOpenai, said } from "./request.ts";
 
 const compactChecks = new MemberChecks(requestFields["responses-compact"]);
 const countChecks = new MemberChecks(requestFields["input-tokens"]);
@@ -33,7 +33,6 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   const previous = said(body, members.get("previous_response_id"));
-  const conversation = said(body, members.get("conversation"));
   return {
     model,
     modelSpan: modelSpan ?? null,
@@ -43,12 +42,12 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
     inputEstimate: estimateInput(body, [members.get("input"), members.get("instructions"), members.get("tools")]),
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("prompt_cache_key")),
-    continues: idOf(body, previous) ?? idOf(body, conversation),
+    continues: continuedResponse(body, previous),
     objects: [
       ...objectAt(body, members.get("conversation"), "conversation"),
       ...nestedObjects(body, objectsOfOpenai, heard),
     ],
-    keeps: false,
+    keeps: null,
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,

@@ -8,7 +8,7 @@ import { missing, textOf, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { readBoolean, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { bareResponse } from "./bare-response.ts";
-import { idOf, said } from "./request.ts";
+import { continuedResponse, said } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** A frame may be without any of them: only their forms are checked. */
@@ -44,7 +44,7 @@ export class CreateFrame {
     this.size = bytes.length;
     this.streamId = readStreamId(bytes, said(bytes, members.get("stream_id")));
     this.model = readModel(bytes, members.get("model"));
-    this.previous = idOf(bytes, said(bytes, members.get("previous_response_id")));
+    this.previous = continuedResponse(bytes, said(bytes, members.get("previous_response_id")))?.id ?? null;
     const generate = said(bytes, members.get("generate")) ?? undefined;
     this.generates = generate === undefined || readBoolean(bytes, generate, "generate");
     this.#input = said(bytes, members.get("input"));
@@ -105,7 +105,7 @@ export function readClientFrame(text: string): CreateFrame | string | null {
  */
 function notSteered(bytes: Buffer, members: ReadonlyMap<string, Span>): string {
   const input = said(bytes, members.get("input"));
-  const previous = idOf(bytes, said(bytes, members.get("previous_response_id")));
+  const previous = continuedResponse(bytes, said(bytes, members.get("previous_response_id")))?.id ?? null;
   const isWhole = input !== null && previous !== null;
   const error = {
     type: "invalid_request_error",

@@ -53,17 +53,22 @@ describe("a Responses request on its way upstream", () => {
   });
 
   test("what a call continues is known by the response or the conversation it names", () => {
-    expect(facts({ model: "m", previous_response_id: "resp_1" }).continues).toBe("resp_1");
-    expect(facts({ ...base, conversation: "conv_1" }).continues).toBe("conv_1");
-    expect(facts({ ...base, conversation: { id: "conv_2" } }).continues).toBe("conv_2");
+    expect(facts({ model: "m", previous_response_id: "resp_1" }).continues?.id).toBe("resp_1");
+    for (const conversation of ["conv_1", { id: "conv_1" }]) {
+      const read = facts({ ...base, conversation });
+      expect([read.continues, read.objects?.[0]]).toEqual([
+        null,
+        { param: "conversation", id: "conv_1", kind: "conversation" },
+      ]);
+    }
     expect(facts({ ...base, previous_response_id: null }).continues).toBeNull();
   });
 
   test("responses are kept upstream unless the caller says no; background ones always are", () => {
-    expect(facts(base).keeps).toBe(true);
-    expect(facts({ ...base, store: null }).keeps).toBe(true);
-    expect(facts({ ...base, store: false }).keeps).toBe(false);
-    expect(facts({ ...base, store: false, background: true }).keeps).toBe(true);
+    expect(facts(base).keeps).toBe("response");
+    expect(facts({ ...base, store: null }).keeps).toBe("response");
+    expect(facts({ ...base, store: false }).keeps).toBeNull();
+    expect(facts({ ...base, store: false, background: true }).keeps).toBe("response");
   });
 
   test("input may be left out where something else brings it", () => {
@@ -120,9 +125,9 @@ describe("a compaction", () => {
       param: "model",
     });
     const read = responsesCompactWire.readRequest(bytes({ ...base, stream: true, prompt_cache_key: "k" }), null);
-    expect(read).toMatchObject({ stream: false, keeps: false, affinity: "k", outputTokensMax: null });
+    expect(read).toMatchObject({ stream: false, keeps: null, affinity: "k", outputTokensMax: null });
     const continued = responsesCompactWire.readRequest(bytes({ model: "m", previous_response_id: "resp_1" }), null);
-    expect(continued.continues).toBe("resp_1");
+    expect(continued.continues?.id).toBe("resp_1");
   });
 
   test("its answer tells its usage", () => {

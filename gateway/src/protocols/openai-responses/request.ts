@@ -4,9 +4,17 @@ import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { NamesHeard, Span } from "../json-scan.ts";
-import { missing, objectOf, textOf } from "../json-value.ts";
+import { missing, textOf } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, type NamedObject, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import {
+  listenFor,
+  mediaHeard,
+  type NamedObject,
+  namedObject,
+  nestedObjects,
+  objectAt,
+  objectNames,
+} from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
@@ -42,7 +50,6 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   const previous = said(body, members.get("previous_response_id"));
-  const conversation = said(body, members.get("conversation"));
   if (inputOrContinued.every((name) => said(body, members.get(name)) === null)) throw missing("input");
 
   const background = readBoolean(body, members.get("background"), "background");
@@ -59,9 +66,9 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("prompt_cache_key")) ??
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
-    continues: idOf(body, previous) ?? idOf(body, conversation),
+    continues: continuedResponse(body, previous),
     objects: responsesObjects(body, members, heard),
-    keeps: background || store === undefined || readSmall(body, store) !== false,
+    keeps: background || store === undefined || readSmall(body, store) !== false ? "response" : null,
     ...(background ? { background } : {}),
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
@@ -94,16 +101,14 @@ export function said(body: Uint8Array, span: Span | undefined): Span | null {
   return span === undefined || body[span.start] === LOWER_N ? null : span;
 }
 
-/** An id, given as a text or as an object that holds it. */
-export function idOf(body: Uint8Array, span: Span | null): string | null {
+/** It decides which account is asked: an id that is not read must not go on. */
+export function continuedResponse(body: Uint8Array, span: Span | null): NamedObject | null {
   if (span === null) return null;
-  // It decides which account is asked: an id that is not read must not go on.
   if (span.end - span.start > bounds.governingBytesMax) {
     throw new Failure("invalid_request", "The id of what is to be continued is longer than any id.");
   }
-  const value = readSmall(body, span);
-  const id = textOf(value) ?? textOf(objectOf(value)["id"]);
-  return id === "" ? null : id;
+  const id = textOf(readSmall(body, span));
+  return id === null || id === "" ? null : namedObject("previous_response_id", id);
 }
 
 const LOWER_N = 0x6e;

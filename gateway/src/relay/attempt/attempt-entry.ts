@@ -1,4 +1,17 @@
-import { asFailure, bounds, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
+import {
+  asFailure,
+  bounds,
+  type Failure,
+  isObjectId,
+  type KeptObject,
+  type Outcome,
+  onlyCounts,
+  personField,
+  tokensOf,
+  type UpstreamObjectKind,
+  type Usage,
+  type UsageSource,
+} from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -51,7 +64,11 @@ export class AttemptEntry {
   #settled = false;
   #eventsTold = 0;
   #tap: StreamTap | null = null;
+  /** What the upstream will keep under the id of its answer; null: nothing. */
+  readonly #keeps: UpstreamObjectKind | null;
   #keptId: string | null = null;
+  /** Containers that the upstream made. */
+  #made: readonly string[] = [];
   #reply: ReplyFacts | null = null;
   /** The stream that began, whatever came of it. */
   #stream: StreamTap | null = null;
@@ -69,6 +86,7 @@ export class AttemptEntry {
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
       upstreamId: this.#keptId,
+      ...this.#objects(this.#keptTokens(usage, source)),
     };
   };
 
@@ -79,6 +97,7 @@ export class AttemptEntry {
     this.#selection = selection;
     this.#tally = tally;
     this.#searches = call.facts.asksSearch === true && !match.translated;
+    this.#keeps = match.translated ? null : call.facts.keeps;
     this.#fields = {
       ...callFields(call),
       model: selection.model.name,
@@ -179,7 +198,7 @@ export class AttemptEntry {
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.firstByte();
     if (reply.id !== null) this.#keep(reply.id);
-    this.#owns(reply.made);
+    this.#made = reply.made ?? this.#made;
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
     this.#learn(told);
@@ -187,7 +206,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    this.#owns(tap.made);
+    this.#made = tap.made ?? this.#made;
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);
@@ -260,26 +279,35 @@ export class AttemptEntry {
 
   /** The upstream keeps its answer under this id: later calls about it must find its account. */
   #keep(upstreamId: string): void {
-    if (!this.#call.facts.keeps || upstreamId.length > bounds.upstreamIdCharactersMax) return;
+    if (this.#keeps === null || !isObjectId(upstreamId)) return;
     this.#keptId = upstreamId;
-    this.#tellResponseOwner(upstreamId, false);
+    this.#remember(null);
   }
 
-  #owns(made: readonly string[] = []): void {
-    const { owners } = this.#dependencies;
-    for (const id of made)
-      owners.remember(this.#call.principal.workspace.id, this.#selection.deployment.provider.id, id);
+  /** What continuing the answer will bring as input: the whole conversation. null while nobody knows it. */
+  #keptTokens(usage: Usage, source: UsageSource): number | null {
+    return source === "none" ? null : tokensOf(usage);
   }
 
-  #tellResponseOwner(upstreamId: string, paid: boolean): void {
-    const { model, deployment } = this.#selection;
-    this.#dependencies.responseOwners.remember(this.#call.principal.workspace.id, upstreamId, {
-      provider: deployment.provider.id,
-      deployment: deployment.id,
-      model: model.name,
-      upstreamModel: deployment.upstreamModel,
-      paid,
+  /** What the upstream keeps because of this attempt, for its record. */
+  #objects(inputTokens: number | null): { readonly objects?: readonly KeptObject[] } {
+    const now = this.#dependencies.clock.now();
+    const objects: KeptObject[] = this.#made.filter(isObjectId).map((id) => {
+      return { id, kind: "container", inputTokens: null, expiresAt: now + bounds.containerKeptMs };
     });
+    if (this.#keptId !== null && this.#keeps !== null) {
+      const lifeMs = this.#keeps === "thread_message" ? bounds.threadKeptMs : bounds.responseKeptMs;
+      objects.push({ id: this.#keptId, kind: this.#keeps, inputTokens, expiresAt: now + lifeMs });
+    }
+    return objects.length === 0 ? {} : { objects };
+  }
+
+  /** For the next call, which may come before the record is in the database. */
+  #remember(inputTokens: number | null): void {
+    const { upstreamObjects, clock } = this.#dependencies;
+    const { workspaceId, keyId, personId = null, provider, deployment, model, upstreamModel } = this.#fields;
+    const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
+    for (const object of this.#objects(inputTokens).objects ?? []) upstreamObjects.remember({ ...made, ...object });
   }
 
   #learn({ usage, source }: Measured): void {
@@ -327,6 +355,7 @@ export class AttemptEntry {
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
       overheadMs: this.#overheadMs,
       upstreamId: this.#keptId,
+      ...this.#objects(this.#keptTokens(told.usage, told.source)),
       warnings: this.#warnings?.list() ?? null,
     };
     try {
@@ -334,7 +363,7 @@ export class AttemptEntry {
     } finally {
       this.#record.settle(end, now);
     }
-    if (this.#keptId !== null && told.source !== "none") this.#tellResponseOwner(this.#keptId, true);
+    this.#remember(this.#keptTokens(told.usage, told.source));
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }

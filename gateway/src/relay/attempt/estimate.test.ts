@@ -13,7 +13,7 @@ const facts = (inputEstimate: number, outputTokensMax: number | null = null): Re
   streamOptionsSpan: null,
   affinity: null,
   continues: null,
-  keeps: false,
+  keeps: null,
   images: 0,
 });
 const model: Model = {

@@ -1,7 +1,7 @@
-import { BoundedMap, bounds, type Catalog, Failure, personField, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, type Catalog, Failure, personField, tokensOf, type UpstreamObject } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
-import type { Clock, Journal, Leadership, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
+import type { Clock, Journal, Leadership, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import type { Heard } from "../attempt/measured-usage.ts";
 import { bookOthers } from "../attempt/other-models.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
@@ -9,7 +9,7 @@ import type { StoredResponseCall } from "./stored-response-call.ts";
 export interface BackgroundSettlementOptions {
   readonly catalog: () => Catalog;
   readonly recorder: Recorder;
-  readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  readonly objectStore: Pick<UpstreamObjectStore, "find">;
   readonly journal: Pick<Journal, "drained" | "healthy">;
   /** Of several processes that see an answer done one pays for it. Left out: there is one process. */
   readonly leadership?: Pick<Leadership, "once">;
@@ -24,7 +24,7 @@ export interface BackgroundSettlementOptions {
 export class BackgroundSettlement {
   readonly #options: BackgroundSettlementOptions;
   /** Who has paid for an answer, or is about to, in that order. */
-  readonly #claimed = new BoundedMap<string, "call" | "viewer">(bounds.responseOwnersMax);
+  readonly #claimed = new BoundedMap<string, "call" | "viewer">(bounds.upstreamObjectsMax);
 
   constructor(options: BackgroundSettlementOptions) {
     this.#options = options;
@@ -39,12 +39,12 @@ export class BackgroundSettlement {
   }
 
   /** What the caller's limits are to be told of: nothing when it is paid for already, or not done. Never rejects. */
-  async settle(call: StoredResponseCall, responseOwner: ResponseOwner, heard: Heard | null): Promise<Spent> {
+  async settle(call: StoredResponseCall, response: UpstreamObject, heard: Heard | null): Promise<Spent> {
     const name = nameOf(call.principal.workspace.id, call.upstreamId);
-    if (heard === null || heard.told.source === "none" || responseOwner.paid || this.#claimed.has(name)) return nothing;
+    if (heard === null || heard.told.source === "none" || isPaid(response) || this.#claimed.has(name)) return nothing;
     this.#claimed.set(name, "viewer");
     try {
-      return await this.#settleAlone(call, responseOwner, heard);
+      return await this.#settleAlone(call, response, heard);
     } catch (error) {
       this.#claimed.delete(name);
       this.#options.observer.log("error", "The usage of a background answer could not be recorded.", {
@@ -56,13 +56,13 @@ export class BackgroundSettlement {
   }
 
   /** Nobody else settles the same answer until the ledger knows of this; only then may others ask it. */
-  #settleAlone(call: StoredResponseCall, responseOwner: ResponseOwner, heard: Heard): Promise<Spent> {
+  #settleAlone(call: StoredResponseCall, response: UpstreamObject, heard: Heard): Promise<Spent> {
     const { leadership, journal } = this.#options;
-    if (leadership === undefined) return this.#settle(call, responseOwner, heard);
+    if (leadership === undefined) return this.#settle(call, response, heard);
     const { promise, resolve, reject } = Promise.withResolvers<Spent>();
     const { workspace } = call.principal;
     const settled = leadership.once(`bill ${workspace.id} ${call.upstreamId}`, async ({ signal }) => {
-      resolve(await this.#settle(call, responseOwner, heard));
+      resolve(await this.#settle(call, response, heard));
       await journal.drained(signal).catch(() => undefined);
     });
     settled.then((done) => {
@@ -75,25 +75,25 @@ export class BackgroundSettlement {
   }
 
   /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */
-  async #settle(call: StoredResponseCall, responseOwner: ResponseOwner, { told, raw }: Heard): Promise<Spent> {
-    const { ledgerStore, recorder, catalog, journal } = this.#options;
+  async #settle(call: StoredResponseCall, response: UpstreamObject, { told, raw }: Heard): Promise<Spent> {
+    const { objectStore, recorder, catalog, journal, clock } = this.#options;
     const { principal, upstreamId } = call;
     // Whoever sees it next pays for it.
     if (!journal.healthy) throw new Failure("ledger_unavailable", "The ledger cannot be written.");
-    const known = await ledgerStore.responseOwner(principal.workspace.id, upstreamId);
-    if (known?.paid === true) return nothing;
-    const price = catalog().models.get(responseOwner.model)?.price ?? null;
+    const [known] = await objectStore.find(principal.workspace.id, [upstreamId]);
+    if (known !== undefined && isPaid(known)) return nothing;
+    const price = catalog().models.get(response.model)?.price ?? null;
     const fields: AttemptFields = {
       requestId: call.requestId,
       workspaceId: principal.workspace.id,
       groupId: principal.group.id,
       keyId: principal.key.id,
       ...personField(principal),
-      model: responseOwner.model,
-      requestedModel: responseOwner.model,
-      provider: responseOwner.provider,
-      deployment: responseOwner.deployment,
-      upstreamModel: responseOwner.upstreamModel,
+      model: response.model,
+      requestedModel: response.model,
+      provider: response.provider,
+      deployment: response.deployment,
+      upstreamModel: response.upstreamModel,
       endpoint: call.protocol.endpoint,
       callerDialect: call.protocol.wireDialect,
       upstreamDialect: call.protocol.wireDialect,
@@ -120,9 +120,22 @@ export class BackgroundSettlement {
       upstreamMs: null,
       overheadMs: null,
       upstreamId,
+      objects: [
+        {
+          id: upstreamId,
+          kind: "response",
+          inputTokens: tokensOf(told.usage),
+          expiresAt: clock.now() + bounds.responseKeptMs,
+        },
+      ],
     });
     return { tokens: tokensOf(entry.usage) + others };
   }
+}
+
+/** Its usage is in the ledger; else it is still being made in the background. */
+export function isPaid({ inputTokens }: UpstreamObject): boolean {
+  return inputTokens !== null;
 }
 
 function nameOf(workspaceId: string, upstreamId: string): string {

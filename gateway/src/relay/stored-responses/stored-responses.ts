@@ -1,6 +1,6 @@
-import { asFailure, type CallSignal, Failure, type LiveBody, type Provider } from "#core/index.ts";
+import { asFailure, type CallSignal, Failure, type LiveBody, type Provider, type UpstreamObject } from "#core/index.ts";
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
-import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType, type StreamTap, withoutMark } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
@@ -13,6 +13,7 @@ import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import type { CallResult } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import { isPaid } from "./background-settlement.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
 
 /**
@@ -21,18 +22,19 @@ import type { StoredResponseCall } from "./stored-response-call.ts";
  */
 export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
   try {
-    const responseOwner = await dependencies.responseOwners.find(
-      call.principal.workspace.id,
-      call.upstreamId,
-      call.signal,
-    );
-    if (responseOwner === null || !call.mayCall(responseOwner.model)) throw notFound(call.upstreamId);
+    const { principal, upstreamId, signal } = call;
+    const found = await dependencies.upstreamObjects.find(principal.workspace.id, [upstreamId], {
+      waits: true,
+      signal,
+    });
+    const response = found.get(upstreamId);
+    if (response?.kind !== "response" || !call.mayCall(response.model)) throw notFound(upstreamId);
     // It was paid for, or is being made: who has nothing left may see it all the same, end it, and have it forgotten.
     const admitted = dependencies.admission.admit(call.principal, freeRequest, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
-    const sending = signalUntilAnswered(call.signal, !responseOwner.paid);
+    const sending = signalUntilAnswered(call.signal, !isPaid(response));
     try {
-      const asked: Asked = { dependencies, call, responseOwner, permit };
+      const asked: Asked = { dependencies, call, response, permit };
       const { account, answer } = await send(asked, sending.signal);
       return await deliver(asked, account, answer);
     } catch (thrown) {
@@ -52,27 +54,27 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
 interface Asked {
   readonly dependencies: RelayDependencies;
   readonly call: StoredResponseCall;
-  readonly responseOwner: ResponseOwner;
+  readonly response: UpstreamObject;
   readonly permit: Permit;
 }
 
 const nothing: Spent = { tokens: 0 };
 
 async function send(
-  { dependencies, call, responseOwner }: Asked,
+  { dependencies, call, response }: Asked,
   signal: CallSignal,
 ): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
-  const account = accountOf(dependencies, call, responseOwner);
+  const account = accountOf(dependencies, call, response);
   const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers, provider);
-  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: responseOwner.upstreamModel });
+  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: response.upstreamModel });
   // No attempt of a model: the call itself is what the upstream sees above it.
   const { requestId } = call;
   continueTrace(headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {
     provider,
-    upstreamModel: responseOwner.upstreamModel,
+    upstreamModel: response.upstreamModel,
     stream: false,
     method: call.method,
     url: withQuery(url, call.query),
@@ -116,7 +118,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
  * upstream says what was used.
  */
 function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
-  const { dependencies, call, responseOwner, permit } = asked;
+  const { dependencies, call, response, permit } = asked;
   const tap = call.protocol.wire.tapStream(false);
   const end = (heard: StreamTap): void => {
     void paid(asked, heard.usageFinal ? heardStream(heard, unknownInput) : null).then((spent) => permit.settle(spent));
@@ -128,7 +130,7 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveB
   };
   const { dialect } = call.protocol;
   const over = (): void => {};
-  const drains = !responseOwner.paid;
+  const drains = !isPaid(response);
   const first = noBytes;
   const place = dependencies.events.open();
   return new AnswerStream({
@@ -146,8 +148,8 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveB
   }).open();
 }
 
-function paid({ dependencies, call, responseOwner }: Asked, heard: Heard | null): Promise<Spent> {
-  return dependencies.bills.settle(call, responseOwner, heard);
+function paid({ dependencies, call, response }: Asked, heard: Heard | null): Promise<Spent> {
+  return dependencies.bills.settle(call, response, heard);
 }
 
 /** The request was another call's. */
@@ -159,8 +161,8 @@ interface Account {
   readonly path: string;
 }
 
-function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, responseOwner: ResponseOwner): Account {
-  const provider = dependencies.catalog().providers.get(responseOwner.provider);
+function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, response: UpstreamObject): Account {
+  const provider = dependencies.catalog().providers.get(response.provider);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || !provider.enabled || kind === null) {
     throw new Failure("no_deployment_available", "The account that keeps this answer is not available.");

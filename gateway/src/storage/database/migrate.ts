@@ -48,6 +48,7 @@ import { migration045 } from "./migrations/migration-045.ts";
 import { migration046 } from "./migrations/migration-046.ts";
 import { migration047 } from "./migrations/migration-047.ts";
 import { migration048 } from "./migrations/migration-048.ts";
+import { migration049 } from "./migrations/migration-049.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -99,6 +100,7 @@ export const migrations: Migrations = Object.freeze({
   "046": migration046,
   "047": migration047,
   "048": migration048,
+  "049": migration049,
 });
 
 /**

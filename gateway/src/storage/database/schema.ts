@@ -1,5 +1,6 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { UpstreamObjectKind } from "#core/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { HistogramColumns } from "./latency-histogram.ts";
@@ -42,6 +43,23 @@ export interface Tables
   settings: SettingTable;
   open_attempts: OpenAttemptTable;
   exported_hours: ExportedHourTable;
+  upstream_objects: UpstreamObjectTable;
+}
+
+/** What vendors keep for later calls. `input_tokens` null: not known. `expires_at` null: kept until it is deleted. */
+interface UpstreamObjectTable {
+  workspace_id: string;
+  id: string;
+  kind: UpstreamObjectKind;
+  provider: string;
+  key_id: string;
+  person_id: string | null;
+  deployment: string;
+  model: string;
+  upstream_model: string;
+  input_tokens: number | null;
+  created_at: number;
+  expires_at: number | null;
 }
 
 /** Hours of the ledger that were copied to a bucket. `checked_at`: when their entries were last compared with the copy's. */

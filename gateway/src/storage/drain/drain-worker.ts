@@ -115,8 +115,8 @@ async function timeOf(database: Database): Promise<number> {
 /** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
 function removingOpen(database: Database): DrainStore["insert"] {
   const insert = ledgerValuesInsert(database);
-  return async (entries) => {
-    const count = await insert(entries);
+  return async (entries, objects) => {
+    const count = await insert(entries, objects);
     await removeOpenAttempts(
       database,
       entries.map((entry) => String(entry[ledgerPlaces.attempt_id])),

@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { bounds } from "#core/index.ts";
+import { bounds, type KeptObject } from "#core/index.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
-import { isRecord, parseRow, recordLetters } from "../journal/journal-record.ts";
+import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";
 import { entryOfValues, type LedgerValues, ledgerPlaces } from "../ledger/ledger-columns.ts";
+import { type ObjectRow, objectRows } from "../upstream-objects/upstream-object-rows.ts";
 import { drainedValues, type RecordRow } from "./drained-values.ts";
 
 /** The beginning of a journal's own files. */
@@ -27,9 +28,9 @@ export interface DrainPlace {
   readonly settled: number;
 }
 
-/** The ledger's `insert`, of entries as its table has them. */
+/** The ledger's `insert`, of entries and of objects that upstreams keep, as their tables have them. */
 export interface DrainStore {
-  insert(entries: readonly LedgerValues[]): Promise<number>;
+  insert(entries: readonly LedgerValues[], objects: readonly ObjectRow[]): Promise<number>;
 }
 
 export interface DrainOptions {
@@ -60,6 +61,8 @@ export class Drain {
   #offset: number;
   #file: number | null = null;
   #batch: LedgerValues[] = [];
+  /** The objects of the entries in the batch that have any. */
+  #objects = new Map<LedgerValues, readonly ObjectRow[]>();
   #settledRead: number;
   #stopped = false;
 
@@ -154,13 +157,19 @@ export class Drain {
     if (begun === undefined) return;
     this.#open.delete(attemptId);
     this.#count(begun.segment, -1);
-    this.#batch.push(drainedValues(begun.intent, settlement));
+    this.#add(drainedValues(begun.intent, settlement), settlement);
   }
 
   #refuse(row: RecordRow): void {
     this.#settledRead += 1;
     const [intent, settlement, calls] = row as readonly [RecordRow, RecordRow, number?];
-    this.#batch.push(drainedValues(intent, settlement, calls));
+    this.#add(drainedValues(intent, settlement, calls), settlement);
+  }
+
+  #add(entry: LedgerValues, settlement: RecordRow): void {
+    this.#batch.push(entry);
+    const objects = settlement[objectsPlace];
+    if (objects != null) this.#objects.set(entry, objectRows(entry, objects as readonly KeptObject[]));
   }
 
   async #storeBatch(): Promise<void> {
@@ -168,6 +177,7 @@ export class Drain {
     if (batch.length === 0) return;
     this.#batch = [];
     await this.#store(batch);
+    this.#objects.clear();
     if (this.#stopped) return;
     this.#removeFinished();
     this.#options.onStored(this.#settledRead);
@@ -180,7 +190,7 @@ export class Drain {
     let waitMs: number = bounds.drainRetryMs;
     for (let tries = 0; !this.#stopped; tries++) {
       try {
-        await this.#options.store.insert(entries);
+        await this.#options.store.insert(entries, this.#objectsOf(entries));
         if (tries > 0) this.#options.onProblem(null);
         return;
       } catch (error) {
@@ -213,6 +223,10 @@ export class Drain {
       `The database refuses attempt ${only[ledgerPlaces.attempt_id]}, now set aside: ${messageOf(error)}`,
     );
     return true;
+  }
+
+  #objectsOf(entries: readonly LedgerValues[]): readonly ObjectRow[] {
+    return this.#objects.size === 0 ? none : entries.flatMap((entry) => this.#objects.get(entry) ?? none);
   }
 
   #count(segment: number, change: 1 | -1): void {
@@ -254,6 +268,8 @@ export class Drain {
     }
   }
 }
+
+const none: readonly ObjectRow[] = [];
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { joinEntry } from "#core/index.ts";
 import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
-import { encodeIntent, encodeRefusal, encodeSettlement } from "../journal/journal-record.ts";
+import { encodeIntent, encodeRefusal, encodeSettlement, objectsPlace } from "../journal/journal-record.ts";
 import { entryOfValues, valuesOf } from "../ledger/ledger-columns.ts";
+import { objectRows, objectRowsOf } from "../upstream-objects/upstream-object-rows.ts";
 import { drainedValues, type RecordRow } from "./drained-values.ts";
 
 const row = (json: string) => JSON.parse(json) as RecordRow;
@@ -20,6 +21,21 @@ test("what the drain makes of two records is what the store makes of their entry
     expect(drained).toEqual(valuesOf(joinEntry(intent, settlement)));
     expect(entryOfValues(drained)).toEqual(joinEntry(intent, settlement));
   }
+});
+
+test("the objects that an upstream keeps come with the entry that made them", () => {
+  const objects = [{ id: "resp_1", kind: "response", inputTokens: 12, expiresAt: 99 }] as const;
+  const intent = intentOf(8, { personId: "usr_ada" });
+  const settlement = { ...settlementOf(8), objects };
+  const [read, end] = [row(encodeIntent(intent)), row(encodeSettlement(settlement))];
+  const made = objectRows(drainedValues(read, end), end[objectsPlace] as typeof objects);
+  expect(made).toEqual(objectRowsOf([joinEntry(intent, settlement)]));
+  expect(made[0]).toMatchObject({
+    id: "resp_1",
+    workspace_id: intent.workspaceId,
+    person_id: "usr_ada",
+    input_tokens: 12,
+  });
 });
 
 test("a refusal says how many calls it stands for", () => {

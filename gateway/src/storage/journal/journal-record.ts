@@ -35,6 +35,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
     checkpoint.firstByteMs,
     checkpoint.firstTokenMs,
     checkpoint.upstreamId,
+    checkpoint.objects ?? null,
   ]);
 }
 
@@ -57,6 +58,9 @@ export function decodeCheckpoint(json: string): Checkpoint {
 }
 
 export const recordLetters = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
+
+/** Where the objects stand in the array of a settlement. */
+export const objectsPlace = 17;
 
 /** Bytes of a line before its JSON. */
 export const recordHeadBytes = 11;
@@ -118,6 +122,7 @@ type CheckpointRow = readonly [
   number | null,
   number | null,
   (string | null)?,
+  Checkpoint["objects"]?,
 ];
 
 /** In the order of the table of classes, to which new ones are added at the end. */
@@ -143,9 +148,9 @@ interface Place {
   readonly optional: boolean;
 }
 
-/** What is not in the ledger's table: it is in journals only. */
+/** What is not in the ledger's table. */
 const intentPlaces = placesOf("intent", { 22: { member: "counted", optional: true } });
-const settlementPlaces = placesOf("settle", {});
+const settlementPlaces = placesOf("settle", { [objectsPlace]: { member: "objects", optional: true } });
 
 function placesOf(record: "intent" | "settle", more: Readonly<Record<number, Place>>): readonly Place[] {
   const places: Record<number, Place> = { ...more };
@@ -228,6 +233,7 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.upstreamId,
     settlement.upstreamStatus,
     settlement.warnings ?? null,
+    settlement.objects ?? null,
   ];
 }
 
@@ -245,5 +251,6 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     firstTokenMs: row[5],
     // Not in files of a version that did not know it.
     upstreamId: row[6] ?? null,
+    ...(row[7] == null ? {} : { objects: row[7] }),
   };
 }

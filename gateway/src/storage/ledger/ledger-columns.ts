@@ -43,8 +43,8 @@ interface Members extends Record<"id" | "text" | "outcome" | "source", string> {
 }
 
 type ListedMembers = { readonly [Of in Listed as Of["member"]]?: Member<Of> };
-/** Of a member that the table lacks, nothing is a value: see `valuesOf`. */
-type Unlisted = { readonly [Member in Exclude<keyof LedgerEntry, keyof ListedMembers>]: never };
+/** Of a member that the table lacks, nothing is a value: see `valuesOf`. Objects have a table of their own. */
+type Unlisted = { readonly [Member in Exclude<keyof LedgerEntry, keyof ListedMembers | "objects">]: never };
 
 type Bind = (entry: ListedMembers) => unknown;
 

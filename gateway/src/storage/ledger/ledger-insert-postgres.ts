@@ -4,6 +4,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
+import { type ObjectRow, objectWriter } from "../upstream-objects/upstream-object-rows.ts";
 import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
 import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
@@ -14,17 +15,28 @@ import { literal, usualValues } from "./ledger-usual.ts";
  * was new is summed into rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other.
  * Whoever reads `usage_rollups` reads them along (the table inherits), and `foldRollups` adds them up later.
  */
-export function postgresInsert(database: Database): (entries: readonly LedgerValues[]) => Promise<number> {
+export function postgresInsert(
+  database: Database,
+): (entries: readonly LedgerValues[], objects: readonly ObjectRow[]) => Promise<number> {
   const months = monthKeeper(database);
-  return async (entries) => {
+  const writeObjects = objectWriter(database);
+  return async (entries, objects) => {
     if (entries.length === 0) return 0;
     await months.make(entries.map((entry) => Number(entry[ledgerPlaces.at])));
+    const insert = async (): Promise<number> => {
+      if (objects.length === 0) return await insertInto(database.kysely, entries);
+      return await database.kysely.transaction().execute(async (transaction) => {
+        const added = await insertInto(transaction, entries);
+        await writeObjects(transaction, objects);
+        return added;
+      });
+    };
     try {
-      return await insertInto(database.kysely, entries);
+      return await insert();
     } catch (thrown) {
       // The entry's month was cut out of the default part at this very moment: now it has a place.
       if (!isCheckViolation(thrown)) throw thrown;
-      return await insertInto(database.kysely, entries);
+      return await insert();
     }
   };
 }

@@ -5,6 +5,7 @@ import { runEach } from "../database/each-row.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
+import { type ObjectRow, objectRowsOf, objectWriter } from "../upstream-objects/upstream-object-rows.ts";
 import { type LedgerValues, valuesOf } from "./ledger-columns.ts";
 import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
 import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
@@ -17,16 +18,23 @@ import { personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums, r
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
   const insert = ledgerValuesInsert(database);
-  return (entries) => insert(entries.map(valuesOf));
+  return (entries) => insert(entries.map(valuesOf), objectRowsOf(entries));
 }
 
-/** The same of entries as the table has them. */
-export function ledgerValuesInsert(database: Database): (entries: readonly LedgerValues[]) => Promise<number> {
+/** The same of entries as the table has them, and of the objects that upstreams keep because of them. */
+export function ledgerValuesInsert(
+  database: Database,
+): (entries: readonly LedgerValues[], objects: readonly ObjectRow[]) => Promise<number> {
   if (database.flavour.name === "postgres") return postgresInsert(database);
   const write = sqliteWriter(database);
-  return async (entries) => {
+  const writeObjects = objectWriter(database);
+  return async (entries, objects) => {
     if (entries.length === 0) return 0;
-    return await database.kysely.transaction().execute((transaction) => write(transaction, entries));
+    return await database.kysely.transaction().execute(async (transaction) => {
+      const added = await write(transaction, entries);
+      await writeObjects(transaction, objects);
+      return added;
+    });
   };
 }
 
@@ -35,7 +43,12 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
   const write = database.flavour.name === "postgres" ? insertInto : sqliteWriter(database);
-  return (transaction, entries) => write(transaction, entries.map(valuesOf));
+  const writeObjects = objectWriter(database);
+  return async (transaction, entries) => {
+    const added = await write(transaction, entries.map(valuesOf));
+    await writeObjects(transaction, objectRowsOf(entries));
+    return added;
+  };
 }
 
 function sqliteWriter(database: Database) {

@@ -9,7 +9,6 @@ import { makeMonths } from "./ledger-months.ts";
 import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { recentEntries, usageByModel } from "./ledger-sums.ts";
-import { findResponseOwner } from "./response-owner.ts";
 
 /** The ledger on a database. Any number of them, in any process, may insert into the same one. */
 export function createLedgerStore(database: Database): LedgerStore {
@@ -20,7 +19,6 @@ export function createLedgerStore(database: Database): LedgerStore {
     recent: (sinceMs, untilMs) => recentEntries(database, sinceMs, untilMs),
     usage: (filter) => usageByModel(database, filter),
     price,
-    responseOwner: (workspaceId, upstreamId) => findResponseOwner(database, workspaceId, upstreamId),
     check: () => checkLedger(database, price),
     fold: (rowsMax) => foldRollups(database, rowsMax),
     sumDay: (now) => sumDay(database, now),

@@ -1,0 +1,115 @@
+import { bounds, type CallSignal, type UpstreamObject } from "#core/index.ts";
+import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
+
+export interface UpstreamObjectsOptions {
+  readonly objectStore: Pick<UpstreamObjectStore, "find">;
+  readonly clock: Pick<Clock, "after" | "now">;
+  /** Other processes write their objects into the same database. */
+  readonly sharesLedger?: boolean;
+}
+
+/**
+ * The objects that vendors keep for a workspace. Those that were made or used here lately are in memory, because the database
+ * learns of one only when the journal drains; the others are read from the database.
+ */
+export class UpstreamObjects {
+  readonly #options: UpstreamObjectsOptions;
+  readonly #memory = new ObjectMemory();
+
+  constructor(options: UpstreamObjectsOptions) {
+    this.#options = options;
+  }
+
+  remember(object: UpstreamObject): void {
+    this.#memory.set(object);
+  }
+
+  /**
+   * Those of these ids that the workspace made and that have not expired. `waits`: an object that another process has just made is
+   * waited for until its journal has drained.
+   */
+  async find(
+    workspaceId: string,
+    ids: readonly string[],
+    { waits, signal }: { readonly waits: boolean; readonly signal: CallSignal },
+  ): Promise<ReadonlyMap<string, UpstreamObject>> {
+    const { objectStore, clock, sharesLedger } = this.#options;
+    const found = new Map<string, UpstreamObject>();
+    let missing: string[] = [];
+    for (const id of new Set(ids)) {
+      const object = this.#memory.get(workspaceId, id);
+      if (object === undefined) missing.push(id);
+      else found.set(id, object);
+    }
+    for (let waitMs: number = bounds.objectWaitMs; missing.length > 0; waitMs *= 2) {
+      for (const object of await objectStore.find(workspaceId, missing)) {
+        this.remember(object);
+        found.set(object.id, object);
+      }
+      missing = missing.filter((id) => !found.has(id));
+      if (missing.length === 0 || !waits || sharesLedger !== true || waitMs > bounds.objectWaitMsMax) break;
+      await pause(clock, waitMs, signal);
+      if (signal.aborted) break;
+    }
+    const now = clock.now();
+    for (const [id, { expiresAt }] of found) if (expiresAt !== null && expiresAt <= now) found.delete(id);
+    return found;
+  }
+}
+
+/** At most `upstreamObjectsMax`: for one more, a workspace that has more than its share gives up its least recently used one. */
+class ObjectMemory {
+  readonly #workspaces = new Map<string, Map<string, UpstreamObject>>();
+  #size = 0;
+
+  get(workspaceId: string, id: string): UpstreamObject | undefined {
+    const own = this.#workspaces.get(workspaceId);
+    const object = own?.get(id);
+    if (own === undefined || object === undefined) return undefined;
+    own.delete(id);
+    own.set(id, object);
+    return object;
+  }
+
+  set(object: UpstreamObject): void {
+    const { workspaceId, id } = object;
+    const before = this.#workspaces.get(workspaceId);
+    if (before?.delete(id) === true) this.#size--;
+    else if (this.#size >= bounds.upstreamObjectsMax) this.#makeRoom(before?.size ?? 0, workspaceId);
+    const own = this.#workspaces.get(workspaceId) ?? new Map<string, UpstreamObject>();
+    own.set(id, object);
+    this.#workspaces.set(workspaceId, own);
+    this.#size++;
+  }
+
+  #makeRoom(ownSize: number, workspaceId: string): void {
+    const share = this.#size / this.#workspaces.size;
+    let from = workspaceId;
+    if (ownSize < share) {
+      for (const [other, { size }] of this.#workspaces) {
+        if (size < share) continue;
+        from = other;
+        break;
+      }
+    }
+    const objects = this.#workspaces.get(from);
+    for (const oldest of objects?.keys() ?? []) {
+      objects?.delete(oldest);
+      this.#size--;
+      break;
+    }
+    if (objects?.size === 0) this.#workspaces.delete(from);
+  }
+}
+
+function pause(clock: Pick<Clock, "after">, ms: number, signal: CallSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = clock.after(ms, resolve);
+  const gone = (): void => {
+    stop();
+    resolve();
+  };
+  signal.addEventListener("abort", gone, { once: true });
+  return promise.finally(() => signal.removeEventListener("abort", gone));
+}
