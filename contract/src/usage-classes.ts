@@ -30,7 +30,7 @@ export interface UsageClassRow {
 
 /**
  * Everything that is counted, once: ledger, journal, prices, reports, export and console are made of this table. Classes do
- * not overlap, but `reasoning`, which is inside `output`. Journals hold counts in this order, so a new class stands last;
+ * not overlap, but `reasoning` and `unexplained`, which are inside `output`. Journals hold counts in this order, so a new class stands last;
  * it needs a migration that adds its column.
  */
 export const usageTable = [
@@ -129,6 +129,32 @@ export const usageTable = [
     "USD per thousand requests, beside what else they use.",
     ["moderation"],
   ),
+  token(
+    "cacheReadAudio",
+    "cache_read_audio",
+    "cache_read_audio",
+    "input",
+    { costsAs: "audioInput", longContext: false },
+    [],
+  ),
+  token(
+    "separateReasoning",
+    "separate_reasoning",
+    "separate_reasoning",
+    "output",
+    { costsAs: "output", longContext: false },
+    [],
+  ),
+  counted(
+    "mapSearches",
+    "map_searches",
+    "map_search",
+    ["call", "thousand"],
+    "USD per thousand answers that are grounded on maps.",
+    [],
+  ),
+  // Tokens by which the upstream's own total differs from its parts. Where the total is larger, they are also counted as output.
+  token("unexplained", "unexplained", null, "output", { costsAs: null, longContext: false }, []),
 ] as const satisfies readonly UsageClassRow[];
 
 type UsageRow = (typeof usageTable)[number];

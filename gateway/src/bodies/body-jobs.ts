@@ -10,6 +10,7 @@ import type {
   RenamedMembers,
   ReplyFacts,
   RequestFacts,
+  UsageConvention,
 } from "#protocols/index.ts";
 
 /** What stands at an address, to be put in its place. Its bytes come beside the order. */
@@ -153,7 +154,11 @@ interface BodyJobs {
   };
   /** Listens to a whole reply. */
   reply: {
-    readonly ask: { readonly endpoint: CallEndpointId | null; readonly dialect: WireDialectId };
+    readonly ask: {
+      readonly endpoint: CallEndpointId | null;
+      readonly dialect: WireDialectId;
+      readonly usage: UsageConvention | undefined;
+    };
     readonly answer: ReplyFacts;
   };
   /** Makes the caller's answer of a whole reply of another dialect. */
@@ -164,6 +169,7 @@ interface BodyJobs {
       readonly createdAt: number;
       readonly wantsUsage: boolean;
       readonly stream: boolean;
+      readonly usage: UsageConvention | undefined;
     };
     readonly answer: { readonly warnings: readonly string[] };
   };

@@ -37,9 +37,9 @@ export const leaveOut: Job<"govern"> = (body, ask) => {
   return { made, answer: left };
 };
 
-export const readReply: Job<"reply"> = (reply, { endpoint, dialect }) => {
+export const readReply: Job<"reply"> = (reply, { endpoint, dialect, usage }) => {
   const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
-  return { made: null, answer: listener.readReply(withoutMark(reply)) };
+  return { made: null, answer: listener.readReply(withoutMark(reply), usage) };
 };
 
 export const inlineMedia: Job<"inline"> = (body, media, beside) => {

@@ -39,7 +39,7 @@ export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
   const { account, model, createdAt, wantsUsage } = ask;
   const warn = (what: string): void => void warnings.push(what);
   const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
-  const read = unbroken(upstream.readAnswer(reply, { account, newId, warn }));
+  const read = unbroken(upstream.readAnswer(reply, { account, newId, warn, usage: ask.usage }));
   const answer = new OwnToolNames(context.turn.tools).answer(read);
   if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: { warnings } };
   const writer = caller.writeEvents(context);

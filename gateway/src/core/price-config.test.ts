@@ -93,6 +93,7 @@ test("a class that an older version stored without a price says that it costs no
     audio_output: 0,
     image_input: 0,
     image_output: 0,
+    separate_reasoning: 0,
   });
 });
 

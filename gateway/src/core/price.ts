@@ -3,7 +3,7 @@ import type { NanoUsd, PicoUsd } from "./money.ts";
 import { inputTokensOf, type Usage } from "./usage.ts";
 
 /** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
-export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning">]?: PicoUsd };
+export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning" | "unexplained">]?: PicoUsd };
 
 /** What a whole request costs whose input, cached and written tokens included, is larger than `above` tokens. */
 export interface LongContextPrices {

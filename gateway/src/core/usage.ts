@@ -1,8 +1,8 @@
 import { type UsageClassName, usageTable } from "@sluice/contract/words";
 
 /**
- * Classes that do not overlap: their sum is what was processed. `reasoning` is the one exception: it is reported inside
- * `output`. Counts are whole numbers ≥ 0. What the classes are stands in the contract's table.
+ * Classes that do not overlap: their sum is what was processed. Exceptions: `reasoning` and `unexplained` are
+ * inside `output`. Counts are whole numbers ≥ 0. What the classes are stands in the contract's table.
  */
 export type Usage = { readonly [Class in UsageClassName]: number };
 

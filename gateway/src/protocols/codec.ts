@@ -1,6 +1,7 @@
 import type { Answer, AnswerEvent, RequestedTurn, Turn } from "#core/index.ts";
 
 import type { ReasoningTraits } from "./reasoning-traits.ts";
+import type { UsageConvention } from "./usage-convention.ts";
 
 /** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
 export type Warn = (what: string) => void;
@@ -46,6 +47,8 @@ export interface DialectTraits {
   readonly noCallIds?: boolean;
   /** Schema output is not understood: ask for JSON in its place and warn. Default false. */
   readonly noSchemaOutput?: boolean;
+  /** openai-chat: how tokens are counted. Default: as OpenAI counts them. */
+  readonly usage?: UsageConvention;
 }
 
 export interface TurnTarget {
@@ -96,6 +99,8 @@ export interface AnswerSource {
   readonly newId: NewId;
   /** What an answer holds that the neutral form does not. */
   readonly warn: Warn;
+  /** openai-chat: how the upstream counts tokens. */
+  readonly usage?: UsageConvention | undefined;
 }
 
 /** Is given the payload of each server-sent event (its data lines joined, comments left out), in order. */

@@ -3,6 +3,7 @@ import type { Edit } from "./bytes.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
 import type { ServerToolUse } from "./server-tools.ts";
+import type { UsageConvention } from "./usage-convention.ts";
 
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
 export interface RequestFacts {
@@ -131,10 +132,10 @@ export interface StreamTap {
 
 /** How an upstream's answers on one endpoint are listened to. */
 export interface Listener {
-  /** Throws Failure upstream_error when the bytes are not a reply of this dialect. */
-  readReply(body: Uint8Array): ReplyFacts;
+  /** `convention`: how the upstream counts. Throws Failure upstream_error when the bytes are not a reply of this dialect. */
+  readReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts;
   /** `hideUsage`: keep the usage event that only we asked for from the caller. */
-  tapStream(hideUsage: boolean): StreamTap;
+  tapStream(hideUsage: boolean, convention?: UsageConvention): StreamTap;
   /** Of endpoints whose answers are mostly neither JSON nor events: how such bytes are listened to as they pass. */
   tapBytes?(facts: RequestFacts, mediaType: string): StreamTap;
 }

@@ -108,3 +108,4 @@ export { readOutline, writeOutline } from "./turn-outline.ts";
 export { unsealBody } from "./unseal-body.ts";
 export { brokenAnswer, unbroken } from "./upstream-broke.ts";
 export { refusalReader, upstreamSide } from "./upstream-side.ts";
+export type { UsageConvention } from "./usage-convention.ts";

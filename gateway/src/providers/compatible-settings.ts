@@ -1,5 +1,5 @@
 import type { Provider } from "#core/index.ts";
-import type { DialectTraits } from "#protocols/index.ts";
+import type { DialectTraits, UsageConvention } from "#protocols/index.ts";
 import { asMaxCompletionTokens, asMaxTokens, withoutStreamOptions } from "./chat-quirks.ts";
 import type { Lane, OutboundDraft } from "./kind.ts";
 import { type SettingField, settingField } from "./setting-field.ts";
@@ -24,6 +24,16 @@ export const compatibleFields: readonly SettingField[] = [
     options: ["reasoning_content", "reasoning", "none"],
     help: "The field in which earlier thoughts come back with the tool calls that they led to, in a translated call.",
   }),
+  settingField("reasoning_usage", "Reasoning tokens in usage", {
+    type: "select",
+    options: ["inside", "beside"],
+    help: "Whether completion_tokens includes reasoning_tokens. Default: inside, as at OpenAI.",
+  }),
+  settingField("cache_usage", "Cached tokens in usage", {
+    type: "select",
+    options: ["inside", "beside"],
+    help: "Whether prompt_tokens includes cached tokens. Default: inside, as at OpenAI.",
+  }),
 ];
 
 /** A lane of chat completions of which these settings say more. */
@@ -32,8 +42,13 @@ export function asServersVary(lane: Lane): Lane {
 }
 
 function compatibleTraits({ settings }: Provider): DialectTraits {
-  const { output_cap: cap, reasoning_field: field } = settings;
+  const { output_cap: cap, reasoning_field: field, reasoning_usage: reasoning, cache_usage: cache } = settings;
+  const usage: UsageConvention = {
+    ...(reasoning === "beside" ? { reasoning } : {}),
+    ...(cache === "beside" ? { cacheBeside: true } : {}),
+  };
   return {
+    usage,
     ...(cap === "max_tokens" || cap === "max_completion_tokens" ? { outputCapName: cap } : {}),
     ...(settings["stream_options"] === false ? { noStreamOptions: true } : {}),
     ...(typeof settings["schema_output"] === "boolean" ? { noSchemaOutput: !settings["schema_output"] } : {}),

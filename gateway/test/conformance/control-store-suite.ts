@@ -56,6 +56,8 @@ function applyTests(make: StoreGroundFactory): void {
       audioOutput: 10_000_000,
       imageInput: 1_250_000,
       imageOutput: 10_000_000,
+      cacheReadAudio: 1_250_000,
+      separateReasoning: 10_000_000,
     });
     expect(catalog.models.get("gpt-5-mini")?.price).toBeNull();
     const [workspace] = catalog.workspaces.values();

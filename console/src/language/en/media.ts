@@ -75,6 +75,10 @@ export const media = {
       search_units: "search units",
       characters: "characters",
       charged_requests: "requests",
+      cache_read_audio: "cached audio input tokens",
+      separate_reasoning: "separate reasoning tokens",
+      map_searches: "map searches",
+      unexplained: "tokens that the provider's parts do not explain",
     },
   },
   video: {

@@ -21,6 +21,10 @@ export const prices = {
     searchUnits: "Search units",
     characters: "Characters",
     chargedRequests: "Requests",
+    cacheReadAudio: "Cached audio input",
+    separateReasoning: "Separate reasoning",
+    mapSearches: "Map searches",
+    unexplained: "Unexplained by the provider",
   },
   /** What one unit of it is paid for: `unit`, then how many. */
   units: {

@@ -78,6 +78,10 @@ export const media: Translation<typeof english> = {
       search_units: "搜索单元",
       characters: "字符",
       charged_requests: "请求",
+      cache_read_audio: "缓存命中的音频 token",
+      separate_reasoning: "单独计费的推理 token",
+      map_searches: "地图搜索",
+      unexplained: "提供商明细未说明的 token",
     },
   },
   video: {

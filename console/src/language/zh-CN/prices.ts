@@ -22,6 +22,10 @@ export const prices: Translation<typeof english> = {
     searchUnits: "检索单元",
     characters: "字符",
     chargedRequests: "请求",
+    cacheReadAudio: "缓存音频输入",
+    separateReasoning: "单独计费的推理",
+    mapSearches: "地图搜索",
+    unexplained: "提供商未说明",
   },
   units: {
     token: "{by, select, million {每百万 token} thousand {每千 token} other {每 token}}",

@@ -52,18 +52,6 @@ describe("Anthropic's usage as classes that do not overlap", () => {
       { input_tokens: 1, output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } },
       { output: 50, reasoning: 40 },
     ],
-    [
-      "a compaction is paid beside the answer",
-      {
-        input_tokens: 10,
-        output_tokens: 5,
-        iterations: [
-          { type: "compaction", input_tokens: 1_000, output_tokens: 200, cache_creation_input_tokens: 3 },
-          { type: "message", input_tokens: 10, output_tokens: 5 },
-        ],
-      },
-      { inputUncached: 1_010, output: 205, cacheWrite5m: 3 },
-    ],
   ])("%s", (_, reported, classes) => {
     expect(readMessagesUsage(reported)?.usage).toMatchObject(classes);
   });

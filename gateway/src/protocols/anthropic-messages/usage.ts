@@ -14,17 +14,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   const input = countOf(reported["input_tokens"]);
   const output = countOf(reported["output_tokens"]);
   if (input === null && output === null) return null;
-  let usage = classesOf(reported);
-  const others: OtherUsage[] = [];
-  for (const iteration of arrayOf(reported["iterations"])) {
-    if (!isObject(iteration)) continue;
-    // "A `compaction` entry's tokens are not included in the top-level `usage` fields" (context compaction, beta).
-    if (iteration["type"] === "compaction") usage = sum(usage, classesOf(iteration));
-    // Nor are an adviser's, which is another model (advisor tool, beta).
-    else if (iteration["type"] === "advisor_message") {
-      others.push({ model: textOf(iteration["model"]) ?? "", usage: classesOf(iteration) });
-    }
-  }
+  const { usage, others } = iterationsOf(reported);
   const raw = JSON.stringify(reported);
   return {
     usage,
@@ -50,11 +40,11 @@ export function writeMessagesUsage(usage: Usage | null): MessagesUsage {
   return {
     cache_creation: { ephemeral_1h_input_tokens: cacheWrite1h, ephemeral_5m_input_tokens: cacheWrite5m },
     cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
-    cache_read_input_tokens: cacheRead,
+    cache_read_input_tokens: cacheRead + told.cacheReadAudio,
     inference_geo: null,
     input_tokens: told.inputUncached + told.audioInput + told.imageInput,
-    output_tokens: told.output + told.audioOutput + told.imageOutput,
-    output_tokens_details: { thinking_tokens: reasoning },
+    output_tokens: told.output + told.audioOutput + told.imageOutput + told.separateReasoning,
+    output_tokens_details: { thinking_tokens: reasoning + told.separateReasoning },
     server_tool_use: null,
     service_tier: null,
     speed: null,
@@ -98,16 +88,42 @@ function classesOf(reported: JsonObject): Usage {
   };
 }
 
-function sum(one: Usage, other: Usage): Usage {
-  return {
-    ...one,
-    inputUncached: one.inputUncached + other.inputUncached,
-    cacheRead: one.cacheRead + other.cacheRead,
-    cacheWrite5m: one.cacheWrite5m + other.cacheWrite5m,
-    cacheWrite1h: one.cacheWrite1h + other.cacheWrite1h,
-    output: one.output + other.output,
-    reasoning: one.reasoning + other.reasoning,
-    webSearches: one.webSearches + other.webSearches,
-    codeSessions: one.codeSessions + other.codeSessions,
-  };
+/**
+ * The sampling requests behind one answer, each to be priced by its own length: `usage` is the last of them, `others` are those
+ * before it and those that the top level does not include. Beyond the bound they stay together, which is never cheaper.
+ * Sources: Anthropic's context compaction and advisor tool (beta).
+ */
+function iterationsOf(reported: JsonObject): { readonly usage: Usage; readonly others: readonly OtherUsage[] } {
+  let usage = classesOf(reported);
+  const iterations = arrayOf(reported["iterations"]).filter(isObject);
+  if (iterations.length === 0) return { usage, others: [] };
+  const last = iterations.findLast(isIncluded);
+  const others: OtherUsage[] = [];
+  for (const iteration of iterations) {
+    if (iteration === last) continue;
+    const classes = classesOf(iteration);
+    const included = isIncluded(iteration);
+    if (others.length >= iterationsMax) {
+      if (!included) usage = combine(usage, classes, (one, other) => one + other);
+      continue;
+    }
+    if (included) usage = combine(usage, classes, (one, other) => Math.max(0, one - other));
+    others.push({ model: textOf(iteration["model"]) ?? "", usage: classes });
+  }
+  return { usage, others };
 }
+
+/** Entries of the ledger for one answer. */
+const iterationsMax = 32;
+
+/** The tokens of other entries are not included in the top-level fields. */
+function isIncluded({ type }: JsonObject): boolean {
+  return type === "message" || type === "fallback_message";
+}
+
+function combine(one: Usage, other: Usage, by: (one: number, other: number) => number): Usage {
+  return { ...one, ...Object.fromEntries(perIteration.map((name) => [name, by(one[name], other[name])])) };
+}
+
+/** What an iteration reports of its own. */
+const perIteration = ["inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "output", "reasoning"] as const;

@@ -5,7 +5,7 @@ import { skimObject } from "../json-skim.ts";
 import { arrayOf, parseObject, textOf } from "../json-value.ts";
 import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
-import { readGeminiUsage, searchesIn } from "./usage.ts";
+import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
   ...["candidates", "promptFeedback", "usageMetadata", "error", "responseId", "modelVersion"],
@@ -27,7 +27,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
   return {
     usage: readGeminiUsage(
       usage,
-      candidates === undefined ? 0 : searches(body, candidates, members.get("modelVersion")),
+      candidates === undefined ? noGrounding : groundingOf(body, candidates, members.get("modelVersion")),
     ),
     errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
@@ -35,14 +35,12 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** Candidates are built only where they hold queries, and then without the pictures that go with none. */
-function searches(body: Uint8Array, candidates: Span, version: Span | undefined): number {
+/** Candidates are built only where they are grounded, and then without the pictures that go with none. */
+function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefined): Grounding {
   const part = Buffer.from(body.buffer, body.byteOffset + candidates.start, candidates.end - candidates.start);
-  if (!part.includes(queriesMark)) return 0;
-  return searchesIn(arrayOf(value(body, candidates)), value(body, version));
+  if (!mayBeGrounded(part)) return noGrounding;
+  return groundingIn(arrayOf(value(body, candidates)), value(body, version));
 }
-
-const queriesMark = Buffer.from('"webSearchQueries"');
 
 function readWrapped(body: Uint8Array): ReplyFacts {
   const text = decoder.decode(body).trim();

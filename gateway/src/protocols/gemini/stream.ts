@@ -6,7 +6,7 @@ import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./finish.ts";
-import { readGeminiUsage, searchesIn } from "./usage.ts";
+import { groundingIn, mayBeGrounded, moreGrounding, noGrounding, readGeminiUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const candidatesMark = ascii('"candidates"');
@@ -15,7 +15,6 @@ const finishMark = ascii('"finishReason"');
 const unspecified = ascii("FINISH_REASON_UNSPECIFIED");
 const argumentsMark = ascii('"args"');
 const piecesMark = ascii('"partialArgs"');
-const queriesMark = ascii('"webSearchQueries"');
 const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
 const errorMark = ascii('"error"');
@@ -49,7 +48,7 @@ export class GeminiStreamTap implements StreamTap {
   #usage: UsageReading | null = null;
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
-  #searches = 0;
+  #grounding = noGrounding;
   /** Pieces of content so far. */
   #counted = 0;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
@@ -67,11 +66,9 @@ export class GeminiStreamTap implements StreamTap {
       this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
       this.#usageTail = null;
     }
-    if (this.#usage === null) return this.#searches === 0 ? null : readGeminiUsage(null, this.#searches);
-    if (this.#usage.usage.webSearches !== this.#searches) {
-      this.#usage = { ...this.#usage, usage: { ...this.#usage.usage, webSearches: this.#searches } };
-    }
-    return this.#usage;
+    if (this.#grounding === noGrounding) return this.#usage;
+    if (this.#usage === null) return readGeminiUsage(null, this.#grounding);
+    return { ...this.#usage, usage: { ...this.#usage.usage, ...this.#grounding } };
   }
 
   /** What was told before the last of the content does not count that. */
@@ -126,8 +123,7 @@ export class GeminiStreamTap implements StreamTap {
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
-    const searches = searchesIn(candidates, response["modelVersion"]);
-    this.#searches = Math.max(this.#searches, searches);
+    this.#grounding = moreGrounding(this.#grounding, groundingIn(candidates, response["modelVersion"]));
     const usage = readGeminiUsage(response["usageMetadata"]);
     if (usage === null) return;
     this.#usage = usage;
@@ -181,7 +177,7 @@ export class GeminiStreamTap implements StreamTap {
 
 /** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
 function isPlain(event: Buffer): boolean {
-  const named = event.includes(argumentsMark) || event.includes(piecesMark) || event.includes(queriesMark);
+  const named = event.includes(argumentsMark) || event.includes(piecesMark) || mayBeGrounded(event);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
 

@@ -1,8 +1,9 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
 import { untoldOf } from "../untold-usage.ts";
+import { compareTotal } from "../usage-convention.ts";
 import { generationOf } from "./model-generation.ts";
 
 /**
@@ -11,23 +12,27 @@ import { generationOf } from "./model-generation.ts";
  * is zero as long as any is there and nothing was seen of what it would count; null when there is none, so that nobody takes
  * silence for zero. Searches are told by the candidates, not here.
  */
-export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReading | null {
+export function readGeminiUsage(reported: unknown, grounding: Grounding = noGrounding): UsageReading | null {
   const counts = objectOf(reported);
   const prompt = countOf(counts["promptTokenCount"]);
   const candidates = countOf(counts["candidatesTokenCount"]);
-  const isSilent = prompt === null && candidates === null && countOf(counts["totalTokenCount"]) === null;
-  if (isSilent && webSearches === 0) return null;
+  const total = countOf(counts["totalTokenCount"]);
+  const isSilent = prompt === null && candidates === null && total === null;
+  if (isSilent && grounding.webSearches + grounding.mapSearches === 0) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
+  const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
+  const { beyond, unexplained } = compareTotal(total, (prompt ?? 0) + toolUse + (candidates ?? 0) + thoughts);
   const output = splitOutput(candidates ?? 0, counts["candidatesTokensDetails"]);
   return {
     usage: {
       ...noUsage,
       ...splitInput(prompt ?? 0, counts),
-      output: output.text + thoughts,
+      output: output.text + thoughts + beyond,
       reasoning: thoughts,
       audioOutput: output.audio,
       imageOutput: output.image,
-      webSearches,
+      ...grounding,
+      unexplained,
     },
     raw: rawUsage(objectOf(reported)),
     ...untoldOf(prompt, candidates),
@@ -37,38 +42,71 @@ export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReadin
 /** The usageMetadata that tells these classes; written caches count as ordinary input, as Gemini has no such class. */
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const text = usage.inputUncached + usage.cacheWrite5m + usage.cacheWrite1h + usage.cacheRead;
-  const prompt = text + usage.audioInput + usage.imageInput;
+  const audio = usage.audioInput + usage.cacheReadAudio;
+  const cached = usage.cacheRead + usage.cacheReadAudio;
+  const prompt = text + audio + usage.imageInput;
   const answer = Math.max(0, usage.output - usage.reasoning);
+  const thoughts = usage.reasoning + usage.separateReasoning;
   const candidates = answer + usage.audioOutput + usage.imageOutput;
   return {
     promptTokenCount: prompt,
     candidatesTokenCount: candidates,
-    ...(usage.reasoning > 0 ? { thoughtsTokenCount: usage.reasoning } : {}),
-    ...(usage.cacheRead > 0
-      ? {
-          cachedContentTokenCount: usage.cacheRead,
-          cacheTokensDetails: [{ modality: "TEXT", tokenCount: usage.cacheRead }],
-        }
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(cached > 0
+      ? { cachedContentTokenCount: cached, cacheTokensDetails: rows(usage.cacheRead, usage.cacheReadAudio, 0) }
       : {}),
-    totalTokenCount: prompt + candidates + usage.reasoning,
-    ...details("promptTokensDetails", text, usage.audioInput, usage.imageInput),
+    totalTokenCount: prompt + candidates + thoughts,
+    ...details("promptTokensDetails", text, audio, usage.imageInput),
     ...details("candidatesTokensDetails", answer, usage.audioOutput, usage.imageOutput),
   };
 }
 
+/** What an answer was grounded on, as far as it is charged. */
+export type Grounding = Pick<Usage, "webSearches" | "mapSearches">;
+
+export const noGrounding: Grounding = Object.freeze({ webSearches: 0, mapSearches: 0 });
+
 /**
- * Searches that an answer was grounded on: of Gemini 3 each different query is one, empty ones are none; of earlier generations all
- * of them together are one. Source: Gemini API docs, "Grounding with Google Search", Pricing.
+ * Reads what an answer was grounded on. Each different web query of Gemini 3 is charged, empty ones are not; of earlier generations
+ * all of them together are one. An answer with places in it is one search of maps. Sources: Gemini API docs, "Grounding with Google
+ * Search" and "Grounding with Google Maps", Pricing.
  */
-export function searchesIn(candidates: readonly unknown[], modelVersion: unknown): number {
-  const queries = new Set(candidates.flatMap(queriesIn));
+export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): Grounding {
+  const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
+  const queries = new Set(all.flatMap(queriesIn));
   const generation = generationOf(textOf(modelVersion) ?? "");
-  return generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size;
+  return {
+    webSearches: generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size,
+    mapSearches: all.some(hasPlaces) ? 1 : 0,
+  };
 }
 
-function queriesIn(candidate: unknown): readonly string[] {
-  const queries = arrayOf(objectOf(objectOf(candidate)["groundingMetadata"])["webSearchQueries"]);
-  return queries.filter((query): query is string => typeof query === "string" && query.trim() !== "");
+/** The larger of two counts: a stream may repeat them with each event. */
+export function moreGrounding(one: Grounding, other: Grounding): Grounding {
+  return {
+    webSearches: Math.max(one.webSearches, other.webSearches),
+    mapSearches: Math.max(one.mapSearches, other.mapSearches),
+  };
+}
+
+/** A quick look for either in the bytes of an answer. */
+export function mayBeGrounded(bytes: Buffer): boolean {
+  return groundingMarks.some((mark) => bytes.includes(mark));
+}
+
+const groundingMarks = ['"webSearchQueries"', '"maps"', '"googleMapsWidgetContextToken"'].map((mark) =>
+  Buffer.from(mark),
+);
+
+function queriesIn({ webSearchQueries }: JsonObject): readonly string[] {
+  return arrayOf(webSearchQueries).filter((query): query is string => typeof query === "string" && query.trim() !== "");
+}
+
+function hasPlaces({ groundingChunks, googleMapsWidgetContextToken }: JsonObject): boolean {
+  return (
+    textOf(googleMapsWidgetContextToken) !== null ||
+    arrayOf(groundingChunks).some((chunk) => isObject(objectOf(chunk)["maps"]))
+  );
 }
 
 interface Split {
@@ -80,12 +118,13 @@ interface Split {
 function splitInput(
   prompt: number,
   counts: JsonObject,
-): Pick<Usage, "inputUncached" | "cacheRead" | "audioInput" | "imageInput"> {
-  const cacheRead = Math.min(countOf(counts["cachedContentTokenCount"]) ?? 0, prompt);
-  const fresh = prompt - cacheRead;
+): Pick<Usage, "inputUncached" | "cacheRead" | "cacheReadAudio" | "audioInput" | "imageInput"> {
+  const fromCache = Math.min(countOf(counts["cachedContentTokenCount"]) ?? 0, prompt);
+  const fresh = prompt - fromCache;
   const all = modalities(counts["promptTokensDetails"]);
   // The prompt's details include the cached part, which the cache's details tell apart.
   const cached = modalities(counts["cacheTokensDetails"]);
+  const cacheReadAudio = Math.min(cached.audio, fromCache);
   const audio = Math.min(Math.max(0, all.audio - cached.audio), fresh);
   const image = Math.min(Math.max(0, all.image - cached.image), fresh - audio);
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
@@ -94,7 +133,8 @@ function splitInput(
   const toolImage = Math.min(tool.image, toolUse - toolAudio);
   return {
     inputUncached: fresh - audio - image + toolUse - toolAudio - toolImage,
-    cacheRead,
+    cacheRead: fromCache - cacheReadAudio,
+    cacheReadAudio,
     audioInput: audio + toolAudio,
     imageInput: image + toolImage,
   };
@@ -121,10 +161,14 @@ function modalities(reported: unknown): { readonly audio: number; readonly image
 
 function details(name: string, text: number, audio: number, image: number): JsonObject {
   if (audio + image === 0) return {};
-  const rows = [
+  return { [name]: rows(text, audio, image) };
+}
+
+function rows(text: number, audio: number, image: number): readonly object[] {
+  const all = [
     { modality: "TEXT", tokenCount: text },
     { modality: "AUDIO", tokenCount: audio },
     { modality: "IMAGE", tokenCount: image },
   ];
-  return { [name]: rows.filter((row) => row.tokenCount > 0) };
+  return all.filter((row) => row.tokenCount > 0);
 }

@@ -20,7 +20,7 @@ export const openaiChatWire: Wire = {
   readRequest: readChatRequest,
   requestEdits: chatEdits,
   readReply: readChatReply,
-  tapStream: (hideUsage) => new ChatStreamTap(hideUsage),
+  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, { convention }),
 };
 
 export { openaiChatCodec } from "./codec.ts";

@@ -31,7 +31,7 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
     model: givenName(reply["model"]),
     blocks,
     finish: { reason, stopSequence: null },
-    usage: readChatUsage(reply["usage"])?.usage ?? null,
+    usage: readChatUsage(reply["usage"], source.usage)?.usage ?? null,
   };
 }
 

@@ -134,7 +134,7 @@ export class ChatEventReader implements EventReader {
   }
 
   #readUsage(reported: unknown, chunk: JsonObject): void {
-    const reading = readChatUsage(reported);
+    const reading = readChatUsage(reported, this.#source.usage);
     if (reading === null) return;
     this.#start(chunk);
     this.#emit({ kind: "usage", usage: reading.usage });

@@ -4,13 +4,14 @@ import { readSpan, scanObject } from "../json-scan.ts";
 import { objectOf } from "../json-value.ts";
 import { readLabel } from "../request-members.ts";
 import { errorReported } from "../upstream-broke.ts";
+import type { UsageConvention } from "../usage-convention.ts";
 import { contextLengthCode } from "./error.ts";
 import { readChatUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices", "id"]);
 
 /** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
-export function readChatReply(body: Uint8Array): ReplyFacts {
+export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
   try {
     const members = scanObject(body, wanted);
     const usage = members.get("usage");
@@ -18,7 +19,7 @@ export function readChatReply(body: Uint8Array): ReplyFacts {
     const choices = members.get("choices");
     const errorValue = error === undefined ? null : readSpan(body, error);
     return {
-      usage: usage === undefined ? null : readChatUsage(readSpan(body, usage)),
+      usage: usage === undefined ? null : readChatUsage(readSpan(body, usage), convention),
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
       outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),

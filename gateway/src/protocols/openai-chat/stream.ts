@@ -6,6 +6,7 @@ import { skimObject, skimValue } from "../json-skim.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
+import type { UsageConvention } from "../usage-convention.ts";
 import { failureReported } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -28,6 +29,13 @@ const QUOTE = 0x22;
 /** Longer than an event can be that holds nothing but [DONE]. */
 const doneEventMax = 64;
 
+interface ChatStreamOptions {
+  /** Members of generated text in a chunk, of which the first that says something counts. */
+  readonly marks?: readonly Buffer[];
+  /** How the upstream counts tokens. */
+  readonly convention?: UsageConvention | undefined;
+}
+
 /** Listens to chat.completion.chunk events. Nothing is decoded but the first event, usage and errors. */
 export class ChatStreamTap implements StreamTap {
   events = 0;
@@ -42,6 +50,7 @@ export class ChatStreamTap implements StreamTap {
 
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
+  readonly #convention: UsageConvention | undefined;
   /** Pictures come whole, as base64. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #hidden: { start: number; end: number }[] = [];
@@ -52,10 +61,10 @@ export class ChatStreamTap implements StreamTap {
   #contentSince = false;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
-  /** `marks`: members of generated text in a chunk, of which the first that says something counts. */
-  constructor(hideUsage: boolean, marks: readonly Buffer[] = contentMarks) {
+  constructor(hideUsage: boolean, { marks = contentMarks, convention }: ChatStreamOptions = {}) {
     this.#hideUsage = hideUsage;
     this.#marks = marks;
+    this.#convention = convention;
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -130,7 +139,7 @@ export class ChatStreamTap implements StreamTap {
     const chunk = chunkOf(bytes, start, end);
     if (chunk === null) return;
     const choices = chunk["choices"];
-    const reading = readChatUsage(chunk["usage"] ?? usageInChoice(choices));
+    const reading = readChatUsage(chunk["usage"] ?? usageInChoice(choices), this.#convention);
     if (reading === null) return;
     this.usage = reading;
     this.#contentSince = false;

@@ -4,21 +4,23 @@ import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
 import { toolUseIn } from "../server-tools.ts";
 import { untoldOf } from "../untold-usage.ts";
+import { compareTotal, type UsageConvention } from "../usage-convention.ts";
 
 /**
- * OpenAI's usage object into classes that do not overlap. `cached_tokens`, `cache_write_tokens`, `audio_tokens` and `image_tokens`
- * are included in `prompt_tokens`; reasoning, audio and pictures are included in `completion_tokens`. A reported zero is a
- * value. Returns null when there is no usable object, so that nobody takes silence for zero.
+ * The usage object of chat completions, as classes that do not overlap. OpenAI includes `cached_tokens`, `cache_write_tokens`,
+ * `audio_tokens` and `image_tokens` in `prompt_tokens`, and reasoning, audio and images in `completion_tokens`; what another vendor
+ * does is said by `convention`. A reported zero is a value. Returns null when there is no usable object.
  */
-export function readChatUsage(reported: unknown): UsageReading | null {
+export function readChatUsage(reported: unknown, convention: UsageConvention = {}): UsageReading | null {
   if (!isObject(reported)) return null;
   const prompt = countOf(reported["prompt_tokens"]);
   const completion = countOf(reported["completion_tokens"]);
   if (prompt === null && completion === null) return null;
   const promptDetails = objectOf(reported["prompt_tokens_details"]);
   const completionDetails = objectOf(reported["completion_tokens_details"]);
+  const research = researchOf(reported);
 
-  const totals = totalsOf(reported, prompt, completion);
+  const totals = totalsOf(reported, prompt ?? 0, completion ?? 0, convention);
   const cacheRead = Math.min(cachedOf(reported), totals.prompt);
   const cacheWrite = Math.min(countOf(promptDetails["cache_write_tokens"]) ?? 0, totals.prompt - cacheRead);
   const fresh = totals.prompt - cacheRead - cacheWrite;
@@ -29,7 +31,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
   const output = totals.completion - audioOutput - imageOutput;
   const tools = toolUseIn(reported);
   const usage = emptyUsage();
-  usage.inputUncached = fresh - audioInput - imageInput;
+  usage.inputUncached = fresh - audioInput - imageInput + research.citations;
   usage.cacheRead = cacheRead;
   usage.cacheWrite5m = cacheWrite;
   usage.audioInput = audioInput;
@@ -38,13 +40,15 @@ export function readChatUsage(reported: unknown): UsageReading | null {
   usage.audioOutput = audioOutput;
   usage.imageOutput = imageOutput;
   usage.reasoning = Math.min(totals.reasoning, output);
+  usage.separateReasoning = research.reasoning;
+  usage.unexplained = totals.unexplained;
   usage.webSearches = tools.webSearches;
   usage.fileSearches = tools.fileSearches;
   usage.codeSessions = tools.codeSessions;
   return { usage, raw: rawUsage(reported), ...untoldOf(prompt, completion) };
 }
 
-/** DeepSeek and Moonshot tell what was read from the cache beside the totals, not in the details. */
+/** DeepSeek and Moonshot report cached tokens beside the totals instead of in the details. */
 function cachedOf(reported: JsonObject): number {
   return (
     countOf(objectOf(reported["prompt_tokens_details"])["cached_tokens"]) ??
@@ -54,27 +58,39 @@ function cachedOf(reported: JsonObject): number {
   );
 }
 
+/**
+ * What Perplexity's deep research reads and reasons over before it answers. Both are charged beside the other counts, citations as
+ * input, and neither is in `total_tokens`. Nobody else reports `citation_tokens`. Source: docs.perplexity.ai, "Pricing".
+ */
+function researchOf(reported: JsonObject): { readonly citations: number; readonly reasoning: number } {
+  const citations = countOf(reported["citation_tokens"]);
+  if (citations === null) return noResearch;
+  return { citations, reasoning: countOf(reported["reasoning_tokens"]) ?? 0 };
+}
+
+const noResearch = Object.freeze({ citations: 0, reasoning: 0 });
+
 interface Totals {
   readonly prompt: number;
   readonly completion: number;
   readonly reasoning: number;
+  readonly unexplained: number;
 }
 
-/**
- * Both sides whole. xAI tells what was thought in the details and leaves it out of `completion_tokens`; Google's OpenAI-compatible
- * endpoints leave it out and tell it nowhere. Both have it in `total_tokens`, and charge it as output. Sources: docs.x.ai,
- * "Consumption and rate limits"; Gemini API, `usageMetadata`, which those endpoints tell.
- */
-function totalsOf(reported: JsonObject, prompt: number | null, completion: number | null): Totals {
-  const reasoning = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
-  const told: Totals = { prompt: prompt ?? 0, completion: completion ?? 0, reasoning };
-  const total = countOf(reported["total_tokens"]);
-  if (total === null || prompt === null || completion === null) return told;
-  const beyond = total - prompt - completion;
-  if (beyond <= 0) return told;
-  if (reasoning > 0) return beyond < reasoning ? told : { ...told, completion: completion + reasoning };
-  // Of those who count what came from the cache beside the prompt; Mistral does so with what was heard.
-  if (beyond === cachedOf(reported) || countOf(reported["prompt_audio_seconds"]))
-    return { ...told, prompt: prompt + beyond };
-  return { ...told, completion: completion + beyond, reasoning: beyond };
+/** Both sides whole, whatever the upstream leaves out of them. */
+function totalsOf(reported: JsonObject, prompt: number, completion: number, convention: UsageConvention): Totals {
+  const { cache_write_tokens: written } = objectOf(reported["prompt_tokens_details"]);
+  const thought = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
+  const cached = convention.cacheBeside === true ? cachedOf(reported) + (countOf(written) ?? 0) : 0;
+  const beside = convention.reasoning === "beside" ? thought : 0;
+  const known = { prompt: prompt + cached, completion: completion + beside, reasoning: thought };
+
+  const { beyond, unexplained } = compareTotal(countOf(reported["total_tokens"]), known.prompt + known.completion);
+  if (beyond > 0 && convention.reasoning === "total") {
+    return { ...known, completion: known.completion + beyond, reasoning: thought + beyond, unexplained: 0 };
+  }
+  if (beyond > 0 && convention.soundInTotal === true && countOf(reported["prompt_audio_seconds"])) {
+    return { ...known, prompt: known.prompt + beyond, unexplained: 0 };
+  }
+  return { ...known, completion: known.completion + beyond, unexplained };
 }

@@ -13,7 +13,7 @@ export const completionsWire: Wire = {
   requestEdits: chatEdits,
   smallestRequest: (model) => ({ model, prompt: "ok", max_tokens: 1 }),
   readReply: readChatReply,
-  tapStream: (hideUsage) => new ChatStreamTap(hideUsage, textMarks),
+  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, { marks: textMarks, convention }),
 };
 
 const textMarks = [Buffer.from('"text":', "latin1")];

@@ -1,9 +1,10 @@
-import { noUsage, type Usage } from "#core/index.ts";
+import { inputTokensOf, noUsage, outputTokensOf, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, objectOf } from "../json-value.ts";
 import { rawUsage } from "../raw-usage.ts";
 import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../server-tools.ts";
 import { untoldOf } from "../untold-usage.ts";
+import { compareTotal } from "../usage-convention.ts";
 import { type Drawing, drawnBy } from "./drawing.ts";
 
 /**
@@ -27,7 +28,8 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const kept = objectOf(inputDetails["cache_write_tokens_details"]);
   // What is kept for twelve hours is of the longer of two classes, as the wish for it is when it is translated.
   const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
-  const outputTotal = output ?? 0;
+  const { beyond, unexplained } = compareTotal(countOf(told["total_tokens"]), inputTotal + (output ?? 0));
+  const outputTotal = (output ?? 0) + beyond;
   return {
     usage: {
       ...noUsage,
@@ -37,6 +39,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       cacheWrite1h,
       output: outputTotal,
       reasoning: Math.min(countOf(outputDetails["reasoning_tokens"]) ?? 0, outputTotal),
+      unexplained,
       ...toolUse,
     },
     raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.beside }),
@@ -59,13 +62,13 @@ const noReports: ToolReports = { beside: null, seen: noServerTools };
 /** The same back in a response's shape, whose totals include every class. */
 export function writeResponsesUsage(usage: Usage): object {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
-  const input = usage.inputUncached + usage.cacheRead + cacheWrite + usage.audioInput + usage.imageInput;
-  const output = usage.output + usage.audioOutput + usage.imageOutput;
+  const input = inputTokensOf(usage);
+  const output = outputTokensOf(usage);
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWrite },
+    input_tokens_details: { cached_tokens: usage.cacheRead + usage.cacheReadAudio, cache_write_tokens: cacheWrite },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    output_tokens_details: { reasoning_tokens: usage.reasoning + usage.separateReasoning },
     total_tokens: input + output,
   };
 }

@@ -18,7 +18,7 @@ export const gemini: ProviderKind = {
   lanes: [
     generate,
     geminiCountTokens,
-    { ...chat, path: "/openai/chat/completions", errorDialect: "gemini" },
+    { ...chat, path: "/openai/chat/completions", errorDialect: "gemini", traits: { usage: { reasoning: "total" } } },
     embedContent,
     batchEmbedContents,
     { ...embeddings, path: "/openai/embeddings", errorDialect: "gemini" },

@@ -17,7 +17,10 @@ export const mistral = openaiLike({
   },
   reasoning: mistralModels,
   lanes: [
-    { ...chatWith({ outputCapName: "max_tokens", strictTurns: true }), adjust: asMistralTakes },
+    {
+      ...chatWith({ outputCapName: "max_tokens", strictTurns: true, usage: { soundInTotal: true } }),
+      adjust: asMistralTakes,
+    },
     { endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions", fits: fillsIn, adjust: asFimTakes },
     embeddings,
     moderations,

@@ -14,5 +14,6 @@ export const xai = openaiLike({
   // Its prompt cache goes by it.
   callerHeaders: ["x-grok-conv-id"],
   reasoning: xaiModels,
-  lanes: [responses, chatWith({ reasoningField: "reasoning_content" }), images],
+  // Source: docs.x.ai, "Consumption and rate limits".
+  lanes: [responses, chatWith({ reasoningField: "reasoning_content", usage: { reasoning: "beside" } }), images],
 });

@@ -100,7 +100,7 @@ function deliver(options: AttemptDependencies, answer: OutboundAnswer): Delivery
   try {
     const read = answer.body.arrived?.(Math.min(bounds.replyBytesMax, bounds.replyInPlaceBytesMax)) ?? null;
     if (read === null) return deliverLater(options, answer);
-    return takeHeard(options, answer, { reply: read, facts: listenerOf(options).readReply(withoutMark(read)) });
+    return takeHeard(options, answer, { reply: read, facts: readFacts(options, read) });
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
@@ -238,10 +238,14 @@ async function heard(options: AttemptDependencies, reply: Uint8Array): Promise<H
   const { dependencies, call, match, translation } = options;
   // Pictures are passed over by the runtime's own search.
   if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
-    return { reply, facts: listenerOf(options).readReply(withoutMark(reply)) };
+    return { reply, facts: readFacts(options, reply) };
   }
   const endpoint = translation === null ? call.protocol.endpoint : null;
-  const done = await dependencies.bodies.do("reply", { endpoint, dialect: match.lane.dialect }, reply);
+  const done = await dependencies.bodies.do(
+    "reply",
+    { endpoint, dialect: match.lane.dialect, usage: match.traits.usage },
+    reply,
+  );
   return { reply: done.body, facts: outcomeOf(done).answer };
 }
 
@@ -326,6 +330,10 @@ function refusedBy({ selection, match, entry }: AttemptDependencies): RefusedBy 
   return { provider, kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs, heard };
 }
 
+function readFacts(options: AttemptDependencies, reply: Uint8Array): ReplyFacts {
+  return listenerOf(options).readReply(withoutMark(reply), options.match.traits.usage);
+}
+
 function listenerOf({ call, match, translation }: AttemptDependencies) {
   return translation === null ? call.protocol.wire : upstreamSide(match.lane.dialect).listener;
 }
@@ -337,7 +345,7 @@ function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap 
     if (sound !== undefined) return sound;
   }
   const hideUsage = translation === null && call.facts.stream && !call.facts.wantsUsage;
-  const heard = listenerOf(options).tapStream(hideUsage);
+  const heard = listenerOf(options).tapStream(hideUsage, match.traits.usage);
   const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap));
   if (match.lane.framing !== "aws-event-stream") return outer(heard);
   return openAwsEventStream().then((frames) => outer(new FramedTap(frames, heard)));

@@ -10,6 +10,7 @@ import {
   openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
+  type UsageConvention,
   withoutMark,
 } from "#protocols/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
@@ -213,11 +214,18 @@ async function told(
   body: Uint8Array,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
   const { endpoint, wireDialect: dialect, wire } = passed.call.protocol;
+  const usage = usageConvention(passed.place);
   if (body.length <= bounds.replyInPlaceBytesMax) {
-    return { body, facts: unlessFailed(() => wire.readReply(withoutMark(body))) };
+    return { body, facts: unlessFailed(() => wire.readReply(withoutMark(body), usage)) };
   }
-  const done = await dependencies.bodies.do("reply", { endpoint, dialect }, body);
+  const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body);
   return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
+}
+
+/** How the account counts tokens on the path that was called. */
+function usageConvention({ provider, target }: PassedPlace): UsageConvention | undefined {
+  const lane = target.lane?.lane;
+  return lane?.traitsOf?.(provider).usage ?? lane?.traits?.usage;
 }
 
 function unlessFailed(read: () => ReplyFacts): ReplyFacts {
@@ -285,7 +293,7 @@ function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer)
   const { wire } = call.protocol;
   const type = headers.get("content-type") ?? "";
   if (!isRead || headers.has("content-encoding")) return new AnyTap();
-  if (isEventStreamType(type)) return wire.tapStream(false);
+  if (isEventStreamType(type)) return wire.tapStream(false, usageConvention(place));
   if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
     return openAwsEventStream().then((frames) => new ListeningTap(new FramedTap(frames, wire.tapStream(false))));
   }

@@ -140,7 +140,8 @@ export class Translation implements Translator {
   async #wholeBeside(reply: Uint8Array): Promise<TranslatedAnswer> {
     const { stream, model, wantsUsage } = this.#call.facts;
     const outline = writeOutline(this.#askedTurn());
-    const ask = { ...this.#sides(), outline, model, createdAt: this.#createdAt(), wantsUsage, stream };
+    const { usage } = this.#match.traits;
+    const ask = { ...this.#sides(), outline, model, createdAt: this.#createdAt(), wantsUsage, stream, usage };
     const done = outcomeOf(await this.#dependencies.bodies.do("answer", ask, reply));
     for (const what of done.answer.warnings) this.warn(what);
     return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
@@ -189,7 +190,8 @@ export class Translation implements Translator {
   }
 
   #source(): AnswerSource {
-    return { account: this.#selection.deployment.provider.id, newId: this.#newId, warn: this.warn };
+    const { provider } = this.#selection.deployment;
+    return { account: provider.id, newId: this.#newId, warn: this.warn, usage: this.#match.traits.usage };
   }
 
   #askedTurn(): RequestedTurn {

@@ -49,6 +49,7 @@ import { migration046 } from "./migrations/migration-046.ts";
 import { migration047 } from "./migrations/migration-047.ts";
 import { migration048 } from "./migrations/migration-048.ts";
 import { migration049 } from "./migrations/migration-049.ts";
+import { migration050 } from "./migrations/migration-050.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -101,6 +102,7 @@ export const migrations: Migrations = Object.freeze({
   "047": migration047,
   "048": migration048,
   "049": migration049,
+  "050": migration050,
 });
 
 /**

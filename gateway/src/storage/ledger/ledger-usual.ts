@@ -24,6 +24,10 @@ const usual: Readonly<Record<string, Value>> = {
   search_units: 0,
   characters: 0,
   charged_requests: 0,
+  cache_read_audio: 0,
+  separate_reasoning: 0,
+  map_searches: 0,
+  unexplained: 0,
 };
 
 /** By the places of `ledgerColumns`; undefined where a column has no such value. */

@@ -157,13 +157,16 @@ function addUsage(own: AttributeList, { usage }: LedgerEntry, { oldNames }: Atte
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
   own.add(names.input, input);
   own.add(names.output, output);
-  if (usage.cacheRead > 0) own.add(names.cacheRead, usage.cacheRead);
+  const cacheRead = usage.cacheRead + usage.cacheReadAudio;
+  if (cacheRead > 0) own.add(names.cacheRead, cacheRead);
   if (cacheWrite > 0) {
     own.add(names.cacheWrite, cacheWrite);
     if (oldNames) own.add(names.cacheCreation, cacheWrite);
   }
-  if (usage.reasoning > 0) own.add(names.reasoning, usage.reasoning);
-  if (usage.audioInput > 0) own.add(names.audioInput, usage.audioInput);
+  const reasoning = usage.reasoning + usage.separateReasoning;
+  if (reasoning > 0) own.add(names.reasoning, reasoning);
+  const audioInput = usage.audioInput + usage.cacheReadAudio;
+  if (audioInput > 0) own.add(names.audioInput, audioInput);
   if (usage.audioOutput > 0) own.add(names.audioOutput, usage.audioOutput);
   if (usage.imageInput > 0) own.add(names.imageInput, usage.imageInput);
   if (usage.imageOutput > 0) own.add(names.imageOutput, usage.imageOutput);

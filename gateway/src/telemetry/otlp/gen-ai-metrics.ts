@@ -165,15 +165,17 @@ function countTokens(pair: Pair, { usage }: LedgerEntry): void {
   pair.input.observe(input);
   pair.output.observe(output);
   const { tokens } = pair;
-  tokens.input_tokens.text += input - usage.audioInput - usage.imageInput;
-  tokens.input_tokens.audio += usage.audioInput;
+  const audioInput = usage.audioInput + usage.cacheReadAudio;
+  tokens.input_tokens.text += input - audioInput - usage.imageInput;
+  tokens.input_tokens.audio += audioInput;
   tokens.input_tokens.image += usage.imageInput;
-  tokens.output_tokens.text += usage.output;
+  tokens.output_tokens.text += usage.output + usage.separateReasoning;
   tokens.output_tokens.audio += usage.audioOutput;
   tokens.output_tokens.image += usage.imageOutput;
   tokens["cache_read.input_tokens"].text += usage.cacheRead;
+  tokens["cache_read.input_tokens"].audio += usage.cacheReadAudio;
   tokens["cache_write.input_tokens"].text += usage.cacheWrite5m + usage.cacheWrite1h;
-  tokens["reasoning.output_tokens"].text += usage.reasoning;
+  tokens["reasoning.output_tokens"].text += usage.reasoning + usage.separateReasoning;
 }
 
 function tokenSum(all: readonly Pair[], name: TokenName): MeasuredMetric {

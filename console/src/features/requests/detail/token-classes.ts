@@ -47,11 +47,11 @@ export function countTokens(usages: readonly UsageByClass[]): TokenCount {
     usages.reduce((before, usage) => before + names.reduce((all, name) => all + (usage[name] ?? 0), 0), 0);
   return {
     input: sum(inputs),
-    cached: sum(["cache_read"]),
+    cached: sum(["cache_read", "cache_read_audio"]),
     output: sum(outputs),
     images: sum(["images"]),
     videoSeconds: sum(["video_seconds"]),
-    toolCalls: sum(["web_searches", "file_searches", "code_sessions"]),
+    toolCalls: sum(["web_searches", "file_searches", "map_searches", "code_sessions"]),
   };
 }
 
