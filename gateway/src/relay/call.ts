@@ -2,7 +2,7 @@ import type { BodyMarks } from "#bodies/index.ts";
 import type { CallSignal, Failure, HeaderReader, LiveBody, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
-import type { KeptState } from "./kept-state.ts";
+import type { KeptState } from "./upstream-objects.ts";
 
 /** What is spoken at the endpoint that was called. */
 export interface EndpointProtocol {

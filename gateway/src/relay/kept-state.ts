@@ -3,16 +3,7 @@ import type { NamedObject } from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
 import type { Call } from "./call.ts";
 import type { RelayDependencies } from "./dependencies.ts";
-
-/** What a call continues or names of the state that vendors keep. */
-export interface KeptState {
-  /** Objects that the call's workspace made, by id. */
-  readonly found: ReadonlyMap<string, UpstreamObject>;
-  /** The account that has them: the call goes there and nowhere else. null: none of them is known. */
-  readonly provider: string | null;
-  /** What they bring as input beside the call's body, in tokens; null: not known. */
-  readonly tokens: number | null;
-}
+import type { KeptState } from "./upstream-objects.ts";
 
 /**
  * Looks up everything that a call names before it is planned. What it continues must have been made by its own workspace. Other

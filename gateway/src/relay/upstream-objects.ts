@@ -8,6 +8,16 @@ export interface UpstreamObjectsOptions {
   readonly sharesLedger?: boolean;
 }
 
+/** What a call continues or names of the state that vendors keep. */
+export interface KeptState {
+  /** Objects that the call's workspace made, by id. */
+  readonly found: ReadonlyMap<string, UpstreamObject>;
+  /** The account that has them: the call goes there and nowhere else. null: none of them is known. */
+  readonly provider: string | null;
+  /** What they bring as input beside the call's body, in tokens; null: not known. */
+  readonly tokens: number | null;
+}
+
 /**
  * The objects that vendors keep for a workspace. Those that were made or used here lately are in memory, because the database
  * learns of one only when the journal drains; the others are read from the database.

@@ -47,6 +47,7 @@ export { createInstances } from "./leases/instances.ts";
 export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
+export { createUpstreamObjectStore } from "./ledger/upstream-object-store.ts";
 export { createExportedHours } from "./ledger-export/exported-hours.ts";
 export { createLedgerReader } from "./ledger-export/ledger-reader.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
@@ -70,7 +71,6 @@ export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
-export { createUpstreamObjectStore } from "./upstream-objects/upstream-object-store.ts";
 export { givenMasterKey, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
 export {
   addMasterKey,

@@ -1,17 +1,4 @@
-import {
-  asFailure,
-  bounds,
-  type Failure,
-  isObjectId,
-  type KeptObject,
-  type Outcome,
-  onlyCounts,
-  personField,
-  tokensOf,
-  type UpstreamObjectKind,
-  type Usage,
-  type UsageSource,
-} from "#core/index.ts";
+import { asFailure, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -21,6 +8,7 @@ import type { Warnings } from "../translation/translator.ts";
 import type { CallTally } from "./call-tally.ts";
 import { neverDialled } from "./failed-attempt.ts";
 import { failureWords } from "./failure-words.ts";
+import { KeptObjects } from "./kept-objects.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import {
   countedIntent,
@@ -64,11 +52,7 @@ export class AttemptEntry {
   #settled = false;
   #eventsTold = 0;
   #tap: StreamTap | null = null;
-  /** What the upstream will keep under the id of its answer; null: nothing. */
-  readonly #keeps: UpstreamObjectKind | null;
-  #keptId: string | null = null;
-  /** Containers that the upstream made. */
-  #made: readonly string[] = [];
+  readonly #kept: KeptObjects;
   #reply: ReplyFacts | null = null;
   /** The stream that began, whatever came of it. */
   #stream: StreamTap | null = null;
@@ -79,14 +63,14 @@ export class AttemptEntry {
   readonly #inputEstimate = (): number =>
     this.#dependencies.forecast.input(this.#call.facts, this.#selection.model.name);
   readonly #reached = () => {
-    const { usage, source } = this.#usedSoFar();
+    const used = this.#usedSoFar();
     return {
-      usage,
-      usageSource: source,
+      usage: used.usage,
+      usageSource: used.source,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
-      upstreamId: this.#keptId,
-      ...this.#objects(this.#keptTokens(usage, source)),
+      upstreamId: this.#kept.answerId,
+      ...this.#kept.record(used),
     };
   };
 
@@ -97,7 +81,6 @@ export class AttemptEntry {
     this.#selection = selection;
     this.#tally = tally;
     this.#searches = call.facts.asksSearch === true && !match.translated;
-    this.#keeps = match.translated ? null : call.facts.keeps;
     this.#fields = {
       ...callFields(call),
       model: selection.model.name,
@@ -110,6 +93,7 @@ export class AttemptEntry {
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
       ...countedIntent(call.facts, selection.model),
     };
+    this.#kept = new KeptObjects(dependencies, call, match, this.#fields);
     this.#record = dependencies.recorder.begin(this.#fields, selection.model.price, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
@@ -173,10 +157,10 @@ export class AttemptEntry {
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#dependencies.clock.monotonic() - this.#startMs;
     }
-    if (this.#keptId === null && tap.id !== null) {
-      this.#keep(tap.id);
+    if (this.#kept.answerId === null && tap.id !== null) {
+      this.#kept.answer(tap.id);
       // Before the caller hears of it, so that they can come back for the answer even after a crash.
-      if (this.#keptId !== null) this.#record.checkpoint(this.#reached());
+      if (this.#kept.answerId !== null) this.#record.checkpoint(this.#reached());
     }
     const events = tap.events - this.#eventsTold;
     this.#eventsTold = tap.events;
@@ -197,8 +181,8 @@ export class AttemptEntry {
    */
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.firstByte();
-    if (reply.id !== null) this.#keep(reply.id);
-    this.#made = reply.made ?? this.#made;
+    this.#kept.answer(reply.id);
+    this.#kept.containers(reply.made);
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
     this.#learn(told);
@@ -206,7 +190,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    this.#made = tap.made ?? this.#made;
+    this.#kept.containers(tap.made);
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);
@@ -274,40 +258,7 @@ export class AttemptEntry {
 
   /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
   #paidLater(tap: StreamTap | null): boolean {
-    return this.#call.facts.background === true && this.#keptId !== null && tap?.usageFinal !== true;
-  }
-
-  /** The upstream keeps its answer under this id: later calls about it must find its account. */
-  #keep(upstreamId: string): void {
-    if (this.#keeps === null || !isObjectId(upstreamId)) return;
-    this.#keptId = upstreamId;
-    this.#remember(null);
-  }
-
-  /** What continuing the answer will bring as input: the whole conversation. null while nobody knows it. */
-  #keptTokens(usage: Usage, source: UsageSource): number | null {
-    return source === "none" ? null : tokensOf(usage);
-  }
-
-  /** What the upstream keeps because of this attempt, for its record. */
-  #objects(inputTokens: number | null): { readonly objects?: readonly KeptObject[] } {
-    const now = this.#dependencies.clock.now();
-    const objects: KeptObject[] = this.#made.filter(isObjectId).map((id) => {
-      return { id, kind: "container", inputTokens: null, expiresAt: now + bounds.containerKeptMs };
-    });
-    if (this.#keptId !== null && this.#keeps !== null) {
-      const lifeMs = this.#keeps === "thread_message" ? bounds.threadKeptMs : bounds.responseKeptMs;
-      objects.push({ id: this.#keptId, kind: this.#keeps, inputTokens, expiresAt: now + lifeMs });
-    }
-    return objects.length === 0 ? {} : { objects };
-  }
-
-  /** For the next call, which may come before the record is in the database. */
-  #remember(inputTokens: number | null): void {
-    const { upstreamObjects, clock } = this.#dependencies;
-    const { workspaceId, keyId, personId = null, provider, deployment, model, upstreamModel } = this.#fields;
-    const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
-    for (const object of this.#objects(inputTokens).objects ?? []) upstreamObjects.remember({ ...made, ...object });
+    return this.#call.facts.background === true && this.#kept.answerId !== null && tap?.usageFinal !== true;
   }
 
   #learn({ usage, source }: Measured): void {
@@ -316,8 +267,9 @@ export class AttemptEntry {
 
   /** Somebody who came to see a kept answer may have paid for it already. */
   #toBePaid({ source }: Measured): boolean {
-    if (this.#keptId === null || source === "none") return true;
-    return this.#dependencies.bills.claim(this.#call.principal.workspace.id, this.#keptId);
+    const { answerId } = this.#kept;
+    if (answerId === null || source === "none") return true;
+    return this.#dependencies.bills.claim(this.#call.principal.workspace.id, answerId);
   }
 
   #settle(
@@ -354,8 +306,8 @@ export class AttemptEntry {
       firstTokenMs: this.#firstTokenMs,
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
       overheadMs: this.#overheadMs,
-      upstreamId: this.#keptId,
-      ...this.#objects(this.#keptTokens(told.usage, told.source)),
+      upstreamId: this.#kept.answerId,
+      ...this.#kept.record(told),
       warnings: this.#warnings?.list() ?? null,
     };
     try {
@@ -363,7 +315,7 @@ export class AttemptEntry {
     } finally {
       this.#record.settle(end, now);
     }
-    this.#remember(this.#keptTokens(told.usage, told.source));
+    this.#kept.remember(told);
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }

@@ -5,7 +5,7 @@ import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
 import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";
 import { entryOfValues, type LedgerValues, ledgerPlaces } from "../ledger/ledger-columns.ts";
-import { type ObjectRow, objectRows } from "../upstream-objects/upstream-object-rows.ts";
+import { type ObjectRow, objectRows } from "../ledger/upstream-object-rows.ts";
 import { drainedValues, type RecordRow } from "./drained-values.ts";
 
 /** The beginning of a journal's own files. */

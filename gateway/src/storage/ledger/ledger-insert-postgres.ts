@@ -4,11 +4,11 @@ import type { Connection, Database } from "../database/database.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
-import { type ObjectRow, objectWriter } from "../upstream-objects/upstream-object-rows.ts";
 import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
 import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { literal, usualValues } from "./ledger-usual.ts";
+import { type ObjectRow, objectWriter } from "./upstream-object-rows.ts";
 
 /**
  * Entries into PostgreSQL: one statement a batch, however long it is, with an array for each column. In the same statement what

@@ -5,12 +5,12 @@ import { runEach } from "../database/each-row.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
-import { type ObjectRow, objectRowsOf, objectWriter } from "../upstream-objects/upstream-object-rows.ts";
 import { type LedgerValues, valuesOf } from "./ledger-columns.ts";
 import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
 import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
 import { insertNew } from "./ledger-new-rows.ts";
 import { personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
+import { type ObjectRow, objectRowsOf, objectWriter } from "./upstream-object-rows.ts";
 
 /**
  * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one

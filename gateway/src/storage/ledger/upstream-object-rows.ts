@@ -3,7 +3,7 @@ import type { KeptObject, LedgerEntry, UpstreamObject } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { runEach } from "../database/each-row.ts";
 import type { Row } from "../database/schema.ts";
-import { type LedgerValues, ledgerPlaces, valuesOf } from "../ledger/ledger-columns.ts";
+import { type LedgerValues, ledgerPlaces, valuesOf } from "./ledger-columns.ts";
 
 export type ObjectRow = Row<"upstream_objects">;
 

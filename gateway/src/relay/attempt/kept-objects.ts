@@ -1,0 +1,63 @@
+import { bounds, isObjectId, type KeptObject, tokensOf, type UpstreamObject } from "#core/index.ts";
+import type { AttemptFields } from "#ledger/index.ts";
+import type { Call } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import type { LaneMatch } from "./lane-match.ts";
+import type { Measured } from "./measured-usage.ts";
+
+/** What the upstream keeps because of one attempt. */
+export class KeptObjects {
+  readonly #dependencies: Pick<RelayDependencies, "upstreamObjects" | "clock">;
+  readonly #fields: AttemptFields;
+  /** What the upstream will keep under the id of its answer; null: nothing. */
+  readonly #keeps: UpstreamObject["kind"] | null;
+  #answerId: string | null = null;
+  #containers: readonly string[] = [];
+
+  constructor(dependencies: RelayDependencies, call: Call, match: LaneMatch, fields: AttemptFields) {
+    this.#dependencies = dependencies;
+    this.#fields = fields;
+    this.#keeps = match.translated ? null : call.facts.keeps;
+  }
+
+  /** The id under which the upstream keeps its answer, once it is known. */
+  get answerId(): string | null {
+    return this.#answerId;
+  }
+
+  /** The answer's id: later calls about it must find its account. */
+  answer(id: string | null): void {
+    if (id === null || this.#keeps === null || !isObjectId(id)) return;
+    this.#answerId = id;
+    this.remember(null);
+  }
+
+  containers(ids: readonly string[] = []): void {
+    this.#containers = ids.filter(isObjectId);
+  }
+
+  /** For the attempt's record. `used` null: not known yet. */
+  record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
+    const now = this.#dependencies.clock.now();
+    const objects: KeptObject[] = this.#containers.map((id) => {
+      return { id, kind: "container", inputTokens: null, expiresAt: now + bounds.containerKeptMs };
+    });
+    if (this.#answerId !== null && this.#keeps !== null) {
+      const lifeMs = this.#keeps === "thread_message" ? bounds.threadKeptMs : bounds.responseKeptMs;
+      // Continuing the answer brings the whole conversation as input.
+      const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
+      objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + lifeMs });
+    }
+    return objects.length === 0 ? {} : { objects };
+  }
+
+  /** For the next call, which may come before the record is in the database. */
+  remember(used: Measured | null): void {
+    const { objects } = this.record(used);
+    if (objects === undefined) return;
+    const { upstreamObjects, clock } = this.#dependencies;
+    const { workspaceId, keyId, personId = null, provider, deployment, model, upstreamModel } = this.#fields;
+    const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
+    for (const object of objects) upstreamObjects.remember({ ...made, ...object });
+  }
+}
