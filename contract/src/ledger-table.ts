@@ -23,7 +23,7 @@ export interface LedgerRow {
   readonly kind: LedgerKind;
   readonly nullable?: true;
   /** What the column holds where an entry leaves the member out; without it none does. */
-  readonly absent?: 1 | null;
+  readonly absent?: 1 | "price" | null;
   /** Its place in the journal's records of an intent and of a settlement: never changed, and never used again. */
   readonly journal: { readonly intent?: number; readonly settle?: number };
   /** In `sluice ledger export`, in the order of this table; or why not. */
@@ -113,8 +113,47 @@ export const ledgerTable = [
     column: "price_version",
     kind: "text",
     nullable: true,
-    journal: { intent: 16 },
+    journal: { intent: 16, settle: 18 },
     ...detailed,
+  },
+  {
+    member: "costSource",
+    column: "cost_source",
+    kind: "text",
+    absent: "price",
+    journal: { settle: 19 },
+    ...detailed,
+    help: "What the cost comes from: `price` (times the usage) or `vendor` (its own figure).",
+  },
+  {
+    member: "vendorCostNanoUsd",
+    column: "vendor_cost_nano_usd",
+    kind: "nanoUsd",
+    nullable: true,
+    absent: null,
+    journal: { settle: 20 },
+    ...exported,
+    shown: { instead: "`vendor_cost_usd`" },
+  },
+  {
+    member: "served",
+    column: "served",
+    kind: "text",
+    nullable: true,
+    absent: null,
+    journal: { settle: 21 },
+    ...detailed,
+    help: "How the answer says it was served: service tier, region, speed. null: nothing out of the ordinary.",
+  },
+  {
+    member: "unpriced",
+    column: "unpriced",
+    kind: "texts",
+    nullable: true,
+    absent: null,
+    journal: { settle: 22 },
+    ...detailed,
+    help: "What was used and has no price (classes of usage), or an assumed one (`tier`, `geo`, `speed`).",
   },
   {
     member: "reservedNanoUsd",

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Client } from "pg";
 import { bounds } from "#core/index.ts";
 import { type Database, migrate, openPostgres } from "#storage/index.ts";
@@ -49,7 +51,10 @@ const free: string[] = [];
 const freeOneAhead: string[] = [];
 let made = 0;
 
-const pattern = "sluice_pattern";
+const migrationsFolder = new URL("../src/storage/database/migrations/", import.meta.url).pathname;
+const migrationTexts = readdirSync(migrationsFolder).map((name) => readFileSync(join(migrationsFolder, name), "utf8"));
+/** Other versions of the migrations that share the server have patterns of their own. */
+const pattern = `sluice_pattern_${Bun.hash(migrationTexts.join("")).toString(36)}`;
 
 async function madeDatabase(): Promise<string> {
   const server = await serverUrl();

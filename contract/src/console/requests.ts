@@ -27,6 +27,7 @@ export const attemptSchema = requestRowSchema.extend({
   cost_lines: z
     .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
     .describe("How the cost came about at the price version of the attempt."),
+  vendor_cost_usd: usd.nullable().describe("What the vendor says the call costs. null: it does not say."),
   reserved_usd: usd,
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;

@@ -41,6 +41,8 @@ export * from "./rights/rights-from-claims.ts";
 export * from "./running-time.ts";
 export * from "./secret.ts";
 export * from "./secret-looks.ts";
+export * from "./served.ts";
+export * from "./settle.ts";
 export * from "./task.ts";
 export * from "./token-ending.ts";
 export * from "./try-window.ts";

@@ -1,6 +1,7 @@
 import type { CountedUse } from "./dearest.ts";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { NanoUsd } from "./money.ts";
+import type { CostSource } from "./served.ts";
 import type { KeptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
@@ -51,6 +52,8 @@ export interface Checkpoint {
   readonly at: number;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
+  /** The version that the answer is charged by, as far as it says so. */
+  readonly priceVersion: string | null;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   /** As in the settlement, as soon as it is known: without it nobody finds the answer that a dead process began. */
@@ -73,6 +76,16 @@ export interface Settlement {
   readonly usageSource: UsageSource;
   readonly rawUsage: string | null;
   readonly costNanoUsd: NanoUsd;
+  /** The intent's version, or the variant of it that the answer is charged by. */
+  readonly priceVersion: string | null;
+  /** Absent: the price times the usage. */
+  readonly costSource?: CostSource;
+  /** What the vendor says the call costs. Absent: it does not say. */
+  readonly vendorCostNanoUsd?: NanoUsd;
+  /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
+  readonly served?: string;
+  /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
+  readonly unpriced?: readonly string[];
   readonly totalMs: number;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
@@ -128,7 +141,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
     upstreamDialect: intent.upstreamDialect,
     stream: intent.stream,
     retryIndex: intent.retryIndex,
-    priceVersion: intent.priceVersion,
+    priceVersion: settlement.priceVersion,
     inputEstimate: intent.inputEstimate,
     reservedNanoUsd: intent.reservedNanoUsd,
     userAgent: intent.userAgent,
@@ -153,5 +166,9 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.operation !== undefined) entry.operation = intent.operation;
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;
+  if (settlement.costSource !== undefined) entry.costSource = settlement.costSource;
+  if (settlement.vendorCostNanoUsd !== undefined) entry.vendorCostNanoUsd = settlement.vendorCostNanoUsd;
+  if (settlement.served !== undefined) entry.served = settlement.served;
+  if (settlement.unpriced !== undefined) entry.unpriced = settlement.unpriced;
   return entry;
 }

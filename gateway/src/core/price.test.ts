@@ -93,7 +93,7 @@ test("the most exact variant of a video's price counts, and its name leads back 
     ],
     effectiveFrom: 0,
   };
-  const found = (resolution: string | null, audio: boolean | null) => priceVariant(price, { resolution, audio });
+  const found = (resolution: string | null, audio: boolean | null) => priceVariant(price, { resolution, audio }).price;
   expect(found("480p", false)).toBe(price);
   expect(found("720P", null)).toMatchObject({ id: "prc_1@0", table: { videoSeconds: 20, output: 5 } });
   expect(found("720p", true)).toMatchObject({ id: "prc_1@1", table: { videoSeconds: 30 } });

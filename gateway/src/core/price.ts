@@ -14,12 +14,27 @@ export interface LongContextPrices {
 
 export type PriceTable = ClassPrices & { readonly longContext?: LongContextPrices };
 
-/** Other prices for videos of a resolution, or with or without sound. null: whichever. */
-export interface PriceVariant {
+/**
+ * Other prices for some calls: videos of a resolution, with or without sound; answers of a service tier, from a region, at a
+ * speed. An axis that is null or left out: whichever.
+ */
+export interface PriceVariant extends Partial<VariantTraits> {
+  /** Thousandths of the model's prices, but for fees (see `scaledPrices`). Left out: 1,000. */
+  readonly multiplier?: number;
+  /** Of the classes that have a price of their own. */
+  readonly table: ClassPrices;
+}
+
+/** What decides which variant a call is charged by. null: not known, or the plain one. */
+export interface VariantTraits {
   readonly resolution: string | null;
   readonly audio: boolean | null;
-  readonly table: PriceTable;
+  readonly tier: string | null;
+  readonly geo: string | null;
+  readonly speed: string | null;
 }
+
+type VariantAxis = keyof VariantTraits;
 
 /** One immutable version of a model's price. `effectiveFrom` is Unix milliseconds. */
 export interface PriceVersion {
@@ -32,38 +47,125 @@ export interface PriceVersion {
   readonly origin?: "catalogue";
 }
 
-/**
- * The price of one kind of video: a version of its own, named after the one it is a variant of, so that an entry that was
- * paid by it can be worked out again. The most exact variant counts, among equals the first; without one, the version itself.
- */
-export function priceVariant(
-  price: PriceVersion,
-  video: { readonly resolution: string | null; readonly audio: boolean | null },
-): PriceVersion {
-  let best = -1;
-  let bestExactness = 0;
-  price.variants?.forEach((variant, index) => {
-    if (variant.resolution !== null && variant.resolution.toLowerCase() !== video.resolution?.toLowerCase()) return;
-    if (variant.audio !== null && variant.audio !== video.audio) return;
-    const exactness = (variant.resolution === null ? 0 : 2) + (variant.audio === null ? 0 : 1) + 1;
-    if (exactness <= bestExactness) return;
-    best = index;
-    bestExactness = exactness;
-  });
-  return best === -1 ? price : variantAt(price, best);
+/** From the one that matters least: among variants that fit, the one with the weightier axes is the most exact. */
+const variantAxes: readonly VariantAxis[] = ["audio", "resolution", "geo", "speed", "tier"];
+
+export interface ChosenVariant {
+  readonly price: PriceVersion;
+  /** The axes that the variants in it are about. */
+  readonly covers: ReadonlySet<VariantAxis>;
 }
 
-/** The variant that a version id names (`prc_…@2`), or the version itself; null when it has no such variant. */
+/**
+ * The price of one kind of call: a version of its own, whose id leads back to it (`prc_…@2*1100000`), so that an entry that was
+ * paid by it can be worked out again. Of the variants with prices of their own the most exact one counts, among equals the first;
+ * those that only multiply are multiplied with it as long as they are about other axes.
+ */
+export function priceVariant(price: PriceVersion, traits: Partial<VariantTraits>): ChosenVariant {
+  if (price.variants === undefined) return { price, covers: noAxes };
+  const covers = new Set<VariantAxis>();
+  const own = mostExact(price.variants, traits, covers, hasOwnPrices);
+  const chosen = own === null ? price : variantAt(price, own);
+  let millionths = whole;
+  for (let next = own; ; ) {
+    for (const axis of next === null ? [] : axesOf(price.variants[next])) covers.add(axis);
+    next = mostExact(price.variants, traits, covers, (variant) => !hasOwnPrices(variant));
+    if (next === null) return { price: multipliedPrice(chosen, millionths), covers };
+    millionths = timesThousandths(millionths, price.variants[next]?.multiplier ?? thousandths);
+  }
+}
+
+const noAxes: ReadonlySet<VariantAxis> = new Set();
+
+function hasOwnPrices({ table }: PriceVariant): boolean {
+  return Object.keys(table).length > 0;
+}
+
+function mostExact(
+  variants: readonly PriceVariant[],
+  traits: Partial<VariantTraits>,
+  covered: ReadonlySet<VariantAxis>,
+  counts: (variant: PriceVariant) => boolean,
+): number | null {
+  let best: number | null = null;
+  let bestExactness = -1;
+  for (const [index, variant] of variants.entries()) {
+    const axes = axesOf(variant);
+    if (!counts(variant) || axes.some((axis) => covered.has(axis) || !isSame(variant[axis], traits[axis]))) continue;
+    // One that is for all calls is for those that no other covers.
+    if (axes.length === 0 && covered.size > 0) continue;
+    const exactness = axes.reduce((sum, axis) => sum + 2 ** variantAxes.indexOf(axis), 0);
+    if (exactness <= bestExactness) continue;
+    best = index;
+    bestExactness = exactness;
+  }
+  return best;
+}
+
+function axesOf(variant: PriceVariant | undefined): readonly VariantAxis[] {
+  return variantAxes.filter((axis) => (variant?.[axis] ?? null) !== null);
+}
+
+function isSame(one: VariantTraits[VariantAxis] | undefined, other: VariantTraits[VariantAxis] | undefined): boolean {
+  return String(one).toLowerCase() === String(other).toLowerCase();
+}
+
+/** The version that an id names: itself, a variant of it, either of them multiplied; null when it has no such variant. */
 export function variantNamed(price: PriceVersion, versionId: string): PriceVersion | null {
-  if (versionId === price.id) return price;
-  const index = Number(versionId.slice(price.id.length + 1));
-  return price.variants?.[index] === undefined ? null : variantAt(price, index);
+  const [found, index, factors = ""] = /^(?:@(\d+))?((?:\*\d{1,12})*)$/.exec(versionId.slice(price.id.length)) ?? [];
+  if (found === undefined || (index !== undefined && price.variants?.[Number(index)] === undefined)) return null;
+  const base = index === undefined ? price : variantAt(price, Number(index));
+  return factors.split("*").slice(1).map(Number).reduce(multipliedPrice, base);
 }
 
 /** The version that a variant's id belongs to. */
 export function baseVersionId(versionId: string): string {
-  return versionId.split("@", 1)[0] ?? versionId;
+  return versionId.split(/[@*]/, 1)[0] ?? versionId;
 }
+
+const thousandths = 1_000;
+const whole = 1_000_000;
+
+/** `millionths` and a factor in thousandths, in millionths again; what is left over is rounded up. */
+export function timesThousandths(millionths: number, factor: number): number {
+  return Math.ceil((millionths * factor) / thousandths);
+}
+
+/** By version object and factor, which are few: those of the kinds and of the variants. */
+const multiplied = new WeakMap<PriceVersion, Map<number, PriceVersion>>();
+
+/** The same version so many times as dear, in millionths. */
+export function multipliedPrice(price: PriceVersion, millionths: number): PriceVersion {
+  if (millionths === whole) return price;
+  const made = multiplied.get(price) ?? new Map<number, PriceVersion>();
+  multiplied.set(price, made);
+  let version = made.get(millionths);
+  if (version === undefined) {
+    const { id, model, table, effectiveFrom } = price;
+    version = { id: `${id}*${millionths}`, model, table: scaledTable(table, millionths), effectiveFrom };
+    made.set(millionths, version);
+  }
+  return version;
+}
+
+function scaledTable({ longContext, ...prices }: PriceTable, millionths: number): PriceTable {
+  const table = scaledPrices(prices, millionths);
+  if (longContext === undefined) return table;
+  return { ...table, longContext: { ...longContext, prices: scaledPrices(longContext.prices, millionths) } };
+}
+
+/** Fees, which are written by the thousand (searches, sessions, requests), cost the same at every tier. */
+function scaledPrices(prices: ClassPrices, millionths: number): ClassPrices {
+  const scaled: { -readonly [Class in PricedClass]?: PicoUsd } = { ...prices };
+  for (const name of pricedClasses) {
+    const pico = prices[name];
+    if (pico === undefined || fees.has(name)) continue;
+    scaled[name] = Number((BigInt(pico) * BigInt(millionths) + BigInt(whole / 2)) / BigInt(whole));
+  }
+  return scaled;
+}
+
+const fees: ReadonlySet<string> = new Set(usageTable.flatMap(({ name, by }) => (by === "thousand" ? [name] : [])));
 
 /** What each call costs, as a version that its id says whole (`call:…`, in nano-USD): no row holds it, and it never changes. */
 export function pricePerCall(nanoUsd: NanoUsd): PriceVersion {
@@ -79,10 +181,26 @@ export function pricePerCallNamed(versionId: string): PriceVersion | null {
 
 const perCall = "call:";
 
+/** A class with a price of its own costs that in a long context too, where the long context's is not dearer. */
 function variantAt(price: PriceVersion, index: number): PriceVersion {
-  const variant = price.variants?.[index];
-  const table = { ...price.table, ...variant?.table };
-  return { id: `${price.id}@${index}`, model: price.model, table, effectiveFrom: price.effectiveFrom };
+  const { multiplier = thousandths, table: own = {} } = price.variants?.[index] ?? {};
+  const base = scaledTable(price.table, timesThousandths(whole, multiplier));
+  const { longContext } = base;
+  const table: PriceTable = { ...base, ...own };
+  const { id, model, effectiveFrom } = price;
+  if (longContext === undefined) return { id: `${id}@${index}`, model, table, effectiveFrom };
+  const prices = Object.fromEntries(
+    pricedClasses.flatMap((name) => {
+      const long = longContext.prices[name];
+      return long === undefined ? [] : [[name, Math.max(long, own[name] ?? 0)]];
+    }),
+  );
+  return {
+    id: `${id}@${index}`,
+    model,
+    table: { ...table, longContext: { above: longContext.above, prices } },
+    effectiveFrom,
+  };
 }
 
 export type PricedClass = keyof ClassPrices;

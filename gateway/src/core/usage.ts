@@ -11,6 +11,11 @@ export type UsageSource = "upstream" | "estimated" | "none";
 
 export const usageClasses: readonly UsageClassName[] = usageTable.map(({ name }) => name);
 
+/** The column of each class in ledger, exports and admin API. */
+export const usageClassColumns = Object.fromEntries(usageTable.map(({ name, column }) => [name, column])) as {
+  readonly [Row in (typeof usageTable)[number] as Row["name"]]: Row["column"];
+};
+
 export const noUsage: Usage = Object.freeze(
   Object.fromEntries(usageClasses.map((name) => [name, 0])) as Record<UsageClassName, number>,
 );

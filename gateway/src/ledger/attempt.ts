@@ -1,14 +1,17 @@
 import {
   bounds,
-  costOf,
   type Intent,
   joinEntry,
   type KeptObject,
   type LedgerEntry,
   noUsage,
   type Outcome,
-  type PriceTable,
+  type PriceTerms,
+  type PriceVersion,
+  type Served,
   type Settlement,
+  servedPrice,
+  settle,
   type Usage,
   type UsageSource,
   usageClasses,
@@ -23,6 +26,8 @@ export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 export interface Reached {
   readonly usage: Usage;
   readonly usageSource: UsageSource;
+  /** What the answer says so far of how it was served. */
+  readonly served?: Served | undefined;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly upstreamId: string | null;
@@ -61,19 +66,25 @@ export interface AttemptDependencies {
   readonly observer: Pick<Observer, "attemptEnd" | "log">;
 }
 
+/** What an attempt is charged by. */
+export interface Pricing {
+  readonly price: PriceVersion | null;
+  readonly terms: PriceTerms;
+}
+
 export class RecordedAttempt implements Attempt {
   readonly #dependencies: AttemptDependencies;
   readonly #intent: Intent;
-  readonly #prices: PriceTable | null;
+  readonly #pricing: Pricing;
   readonly begunMs: number;
   #eventsSince = 0;
   #checkpointMs: number;
   #entry: LedgerEntry | null = null;
 
-  constructor(dependencies: AttemptDependencies, intent: Intent, prices: PriceTable | null, begunMs: number) {
+  constructor(dependencies: AttemptDependencies, intent: Intent, pricing: Pricing, begunMs: number) {
     this.#dependencies = dependencies;
     this.#intent = intent;
-    this.#prices = prices;
+    this.#pricing = pricing;
     this.begunMs = begunMs;
     this.#checkpointMs = begunMs;
   }
@@ -100,6 +111,7 @@ export class RecordedAttempt implements Attempt {
       at: clock.now(),
       usage: wholeUsage(reached.usage),
       usageSource: sourceOf(reached),
+      priceVersion: this.#versionFor(reached.served),
       firstByteMs: knownMs(reached.firstByteMs),
       firstTokenMs: knownMs(reached.firstTokenMs),
       upstreamId: reached.upstreamId,
@@ -127,7 +139,7 @@ export class RecordedAttempt implements Attempt {
       usage,
       usageSource: sourceOf(end),
       rawUsage: rawUsageWithin(end.rawUsage),
-      costNanoUsd: this.#prices === null ? 0 : costOf(this.#prices, usage),
+      ...settle({ ...this.#pricing, usage, served: end.served, upstreamModel: this.#intent.upstreamModel }),
       totalMs: nowMs - this.begunMs,
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
@@ -141,6 +153,12 @@ export class RecordedAttempt implements Attempt {
     journal.settle(settlement);
     observer.attemptEnd(this.#entry);
     return this.#entry;
+  }
+
+  #versionFor(served: Served | undefined): string | null {
+    const { price, terms } = this.#pricing;
+    const { upstreamModel } = this.#intent;
+    return price === null ? null : servedPrice(price, served, { terms, upstreamModel }).version.id;
   }
 }
 

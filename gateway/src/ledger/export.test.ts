@@ -45,9 +45,11 @@ test("an entry is exported whole: members that it has, and those that it leaves 
   const [line = ""] = await exported("jsonl", [entry]);
   const row: Readonly<Record<string, unknown>> = JSON.parse(line);
   const { usage, ...others } = entry;
-  for (const { member, column, kind } of ledgerTable) {
+  for (const ledgerRow of ledgerTable) {
+    const { member, column, kind } = ledgerRow;
+    const absent = "absent" in ledgerRow ? ledgerRow.absent : null;
     if (kind === "usage") for (const each of usageTable) expect(row[each.column]).toBe(usage[each.name]);
-    else expect([column, row[column]]).toEqual([column, others[member] ?? null]);
+    else expect([column, row[column]]).toEqual([column, others[member] ?? absent]);
   }
   // Beside its members stand three times worked out of them: those from the arrival of the whole call.
   for (const worked of ["first_byte_ms", "first_token_ms", "total_ms"]) expect(row).toHaveProperty(`call_${worked}`);

@@ -1,6 +1,5 @@
 import {
   type Checkpoint,
-  costOf,
   type Intent,
   inputTokensOf,
   joinEntry,
@@ -8,7 +7,9 @@ import {
   noUsage,
   onlyCounts,
   type PriceVersion,
+  settle,
   type Usage,
+  usualTerms,
 } from "#core/index.ts";
 import type { OpenAttempt } from "./open-attempts.ts";
 
@@ -30,7 +31,9 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     usage,
     usageSource: usage === noUsage ? "none" : "estimated",
     rawUsage: null,
-    costNanoUsd: price === null ? 0 : costOf(price.table, usage),
+    // The version of its last checkpoint: what the answer said until then is in that.
+    ...settle({ price, usage, terms: usualTerms, upstreamModel: intent.upstreamModel }),
+    priceVersion: checkpoint?.priceVersion ?? intent.priceVersion,
     // The wall clock may have been set back meanwhile, and no part is longer than its whole.
     totalMs: Math.max(endedAt - intent.at, checkpoint?.firstByteMs ?? 0, checkpoint?.firstTokenMs ?? 0),
     firstByteMs: checkpoint?.firstByteMs ?? null,

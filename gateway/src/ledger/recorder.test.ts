@@ -8,6 +8,7 @@ import {
   noUsage,
   type PriceVersion,
   type Settlement,
+  usualTerms,
 } from "#core/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -20,6 +21,7 @@ const price: PriceVersion = {
   table: { inputUncached: 1_250_000, output: 10_000_000 },
   effectiveFrom: 0,
 };
+const pricing = { price, terms: usualTerms };
 const fields = intentOf(1, { priceVersion: null });
 const usage = { ...noUsage, inputUncached: 100, output: 20, reasoning: 15 };
 const end: AttemptEnd = {
@@ -67,7 +69,7 @@ beforeEach(() => {
 
 test("an attempt is written ahead, and its entry costs its usage at the price version it names", () => {
   const { recorder, clock, written, seen } = dependencies;
-  const attempt = recorder.begin(fields, price);
+  const attempt = recorder.begin(fields, pricing);
   expect(written).toHaveLength(1);
   expect(written[0]).toMatchObject({ attemptId: attempt.attemptId, priceVersion: "prc_7", at: clock.now() });
   clock.advance(250);
@@ -78,19 +80,21 @@ test("an attempt is written ahead, and its entry costs its usage at the price ve
 });
 
 test("without a price an attempt costs nothing and names no version", () => {
-  const entry = dependencies.recorder.begin({ ...fields, priceVersion: "prc_old" }, null).settle(end);
+  const entry = dependencies.recorder
+    .begin({ ...fields, priceVersion: "prc_old" }, { price: null, terms: usualTerms })
+    .settle(end);
   expect(entry).toMatchObject({ costNanoUsd: 0, priceVersion: null });
 });
 
 test("when the journal cannot be written there is no attempt", () => {
   const { recorder, seen } = open(true);
-  expect(() => recorder.begin(fields, price)).toThrow(Failure);
+  expect(() => recorder.begin(fields, pricing)).toThrow(Failure);
   expect(seen).toEqual([]);
 });
 
 test("an attempt is settled once: a second settlement is logged and changes nothing", () => {
   const { recorder, written, seen, logged } = dependencies;
-  const attempt = recorder.begin(fields, price);
+  const attempt = recorder.begin(fields, pricing);
   const first = attempt.settle(end);
   const second = attempt.settle({ ...end, outcome: "failed", usage: noUsage });
   attempt.checkpoint({ usage, usageSource: "estimated", firstByteMs: 1, firstTokenMs: 1, upstreamId: null });
@@ -102,7 +106,7 @@ test("an attempt is settled once: a second settlement is logged and changes noth
 
 test("a stream is checkpointed every so many events or after a second, and not asked in between", () => {
   const { recorder, clock, written } = dependencies;
-  const attempt = recorder.begin(fields, price);
+  const attempt = recorder.begin(fields, pricing);
   let asked = 0;
   const reached = (): Reached => {
     asked += 1;
@@ -127,7 +131,7 @@ test("a stream is checkpointed every so many events or after a second, and not a
 });
 
 test("whatever an upstream says it used, an entry holds whole counts, and durations that are durations", () => {
-  const entry = dependencies.recorder.begin(fields, price).settle({
+  const entry = dependencies.recorder.begin(fields, pricing).settle({
     ...end,
     usage: { ...noUsage, inputUncached: -3, output: 1.5, cacheRead: Number.NaN, images: Number.POSITIVE_INFINITY },
     firstByteMs: Number.NaN,
@@ -141,7 +145,7 @@ test("whatever an upstream says it used, an entry holds whole counts, and durati
 
 test("a count below zero that an upstream tells as a number of 64 bits leaves sums that databases can add up", () => {
   const usage = { ...noUsage, output: 2 ** 64 - 1, inputUncached: 2 ** 53 - 1 };
-  const entry = dependencies.recorder.begin(fields, price).settle({ ...end, usage });
+  const entry = dependencies.recorder.begin(fields, pricing).settle({ ...end, usage });
   expect(entry.usage).toMatchObject({ output: bounds.usageCountMax, inputUncached: bounds.usageCountMax });
   // A million such calls are within the eight bytes of a sum.
   expect(Math.max(entry.usage.output, entry.costNanoUsd / 1_000) * 1e6).toBeLessThan(2 ** 63);
@@ -149,21 +153,21 @@ test("a count below zero that an upstream tells as a number of 64 bits leaves su
 
 test("what was used beside an attempt is one record, paid like any other, and no call of its own", () => {
   const { recorder, written, seen } = dependencies;
-  const entry = recorder.beside({ ...fields, retryIndex: 1 }, price, end);
+  const entry = recorder.beside({ ...fields, retryIndex: 1 }, pricing, end);
   expect(entry).toMatchObject({ calls: 0, totalMs: 0, usage, costNanoUsd: 325_000 });
   expect([written, seen]).toEqual([[entry], [entry]]);
 });
 
 test("usage that names no source is an estimate; no usage stays no usage", () => {
   const { recorder } = dependencies;
-  expect(recorder.begin(fields, price).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
+  expect(recorder.begin(fields, pricing).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
   const unused = { ...end, usage: { ...noUsage }, usageSource: "none" } as const;
-  expect(recorder.begin(fields, price).settle(unused).usageSource).toBe("none");
+  expect(recorder.begin(fields, pricing).settle(unused).usageSource).toBe("none");
 });
 
 test("a raw usage that is too large is left out, not cut", () => {
   const { recorder } = dependencies;
-  const rawOf = (rawUsage: string) => recorder.begin(fields, price).settle({ ...end, rawUsage }).rawUsage;
+  const rawOf = (rawUsage: string) => recorder.begin(fields, pricing).settle({ ...end, rawUsage }).rawUsage;
   const longest = "x".repeat(bounds.rawUsageBytesMax);
   expect(rawOf(longest)).toBe(longest);
   expect(rawOf(`${longest}x`)).toBeNull();

@@ -1,10 +1,11 @@
-import { type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
+import { type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage } from "#core/index.ts";
 import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
 import {
   type Attempt,
   type AttemptDependencies,
   type AttemptEnd,
   type AttemptFields,
+  type Pricing,
   RecordedAttempt,
 } from "./attempt.ts";
 import { Refusals } from "./refusals.ts";
@@ -27,12 +28,12 @@ export interface Recorder {
    * Writes the attempt ahead; its clock starts before that. `arrivedMs`: monotonic time at which its call arrived, when that
    * was earlier. Throws ledger_unavailable: then nothing may be sent.
    */
-  begin(fields: AttemptFields, price: PriceVersion | null, arrivedMs?: number): Attempt;
+  begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt;
   /**
    * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
    * begin any more. Written with what comes next, so to be called before that attempt is settled.
    */
-  beside(fields: AttemptFields, price: PriceVersion | null, end: AttemptEnd): LedgerEntry;
+  beside(fields: AttemptFields, pricing: Pricing, end: AttemptEnd): LedgerEntry;
   /**
    * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
    */
@@ -44,23 +45,23 @@ export interface Recorder {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(journal, clock);
-  const intentOf = (fields: AttemptFields, price: PriceVersion | null, startedAfterMs: number): Intent => {
+  const intentOf = (fields: AttemptFields, { price }: Pricing, startedAfterMs: number): Intent => {
     // The version that is paid by, whatever the caller thought it would be.
     const priceVersion = price?.id ?? null;
     return { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
   };
   return {
-    begin(fields, price, arrivedMs) {
+    begin(fields, pricing, arrivedMs) {
       const begunMs = clock.monotonic();
       const startedAfterMs = arrivedMs === undefined ? 0 : Math.max(0, begunMs - arrivedMs);
-      const intent = intentOf(fields, price, startedAfterMs);
+      const intent = intentOf(fields, pricing, startedAfterMs);
       journal.intent(intent);
-      return new RecordedAttempt(options, intent, price?.table ?? null, begunMs);
+      return new RecordedAttempt(options, intent, pricing, begunMs);
     },
-    beside(fields, price, end) {
+    beside(fields, pricing, end) {
       // No call of its own: sums count neither a success nor a length of it.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
-      const intent = intentOf(fields, price, 0);
+      const intent = intentOf(fields, pricing, 0);
       const dependencies: AttemptDependencies = {
         clock,
         journal: {
@@ -73,7 +74,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         },
       };
       const nowMs = clock.monotonic();
-      const attempt = new RecordedAttempt(dependencies, intent, price?.table ?? null, nowMs);
+      const attempt = new RecordedAttempt(dependencies, intent, pricing, nowMs);
       return noCall(attempt.settle(end, nowMs));
     },
     refuse(fields, code, httpStatus, totalMs) {

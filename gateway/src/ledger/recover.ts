@@ -43,7 +43,7 @@ export async function recover(options: {
     if (batch.length >= batchMax) await flush();
   }
   for (const attempt of open.values()) {
-    const id = attempt.intent.priceVersion;
+    const id = attempt.checkpoint?.priceVersion ?? attempt.intent.priceVersion;
     if (id !== null && !prices.has(id)) prices.set(id, await store.price(id));
     batch.push(interruptedEntry(attempt, id === null ? null : (prices.get(id) ?? null)));
     if (batch.length >= batchMax) await flush();

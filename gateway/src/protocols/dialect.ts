@@ -1,4 +1,4 @@
-import type { CountedUse, DialectId, Failure, UpstreamObjectKind, Usage } from "#core/index.ts";
+import type { CountedUse, DialectId, Failure, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { Edit } from "./bytes.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
@@ -83,6 +83,8 @@ export interface OtherUsage {
 /** What a whole reply says of itself. */
 export interface ReplyFacts {
   readonly usage: UsageReading | null;
+  /** How it says it was served. Left out: nothing out of the ordinary. */
+  readonly served?: Served | undefined;
   /** Set when a 200 carries an error instead of an answer. */
   readonly errorMessage: string | null;
   /** Size of what was generated as tokens, guessed, for replies that report no usage. */
@@ -106,6 +108,8 @@ export interface StreamTap {
   /** The terminal event was seen: what follows is of no interest. */
   readonly ended: boolean;
   readonly usage: UsageReading | null;
+  /** How the answer says so far it is served. Left out: nothing out of the ordinary. */
+  readonly served?: Served | undefined;
   /** The numbers in `usage` are the last word; false while they are only what was known at the start. */
   readonly usageFinal: boolean;
   /** An error event of the upstream; it has been passed on to the caller. */

@@ -34,6 +34,7 @@ export { networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
+export { priceTermsOf } from "./price-terms.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 export { withoutQuotedKeys } from "./quoted-keys.ts";

@@ -1,5 +1,14 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import type { EndpointId, Failure, HeaderReader, ModelType, Provider, WireDialectId } from "#core/index.ts";
+import type {
+  CostSource,
+  EndpointId,
+  Failure,
+  HeaderReader,
+  ModelType,
+  PriceFactor,
+  Provider,
+  WireDialectId,
+} from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
@@ -95,6 +104,10 @@ export interface ProviderKind {
   readonly form?: Partial<KindForm>;
   /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
   readonly memberRules?: MemberRules;
+  /** What answers cost that were not served the plain way, ahead of what is usual. A model's own price variants count before. */
+  readonly priceFactors?: readonly PriceFactor[];
+  /** `vendor`: where an answer says what it cost, that is booked. Default `price`. */
+  readonly costSource?: CostSource;
   /** What its models take of a request to reason. */
   readonly reasoning?: readonly ReasoningRule[];
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */

@@ -14,6 +14,8 @@ export interface OpenAiLike {
   readonly starterModels?: readonly StarterModel[];
   readonly callerHeaders?: readonly string[];
   readonly memberRules?: NonNullable<ProviderKind["memberRules"]>;
+  readonly priceFactors?: NonNullable<ProviderKind["priceFactors"]>;
+  readonly costSource?: NonNullable<ProviderKind["costSource"]>;
   readonly reasoning?: NonNullable<ProviderKind["reasoning"]>;
   readonly form?: NonNullable<ProviderKind["form"]>;
 }

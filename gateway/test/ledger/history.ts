@@ -47,6 +47,7 @@ export function settlementOf(n: number, change: Partial<Settlement> = {}): Settl
     usageSource: "upstream",
     rawUsage: `{"prompt_tokens":${usage.inputUncached}}`,
     costNanoUsd: costOfUsage(usage),
+    priceVersion: priceId,
     totalMs: 250.125,
     firstByteMs: 12.5,
     firstTokenMs: 30.25,
@@ -63,7 +64,7 @@ export function entryOf(n: number): LedgerEntry {
 }
 
 export function refusalOf(n: number): LedgerEntry {
-  const unused = { usage: noUsage, usageSource: "none", rawUsage: null, costNanoUsd: 0 } as const;
+  const unused = { usage: noUsage, usageSource: "none", rawUsage: null, costNanoUsd: 0, priceVersion: null } as const;
   const ended = settlementOf(n, { outcome: "rejected", httpStatus: 429, errorCode: "rate_limit_exceeded", ...unused });
   return { ...intentOf(n, { provider: "", deployment: "", upstreamModel: "", priceVersion: null }), ...ended };
 }
@@ -77,6 +78,7 @@ export function checkpointOf(n: number, output: number): Checkpoint {
     firstByteMs: 12.5,
     firstTokenMs: 30.25,
     upstreamId: null,
+    priceVersion: priceId,
   };
 }
 

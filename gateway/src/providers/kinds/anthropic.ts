@@ -1,6 +1,7 @@
 import { authorizeApiKey, classifyAnthropicShaped } from "../anthropic-shaped.ts";
 import { withVersion } from "../base-url.ts";
 import type { ProviderKind } from "../kind.ts";
+import { anthropicFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { countTokens, messages } from "../standard-lanes.ts";
 
@@ -15,6 +16,7 @@ export const anthropic: ProviderKind = {
     baseUrlHelp: "With or without /v1 at its end.",
     apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
   },
+  priceFactors: anthropicFactors,
   reasoning: claudeModels,
   lanes: [messages, countTokens],
   rootOf: withVersion,

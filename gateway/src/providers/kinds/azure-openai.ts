@@ -2,6 +2,7 @@ import { Failure, type Provider } from "#core/index.ts";
 import { withoutBase64Asked } from "../image-quirks.ts";
 import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
@@ -47,6 +48,7 @@ export const azureOpenai: ProviderKind = {
       }),
     ],
   },
+  priceFactors: openaiFactors,
   reasoning: openaiModels,
   lanes: [
     { ...responses, adjust: dated(responses, false) },

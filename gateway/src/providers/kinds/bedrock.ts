@@ -6,6 +6,7 @@ import { withoutQuery } from "../base-url.ts";
 import { bedrockBetas, betasProblem, namedBetas, sentBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
+import { bedrockFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
@@ -32,6 +33,7 @@ export const bedrock: ProviderKind = {
       betasField,
     ],
   },
+  priceFactors: bedrockFactors,
   reasoning: claudeModels,
   lanes: [
     {

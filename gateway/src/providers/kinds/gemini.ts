@@ -2,6 +2,7 @@ import type { Provider } from "#core/index.ts";
 import { withDefaultPath } from "../base-url.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
+import { googleFactors } from "../price-factors.ts";
 import { batchEmbedContents, chat, embedContent, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 
@@ -15,6 +16,7 @@ export const gemini: ProviderKind = {
   form: {
     apiKeyHelp: "Create one at aistudio.google.com, under API keys.",
   },
+  priceFactors: googleFactors,
   lanes: [
     generate,
     geminiCountTokens,

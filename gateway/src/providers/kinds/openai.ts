@@ -1,5 +1,6 @@
 import { withoutBase64Asked } from "../image-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
+import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import {
   chat,
@@ -30,6 +31,7 @@ export const openai = openaiLike({
     apiKeyHelp: "Create one at platform.openai.com, under API keys.",
   },
   reasoning: openaiModels,
+  priceFactors: openaiFactors,
   lanes: [
     responses,
     responsesCompact,

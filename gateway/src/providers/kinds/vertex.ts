@@ -5,6 +5,7 @@ import { betasProblem, namedBetas, sentBetas, vertexBetas } from "../cloud-betas
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
+import { googleFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
@@ -34,6 +35,7 @@ export const vertex: ProviderKind = {
       betasField,
     ],
   },
+  priceFactors: googleFactors,
   reasoning: claudeModels,
   lanes: [
     {

@@ -1,6 +1,15 @@
-import { asFailure, type Failure, type Outcome, onlyCounts, personField, tokensOf } from "#core/index.ts";
+import {
+  asFailure,
+  type Failure,
+  type Outcome,
+  onlyCounts,
+  type PriceTerms,
+  personField,
+  tokensOf,
+} from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
+import { priceTermsOf } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -40,6 +49,7 @@ export class AttemptEntry {
   readonly #tally: CallTally;
   readonly #fields: AttemptFields;
   readonly #record: Attempt;
+  readonly #terms: PriceTerms;
   /** The upstream searches the web for the call, and may not say how often. */
   #searches: boolean;
   readonly #startMs: number;
@@ -67,6 +77,7 @@ export class AttemptEntry {
     return {
       usage: used.usage,
       usageSource: used.source,
+      served: used.served,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
       upstreamId: this.#kept.answerId,
@@ -94,7 +105,9 @@ export class AttemptEntry {
       ...countedIntent(call.facts, selection.model),
     };
     this.#kept = new KeptObjects(dependencies, call, match, this.#fields);
-    this.#record = dependencies.recorder.begin(this.#fields, selection.model.price, call.startedMs);
+    this.#terms = priceTermsOf(selection.deployment.provider);
+    const pricing = { price: selection.model.price, terms: this.#terms };
+    this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
@@ -293,7 +306,8 @@ export class AttemptEntry {
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
+    const charged = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
+    const { usage, source } = charged;
     const end: AttemptEnd = {
       outcome,
       httpStatus,
@@ -301,6 +315,7 @@ export class AttemptEntry {
       errorCode: failure?.code ?? null,
       usage,
       usageSource: source,
+      served: charged.served,
       rawUsage,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
@@ -311,7 +326,9 @@ export class AttemptEntry {
       warnings: this.#warnings?.list() ?? null,
     };
     try {
-      if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
+      if (charged.others !== undefined) {
+        this.#tally.add(bookOthers(this.#dependencies, this.#fields, charged, this.#terms, outcome));
+      }
     } finally {
       this.#record.settle(end, now);
     }

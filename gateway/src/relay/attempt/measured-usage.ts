@@ -5,6 +5,7 @@ import {
   type Model,
   noUsage,
   onlyCounts,
+  type Served,
   tokensOf,
   type Usage,
   type UsageSource,
@@ -16,6 +17,7 @@ export interface Measured {
   readonly usage: Usage;
   readonly source: UsageSource;
   readonly others?: readonly OtherUsage[] | undefined;
+  readonly served?: Served | undefined;
 }
 
 /** The same, with the upstream's own words beside it. */
@@ -39,8 +41,8 @@ export function withImages(told: Measured, images: number): Measured {
 }
 
 /** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
-export function measuredReply({ usage, outputEstimate }: ReplyFacts, inputEstimate: () => number): Measured {
-  return measured(usage, outputEstimate, inputEstimate);
+export function measuredReply(reply: ReplyFacts, inputEstimate: () => number): Measured {
+  return withServed(measured(reply.usage, reply.outputEstimate, inputEstimate), reply.served);
 }
 
 /**
@@ -48,6 +50,17 @@ export function measuredReply({ usage, outputEstimate }: ReplyFacts, inputEstima
  * a dialect that tells its input first is an estimate with a true input.
  */
 export function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
+  return withServed(measuredEvents(tap, inputEstimate), tap?.served);
+}
+
+/** A cost that the vendor says is one, also where it says nothing else. */
+function withServed(told: Measured, served: Served | undefined): Measured {
+  if (served === undefined) return told;
+  const isCharged = told.source === "none" && served.vendorCostNanoUsd !== undefined;
+  return { ...told, source: isCharged ? "upstream" : told.source, served };
+}
+
+function measuredEvents(tap: StreamTap | null, inputEstimate: () => number): Measured {
   const reading = tap?.usage ?? null;
   if (tap === null || reading === null || tap.usageFinal)
     return measured(reading, tap?.outputEstimate ?? 0, inputEstimate);

@@ -1,6 +1,6 @@
-import { type Catalog, type Model, type Outcome, tokensOf } from "#core/index.ts";
+import { type Catalog, type Model, type Outcome, type PriceTerms, type Served, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
-import type { OtherUsage } from "#protocols/index.ts";
+import type { Measured } from "./measured-usage.ts";
 
 interface Books {
   readonly catalog: () => Catalog;
@@ -15,7 +15,8 @@ interface Books {
 export function bookOthers(
   dependencies: Books,
   attempt: AttemptFields,
-  others: readonly OtherUsage[],
+  { others = [], served }: Pick<Measured, "others" | "served">,
+  terms: PriceTerms,
   outcome: Exclude<Outcome, "rejected">,
 ): number {
   let tokens = 0;
@@ -33,20 +34,25 @@ export function bookOthers(
       inputEstimate: 0,
       reservedNanoUsd: 0,
     };
-    dependencies.recorder.beside(fields, price, {
-      outcome,
-      httpStatus: 200,
-      upstreamStatus: null,
-      errorCode: null,
-      usage,
-      usageSource: "upstream",
-      rawUsage: null,
-      firstByteMs: null,
-      firstTokenMs: null,
-      upstreamMs: null,
-      overheadMs: null,
-      upstreamId: null,
-    });
+    dependencies.recorder.beside(
+      fields,
+      { price, terms },
+      {
+        outcome,
+        httpStatus: 200,
+        upstreamStatus: null,
+        errorCode: null,
+        usage,
+        usageSource: "upstream",
+        served: tierOnly(served),
+        rawUsage: null,
+        firstByteMs: null,
+        firstTokenMs: null,
+        upstreamMs: null,
+        overheadMs: null,
+        upstreamId: null,
+      },
+    );
     tokens += tokensOf(usage);
   }
   return tokens;
@@ -66,4 +72,11 @@ function modelLeadingTo(dependencies: Pick<Books, "catalog">, upstreamModel: str
     }
   }
   return best;
+}
+
+/** The vendor's figure is for the whole call, whose own entry has it. */
+function tierOnly(served: Served | undefined): Served | undefined {
+  if (served === undefined) return undefined;
+  const { vendorCostNanoUsd: _, ...axes } = served;
+  return axes;
 }

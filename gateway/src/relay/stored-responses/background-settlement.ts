@@ -1,7 +1,17 @@
-import { BoundedMap, bounds, type Catalog, Failure, personField, tokensOf, type UpstreamObject } from "#core/index.ts";
+import {
+  BoundedMap,
+  bounds,
+  type Catalog,
+  Failure,
+  personField,
+  tokensOf,
+  type UpstreamObject,
+  usualTerms,
+} from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { Clock, Journal, Leadership, Observer, UpstreamObjectStore } from "#ports/index.ts";
+import { priceTermsOf } from "#providers/index.ts";
 import type { Heard } from "../attempt/measured-usage.ts";
 import { bookOthers } from "../attempt/other-models.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
@@ -105,30 +115,37 @@ export class BackgroundSettlement {
       userAgent: (call.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: principal.key.tags,
     };
-    const others = bookOthers({ catalog, recorder }, fields, told.others ?? [], "succeeded");
+    const provider = catalog().providers.get(response.provider);
+    const terms = provider === undefined ? usualTerms : priceTermsOf(provider);
+    const others = bookOthers({ catalog, recorder }, fields, told, terms, "succeeded");
     // Its call has an entry, and was a request that succeeded, when it was asked for.
-    const entry = recorder.beside(fields, price, {
-      outcome: "succeeded",
-      httpStatus: 200,
-      upstreamStatus: 200,
-      errorCode: null,
-      usage: told.usage,
-      usageSource: told.source,
-      rawUsage: raw,
-      firstByteMs: null,
-      firstTokenMs: null,
-      upstreamMs: null,
-      overheadMs: null,
-      upstreamId,
-      objects: [
-        {
-          id: upstreamId,
-          kind: "response",
-          inputTokens: tokensOf(told.usage),
-          expiresAt: clock.now() + bounds.responseKeptMs,
-        },
-      ],
-    });
+    const entry = recorder.beside(
+      fields,
+      { price, terms },
+      {
+        outcome: "succeeded",
+        httpStatus: 200,
+        upstreamStatus: 200,
+        errorCode: null,
+        usage: told.usage,
+        usageSource: told.source,
+        served: told.served,
+        rawUsage: raw,
+        firstByteMs: null,
+        firstTokenMs: null,
+        upstreamMs: null,
+        overheadMs: null,
+        upstreamId,
+        objects: [
+          {
+            id: upstreamId,
+            kind: "response",
+            inputTokens: tokensOf(told.usage),
+            expiresAt: clock.now() + bounds.responseKeptMs,
+          },
+        ],
+      },
+    );
     return { tokens: tokensOf(entry.usage) + others };
   }
 }

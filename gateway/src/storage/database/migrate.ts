@@ -50,6 +50,7 @@ import { migration047 } from "./migrations/migration-047.ts";
 import { migration048 } from "./migrations/migration-048.ts";
 import { migration049 } from "./migrations/migration-049.ts";
 import { migration050 } from "./migrations/migration-050.ts";
+import { migration051 } from "./migrations/migration-051.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -103,6 +104,7 @@ export const migrations: Migrations = Object.freeze({
   "048": migration048,
   "049": migration049,
   "050": migration050,
+  "051": migration051,
 });
 
 /**

@@ -24,6 +24,8 @@ interface Source {
   readonly column: number;
   readonly place: number;
   readonly kind: LedgerColumn["kind"];
+  /** What the column holds where the record has nothing. */
+  readonly absent: string | number | null;
 }
 
 const columns: readonly LedgerColumn[] = ledgerTable.filter((row): row is LedgerColumn => row.kind !== "usage");
@@ -33,16 +35,18 @@ const ofSettlement = sourcesIn("settle").filter(({ place }) => place > 0);
 const usagePlace = (ledgerTable as readonly LedgerRow[]).find(({ kind }) => kind === "usage")?.journal.settle ?? 0;
 
 function sourcesIn(record: "intent" | "settle"): readonly Source[] {
-  return columns.flatMap(({ column, kind, journal }) => {
+  return columns.flatMap((row) => {
+    const { column, kind, journal } = row;
+    const absent = "absent" in row ? row.absent : null;
     const place = (journal as { readonly intent?: number; readonly settle?: number })[record];
-    return place === undefined ? [] : [{ column: ledgerPlaces[column], place, kind }];
+    return place === undefined ? [] : [{ column: ledgerPlaces[column], place, kind, absent }];
   });
 }
 
-function take(values: (string | number | null)[], { column, place, kind }: Source, row: RecordRow): void {
+function take(values: (string | number | null)[], { column, place, kind, absent }: Source, row: RecordRow): void {
   const written = row[place];
   if (typeof written === "string" || typeof written === "number") values[column] = written;
   else if (kind === "flag") values[column] = written === true ? 1 : 0;
   else if (kind === "tags") values[column] = tagsText((written ?? {}) as Readonly<Record<string, string>>);
-  else values[column] = written === null || written === undefined ? null : JSON.stringify(written);
+  else values[column] = written === null || written === undefined ? absent : JSON.stringify(written);
 }

@@ -156,5 +156,6 @@ test("records of an earlier version, which had fewer members, are read, and what
     JSON.stringify([attemptId, at, counts, usageSource, firstByteMs, firstTokenMs]),
   );
   const bytes = Buffer.from(buffer.bytes.subarray(0, buffer.length));
-  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "checkpoint", value: checkpointOf(3, 64) });
+  const value = { ...checkpointOf(3, 64), priceVersion: null };
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "checkpoint", value });
 });

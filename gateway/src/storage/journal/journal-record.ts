@@ -36,6 +36,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
     checkpoint.firstTokenMs,
     checkpoint.upstreamId,
     checkpoint.objects ?? null,
+    checkpoint.priceVersion,
   ]);
 }
 
@@ -123,6 +124,7 @@ type CheckpointRow = readonly [
   number | null,
   (string | null)?,
   Checkpoint["objects"]?,
+  (string | null)?,
 ];
 
 /** In the order of the table of classes, to which new ones are added at the end. */
@@ -234,6 +236,11 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.upstreamStatus,
     settlement.warnings ?? null,
     settlement.objects ?? null,
+    settlement.priceVersion,
+    settlement.costSource ?? null,
+    settlement.vendorCostNanoUsd ?? null,
+    settlement.served ?? null,
+    settlement.unpriced ?? null,
   ];
 }
 
@@ -252,5 +259,6 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     // Not in files of a version that did not know it.
     upstreamId: row[6] ?? null,
     ...(row[7] == null ? {} : { objects: row[7] }),
+    priceVersion: row[8] ?? null,
   };
 }

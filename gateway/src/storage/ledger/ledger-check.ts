@@ -64,9 +64,16 @@ const rowRules: Readonly<Record<string, (eb: Terms) => Term>> = {
   "a refused call used nothing": (eb) =>
     eb.and([eb("outcome", "=", "rejected"), eb.or([eb("usage_source", "!=", "none"), someUsageOrCost(eb)])]),
   "usage has a source": (eb) => eb.and([eb("usage_source", "=", "none"), someUsageOrCost(eb)]),
-  "what has no price costs nothing": (eb) => eb.and([eb("price_version", "is", null), eb("cost_nano_usd", "!=", 0)]),
-  "outcome and usage source are known words": (eb) =>
+  "what has no price costs nothing": (eb) =>
+    eb.and([eb("price_version", "is", null), eb("cost_nano_usd", "!=", 0), eb("cost_source", "!=", "vendor")]),
+  "a cost that the vendor says is the vendor's figure": (eb) =>
+    eb.and([
+      eb("cost_source", "=", "vendor"),
+      eb.or([eb("vendor_cost_nano_usd", "is", null), eb("vendor_cost_nano_usd", "!=", eb.ref("cost_nano_usd"))]),
+    ]),
+  "outcome, usage source and cost source are known words": (eb) =>
     eb.or([
+      eb("cost_source", "not in", ["price", "vendor"]),
       eb("outcome", "not in", ["succeeded", "failed", "cancelled", "interrupted", "rejected"]),
       eb("usage_source", "not in", ["upstream", "estimated", "none"]),
     ]),
@@ -139,6 +146,7 @@ async function costFaults(
       .selectFrom("ledger_entries")
       .select(["attempt_id", "price_version", "cost_nano_usd", ...usageColumns])
       .where("attempt_id", ">", after)
+      .where("cost_source", "=", "price")
       .orderBy("attempt_id")
       .limit(pageRows)
       .execute();

@@ -1,6 +1,6 @@
 import type { AttemptDetail } from "@sluice/contract/console";
 import { type LedgerColumn, ledgerTable, type UsageColumnName, usageTable } from "@sluice/contract/words";
-import { type LedgerEntry, noUsage, type Usage } from "#core/index.ts";
+import { type LedgerEntry, noUsage, type Usage, usageClassColumns } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
 
 type LedgerRow = Row<"ledger_entries">;
@@ -128,9 +128,7 @@ export function shownFields<Where extends keyof ShownColumns>(
 }
 
 /** The column each class of usage lives in, in ledger and rollups alike. */
-export const usageColumnOf = Object.fromEntries(usageTable.map(({ name, column }) => [name, column])) as {
-  readonly [Row in (typeof usageTable)[number] as Row["name"]]: Row["column"];
-};
+export const usageColumnOf = usageClassColumns;
 
 export type UsageColumn = UsageColumnName;
 

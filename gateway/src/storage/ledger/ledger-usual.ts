@@ -6,6 +6,10 @@ type Value = LedgerValues[number];
 const usual: Readonly<Record<string, Value>> = {
   error_code: null,
   warnings: null,
+  cost_source: "price",
+  vendor_cost_nano_usd: null,
+  served: null,
+  unpriced: null,
   operation: null,
   calls: 1,
   tags: "{}",

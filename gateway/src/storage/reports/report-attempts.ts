@@ -46,6 +46,7 @@ function detailOf(row: Row<"ledger_entries">): Detail {
   return {
     ...shownFields("detail", row),
     usage: Object.fromEntries(used(usage).map((name) => [usageColumnOf[name], usage[name]])),
+    vendor_cost_usd: row.vendor_cost_nano_usd === null ? null : nanoToUsd(row.vendor_cost_nano_usd),
     reserved_usd: nanoToUsd(row.reserved_nano_usd),
   };
 }

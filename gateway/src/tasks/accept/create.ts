@@ -193,7 +193,7 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
   const { principal } = call;
   const now = clock.now();
   const version = call.models[0]?.price ?? null;
-  const price = version === null ? null : priceVariant(version, request.asked);
+  const price = version === null ? null : priceVariant(version, request.asked).price;
   return {
     id: call.body.taskId,
     workspaceId: principal.workspace.id,

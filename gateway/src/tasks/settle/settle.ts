@@ -1,9 +1,11 @@
 import {
   bounds,
-  costOf,
   type LedgerEntry,
   noUsage,
   type Outcome,
+  type Served,
+  type Settled,
+  settle as settleCost,
   type Task,
   type TaskError,
   type TaskOutput,
@@ -11,7 +13,9 @@ import {
   type Usage,
   type UsageSource,
   usageClasses,
+  usualTerms,
 } from "#core/index.ts";
+import { priceTermsOf } from "#providers/index.ts";
 import { estimatedUsage } from "../accept/estimate.ts";
 import { deliveryFor } from "../deliver/delivery-body.ts";
 import type { TaskDependencies } from "../dependencies.ts";
@@ -25,6 +29,8 @@ export interface Verdict {
   readonly error?: TaskError;
   /** As the vendor told it; null: it told nothing. */
   readonly usage?: Usage | null;
+  /** How the vendor says it was served, and what it cost. */
+  readonly served?: Served | undefined;
   readonly rawUsage?: string | null;
   readonly startedAt?: number | null;
   /** Nobody who would know has said that it is free: an upstream had it, or may have had it, and may charge for it. */
@@ -44,7 +50,8 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
   const before = pass.task;
   const now = clock.now();
   const { usage, source } = measured(before, verdict);
-  const costNanoUsd = before.priceTable === null ? 0 : costOf(before.priceTable, usage);
+  const settled = settledCost(before, verdict, usage);
+  const { costNanoUsd } = settled;
   const step = {
     state: verdict.state,
     progress: verdict.state === "succeeded" ? 100 : before.progress,
@@ -58,7 +65,7 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
     dueAt: null,
     detail: verdict.error?.message ?? "",
   };
-  const entry = entryOf(before, verdict, { usage, source, costNanoUsd, now });
+  const entry = entryOf(before, verdict, { usage, source, settled, now });
   const after: Task = { ...before, ...step, updatedAt: now };
   const done = await pass.finish(step, entry, deliveryFor(dependencies, after, now));
   if (!done) return false;
@@ -100,6 +107,14 @@ function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readon
   return { usage: told, source: "upstream" };
 }
 
+/** By the price that the task was accepted with. */
+function settledCost(task: Task, { served }: Verdict, usage: Usage): Settled {
+  const { priceVersion: id, priceTable: table, model, createdAt: effectiveFrom, upstreamModel } = task;
+  const price = id === null || table === null ? null : { id, table, model, effectiveFrom };
+  const terms = task.account === null ? usualTerms : priceTermsOf(task.account);
+  return settleCost({ price, usage, served, terms, upstreamModel });
+}
+
 /** Vendors charge for what ran, also when it was stopped, unless they say otherwise. */
 function isCharged({ startedAt }: Task, verdict: Verdict): boolean {
   if (verdict.mayBeCharged === true) return true;
@@ -124,7 +139,7 @@ function tokensIfPriced({ priceTable }: Task, guess: Usage): Partial<Usage> {
 interface Measured {
   readonly usage: Usage;
   readonly source: UsageSource;
-  readonly costNanoUsd: number;
+  readonly settled: Settled;
   readonly now: number;
 }
 
@@ -138,7 +153,7 @@ const endings: Readonly<
 };
 
 /** The one entry of a task. It stands at the time of its call, as the entries of other calls do. */
-function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now }: Measured): LedgerEntry {
+function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: Measured): LedgerEntry {
   const ending = endings[verdict.state];
   return {
     attemptId: task.attemptId,
@@ -159,7 +174,6 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now
     upstreamDialect: "video-tasks",
     stream: false,
     retryIndex: 0,
-    priceVersion: task.priceVersion,
     inputEstimate: 0,
     reservedNanoUsd: task.reservedNanoUsd,
     userAgent: task.userAgent,
@@ -172,7 +186,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now
     usage,
     usageSource: source,
     rawUsage: verdict.rawUsage ?? null,
-    costNanoUsd,
+    ...settled,
     totalMs: Math.max(0, now - task.createdAt),
     firstByteMs: null,
     firstTokenMs: null,

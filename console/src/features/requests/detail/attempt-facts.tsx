@@ -9,6 +9,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { endpointWords } from "../endpoint-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
 import { FactList } from "./fact-list.tsx";
+import { tokenClass } from "./token-classes.ts";
 
 interface AttemptFactsProps {
   readonly attempt: AttemptDetail;
@@ -56,6 +57,19 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
           t("requests.attempt.reserved"),
           attempt.reserved_usd > 0 ? <Money key="held" usd={attempt.reserved_usd} /> : null,
         ],
+        [t("requests.attempt.served"), attempt.served],
+        [
+          t("requests.attempt.vendorCost"),
+          attempt.vendor_cost_usd === null ? null : <Money key="vendorCost" usd={attempt.vendor_cost_usd} />,
+        ],
+        [
+          t("requests.attempt.costSource"),
+          attempt.cost_source === "vendor" ? t("requests.attempt.costOfVendor") : null,
+        ],
+        [
+          t("requests.attempt.unpriced"),
+          attempt.unpriced.length === 0 ? null : attempt.unpriced.map(unpricedWord).join(", "),
+        ],
         [t("requests.attempt.program"), attempt.user_agent],
         [
           t("requests.attempt.tags"),
@@ -85,6 +99,17 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
     />
   );
 }
+
+/** A class of usage, or what was served so that its price is assumed. */
+function unpricedWord(name: string): string {
+  return name in assumedWords ? assumedWords[name as keyof typeof assumedWords] : tokenClass(name).label;
+}
+
+const assumedWords = {
+  tier: t("requests.attempt.assumed.tier"),
+  geo: t("requests.attempt.assumed.geo"),
+  speed: t("requests.attempt.assumed.speed"),
+} as const;
 
 function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstream }: AttemptDetail): string {
   if (provider === "") return caller;

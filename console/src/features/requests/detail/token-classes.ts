@@ -24,7 +24,7 @@ const tokenClasses: readonly TokenClass[] = [
 }));
 
 /** A class that a later gateway may have is shown under its own name. */
-function tokenClass(name: string): TokenClass {
+export function tokenClass(name: string): TokenClass {
   return tokenClasses.find((each) => each.name === name) ?? { name, label: name, by: "million" };
 }
 

@@ -1,0 +1,58 @@
+import type { NanoUsd } from "./money.ts";
+
+/** What may change the price of an answer beside its usage. */
+export type ServedAxis = "tier" | "geo" | "speed";
+
+export const servedAxes: readonly ServedAxis[] = ["tier", "geo", "speed"];
+
+/**
+ * What an answer says about how it was served, in the vendors' words as `readServed` writes them. An axis that is left out is the
+ * plain one, which the prices of a model are written for.
+ */
+export type Served = { readonly [Axis in ServedAxis]?: string } & {
+  /** What the vendor says the call costs. Absent: it does not say. */
+  readonly vendorCostNanoUsd?: NanoUsd;
+};
+
+/** How many times the plain price an answer costs that was served so. The first rule that fits counts. */
+export interface PriceFactor {
+  readonly axis: ServedAxis;
+  /** Left out: whatever word. */
+  readonly word?: string;
+  /** In thousandths. */
+  readonly factor: number;
+  /** Upstream models that it is for. Left out: all. */
+  readonly models?: RegExp;
+  /** Nobody knows: it is the most that any vendor charges, so that a dearer answer is never booked as a plain one. */
+  readonly assumed?: true;
+}
+
+/** How an account charges: known from its kind, and from its settings. */
+export interface PriceTerms {
+  /** Which of two figures is booked where the vendor says what a call costs. */
+  readonly costSource: CostSource;
+  readonly factors: readonly PriceFactor[];
+}
+
+/** What a cost comes from: usage times price, or the vendor's own figure. */
+export type CostSource = "price" | "vendor";
+
+/** What is so at every kind of upstream that says nothing else. What is cheaper somewhere costs as usual here. */
+export const usualFactors: readonly PriceFactor[] = [
+  ...["flex", "batch", "offpeak", "scale", "reserved", "provisioned"].map(
+    (word): PriceFactor => ({ axis: "tier", word, factor: 1_000 }),
+  ),
+  { axis: "tier", word: "ultrafast", factor: 6_000, assumed: true },
+  { axis: "tier", factor: 2_000, assumed: true },
+  { axis: "geo", factor: 1_100, assumed: true },
+  { axis: "speed", factor: 6_000, assumed: true },
+];
+
+export const usualTerms: PriceTerms = Object.freeze({ costSource: "price", factors: usualFactors });
+
+/** As the ledger keeps it: `priority us fast`. null: nothing out of the ordinary. */
+export function servedText(served: Served | undefined): string | null {
+  if (served === undefined) return null;
+  const words = servedAxes.flatMap((axis) => served[axis] ?? []);
+  return words.length === 0 ? null : words.join(" ");
+}

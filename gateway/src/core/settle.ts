@@ -1,0 +1,113 @@
+import type { NanoUsd } from "./money.ts";
+import {
+  chargedPrices,
+  costOf,
+  multipliedPrice,
+  type PricedClass,
+  type PriceTable,
+  type PriceVersion,
+  priceVariant,
+  timesThousandths,
+} from "./price.ts";
+import { type PriceTerms, type Served, type ServedAxis, servedAxes, servedText } from "./served.ts";
+import { inputClasses, outputClasses, type Usage, usageClassColumns } from "./usage.ts";
+
+/** All that decides what is booked for an answer. */
+export interface Settling {
+  /** Of the model that served, as it was when the call was accepted. null: it has none. */
+  readonly price: PriceVersion | null;
+  readonly usage: Usage;
+  /** Left out: the answer says nothing out of the ordinary. */
+  readonly served?: Served | undefined;
+  readonly terms: PriceTerms;
+  readonly upstreamModel: string;
+}
+
+/** What is booked: the members of an entry that are about money. */
+export interface Settled {
+  readonly costNanoUsd: NanoUsd;
+  /** The version, variant and multiple that the cost is worked out by, or would be where the vendor's figure counts. */
+  readonly priceVersion: string | null;
+  /** Absent: the price times the usage. */
+  readonly costSource?: "vendor";
+  readonly vendorCostNanoUsd?: NanoUsd;
+  readonly served?: string;
+  /** What was used and has no price, or one that is assumed: columns of usage, and axes of `Served`. Absent: nothing. */
+  readonly unpriced?: readonly string[];
+}
+
+/** The one place where an answer becomes an amount. The same input gives the same amount, so that the ledger can be verified. */
+export function settle({ price, usage, served, terms, upstreamModel }: Settling): Settled {
+  if (price === null && served === undefined) return unpricedPlain;
+  const priced = price === null ? null : servedPrice(price, served, { terms, upstreamModel });
+  const vendor = served?.vendorCostNanoUsd ?? 0;
+  const isVendors = vendor > 0 && terms.costSource === "vendor";
+  const unpriced = priced === null || isVendors ? [] : unpricedIn(priced, usage);
+  const text = servedText(served);
+  return {
+    costNanoUsd: isVendors ? vendor : priced === null ? 0 : costOf(priced.version.table, usage),
+    priceVersion: priced?.version.id ?? null,
+    ...(isVendors ? { costSource: "vendor" } : {}),
+    ...(vendor > 0 ? { vendorCostNanoUsd: vendor } : {}),
+    ...(text === null ? {} : { served: text }),
+    ...(unpriced.length === 0 ? {} : { unpriced }),
+  };
+}
+
+const unpricedPlain: Settled = Object.freeze({ costNanoUsd: 0, priceVersion: null });
+
+function unpricedIn({ version, assumed }: ServedPrice, usage: Usage): readonly string[] {
+  return [...unpricedClasses(version.table, usage).map((name) => usageClassColumns[name]), ...assumed];
+}
+
+export interface ServedPrice {
+  readonly version: PriceVersion;
+  /** Axes whose factor nobody knows. */
+  readonly assumed: readonly ServedAxis[];
+}
+
+/** The variant of a price that an answer is charged by: the price's own where it has one, else the account's factors. */
+export function servedPrice(
+  price: PriceVersion,
+  served: Served | undefined,
+  { terms, upstreamModel }: Pick<Settling, "terms" | "upstreamModel">,
+): ServedPrice {
+  if (served === undefined) return { version: price, assumed: none };
+  const { price: version, covers } = priceVariant(price, served);
+  const assumed: ServedAxis[] = [];
+  let millionths = 1_000_000;
+  for (const axis of servedAxes) {
+    const word = served[axis];
+    if (word === undefined || covers.has(axis)) continue;
+    const rule = terms.factors.find(
+      (each) => each.axis === axis && (each.word ?? word) === word && (each.models?.test(upstreamModel) ?? true),
+    );
+    millionths = timesThousandths(millionths, rule?.factor ?? 1_000);
+    if (rule?.assumed === true) assumed.push(axis);
+  }
+  return { version: multipliedPrice(version, millionths), assumed };
+}
+
+const none: readonly ServedAxis[] = [];
+
+/** Charged beside whatever else is. */
+const fees = ["webSearches", "mapSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
+/** Other measures of the same work: a model is priced by one of them, or by tokens. */
+const measures = [
+  ...["images", "videoSeconds", "audioSeconds", "searchUnits", "characters", "chargedRequests"],
+] as const satisfies readonly PricedClass[];
+const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
+
+/**
+ * Classes that were used and that the table has no price for, so that nothing is charged for them. A model that is priced by another
+ * measure has its tokens in that, and the other way round.
+ */
+function unpricedClasses(table: PriceTable, usage: Usage): readonly PricedClass[] {
+  const prices = chargedPrices(table, usage);
+  const has = (name: PricedClass): boolean => prices[name] !== undefined;
+  const unpriced = fees.filter((name) => usage[name] > 0 && !has(name)) as PricedClass[];
+  const byMeasure = measures.some(has);
+  if (!byMeasure) unpriced.push(...tokens.filter((name) => usage[name] > 0 && !has(name)));
+  if (!byMeasure && !tokens.some(has)) unpriced.push(...measures.filter((name) => usage[name] > 0));
+  return unpriced;
+}
