@@ -10,6 +10,8 @@ export type UpstreamObjectKind =
   | "container"
   | "skill"
   | "vector_store"
+  /** What a call uses without reading it: a voice, a secret, a place to write to. */
+  | "resource"
   | "other";
 
 /** An object that an attempt made or saw being made. It is part of the attempt's own record in the journal. */

@@ -39,14 +39,21 @@ export interface RequestFacts {
   readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
   readonly asksSearch?: boolean | undefined;
-  /** Models that tools name for themselves. */
-  readonly toolModels?: readonly string[] | undefined;
+  /** Models that the body names beside its own. */
+  readonly namedModels?: readonly NamedModel[] | undefined;
   /** Where an answer may tell nothing of what it used: that is then estimated, as it is of a call that was broken off. */
   readonly counted?: CountedCall | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
   /** Whether a member somewhere in the body may hold media or their address; left out where nobody has looked. */
   readonly namesMedia?: boolean;
+}
+
+/** A model that a tool, or a check of the answer, has of its own. */
+export interface NamedModel {
+  /** The member of the body that it stands in. */
+  readonly param: string;
+  readonly model: string;
 }
 
 /** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */

@@ -148,7 +148,9 @@ export class FormReader {
     if (field === undefined) {
       const meant = this.#governed.variantOf(name);
       if (meant !== null) throw misspelt(name, meant);
-      if (choosingMembers.has(name)) throw wrong(name, "is not taken in a form");
+      if (choosingMembers.has(name) || choosingMembers.has(head.name.replace("[", ".").replace("]", ""))) {
+        throw wrong(name, "is not taken in a form");
+      }
       return;
     }
     if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");

@@ -1,16 +1,20 @@
 import { Failure } from "#core/index.ts";
+import { splice } from "./bytes.ts";
 import { editBody } from "./edit-body.ts";
 import { JsonInvalid, type Span, scanObject } from "./json-scan.ts";
 import { readSmall } from "./request-members.ts";
 
-/** What becomes of one member that chooses a model or multiplies a cost. */
+/** What becomes of one member that the gateway governs. */
 interface MemberRule {
   /** Values that choose nothing and cost no more; they go on. null always does. */
-  readonly takes?: readonly (string | number)[];
+  readonly takes?: readonly (string | number | boolean)[];
+  /** The object that holds the member goes with it: it means nothing without. */
+  readonly whole?: true;
   /** Said to the caller in the place of leaving it out, where leaving it out would break a promise made to somebody. */
   readonly refused?: string;
 }
 
+/** By the names of `choosingMembers`. */
 export type MemberRules = Readonly<Record<string, MemberRule>>;
 
 export interface Governing {
@@ -26,14 +30,45 @@ export interface Governing {
  */
 export function governBody(body: Uint8Array, { names, rules }: Governing): { made: Uint8Array; left: string[] } {
   const left: string[] = [];
-  for (const [name, span] of membersOf(body, new Set(names))) {
-    const { takes = [], refused } = rules[name] ?? {};
-    const value = readSmall(body, span);
+  /** Members of objects at the top that are left out, by the object. */
+  const inside = new Map<string, string[]>();
+  const found = membersOf(body, new Set(names.map(holderOf)));
+  for (const name of names) {
+    const holder = holderOf(name);
+    const member = name.slice(holder.length + 1);
+    const span = found.get(holder);
+    if (span === undefined) continue;
+    const value = member === "" ? readSmall(body, span) : memberOf(body, span, member);
+    const { takes = [], whole, refused } = rules[name] ?? {};
     if (value === null || isOneOf(value, takes)) continue;
     if (refused !== undefined) throw new Failure("invalid_request", refused, { param: name, retry: "other" });
-    left.push(name);
+    if (member === "" || whole === true) left.push(holder);
+    else inside.set(holder, [...(inside.get(holder) ?? []), member]);
   }
-  return { made: left.length === 0 ? body : editBody(body, { remove: left }), left };
+  const edits = [...inside].flatMap(([holder, remove]) => {
+    const span = found.get(holder);
+    if (span === undefined) return [];
+    const text = Buffer.from(editBody(body.subarray(span.start, span.end), { remove })).toString();
+    return [{ ...span, text }];
+  });
+  const emptied = splice(
+    body,
+    edits.sort((one, other) => one.start - other.start),
+  );
+  const made = left.length === 0 ? emptied : editBody(emptied, { remove: left });
+  left.push(...[...inside].flatMap(([holder, members]) => members.map((member) => `${holder}.${member}`)));
+  return { made: left.length === 0 ? body : made, left };
+}
+
+/** What the member of an object at the top says; null where there is no such object or member. */
+function memberOf(body: Uint8Array, span: Span, member: string): unknown {
+  const inner = body.subarray(span.start, span.end);
+  const value = membersOf(inner, new Set([member])).get(member);
+  return value === undefined ? null : readSmall(inner, value);
+}
+
+function holderOf(name: string): string {
+  return name.split(".", 1)[0] ?? name;
 }
 
 function membersOf(body: Uint8Array, names: ReadonlySet<string>): ReadonlyMap<string, Span> {
@@ -45,6 +80,6 @@ function membersOf(body: Uint8Array, names: ReadonlySet<string>): ReadonlyMap<st
   }
 }
 
-function isOneOf(value: unknown, takes: readonly (string | number)[]): boolean {
+function isOneOf(value: unknown, takes: readonly (string | number | boolean)[]): boolean {
   return takes.includes(typeof value === "string" ? value.toLowerCase() : (value as number));
 }

@@ -29,28 +29,44 @@ export function fold(name: string): string {
 }
 
 /**
- * Members that choose a model, a host or an account, or multiply what a call costs, at one vendor or another. What becomes
- * of each is said by the kind of provider that would get it.
+ * Members of request bodies that decide what is the gateway's to decide, at one vendor or another, by what they decide. What
+ * becomes of each is said by the kind of provider that would get it. A member of an object at the top is `object.member`. A
+ * test walks the request types of the vendors' SDKs and fails for a member of these classes that no reader finds.
  */
-export const choosingMembers: ReadonlySet<string> = new Set([
-  "models",
-  "fallbacks",
-  "route",
-  "preset",
-  "plugins",
-  "provider",
-  "model_list",
-  "custom_llm_provider",
-  "deployment_id",
-  "api_base",
-  "base_url",
-  "api_key",
-  "extra_headers",
-  "extra_body",
-  "data_sources",
-  "service_tier",
-  "serviceTier",
-  "speed",
-  "inference_geo",
-  "best_of",
-]);
+const governedMembers = {
+  /** Another model, or a route to one. */
+  model: [
+    "models",
+    "fallbacks",
+    "route",
+    "preset",
+    "plugins",
+    "model_list",
+    "deployment_id",
+    ...ofGenerationConfig("routingConfig", "routing_config", "modelSelectionConfig", "model_selection_config"),
+  ],
+  /** Another host or account, or what is sent to it beside the body. */
+  host: [
+    "provider",
+    "custom_llm_provider",
+    "api_base",
+    "base_url",
+    "api_key",
+    "extra_headers",
+    "extra_body",
+    "data_sources",
+  ],
+  /** A tier, a region or a program of the account. */
+  tier: ["service_tier", "serviceTier", "speed", "inference_geo", "reasoning.mode", "access_programs.cyber"],
+  /** Several answers' work for one answer. */
+  cost: ["best_of", "multi_agent.enabled"],
+  /** Whose bill it goes on. */
+  payer: ["billing_policy.bill_to", "user_profile_id", "workspace_id"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export const choosingMembers: ReadonlySet<string> = new Set(Object.values(governedMembers).flat());
+
+/** Gemini reads both spellings of every name. */
+function ofGenerationConfig(...names: readonly string[]): readonly string[] {
+  return ["generationConfig", "generation_config"].flatMap((config) => names.map((name) => `${config}.${name}`));
+}

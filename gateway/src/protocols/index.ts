@@ -35,6 +35,7 @@ export type {
 export type {
   Dialect,
   FormFacts,
+  NamedModel,
   OtherUsage,
   PathFacts,
   ReplyFacts,

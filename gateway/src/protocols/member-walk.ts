@@ -38,6 +38,8 @@ const data: ReadonlySet<string> = new Set([
   "arguments",
   "response",
   "input_schema",
+  "input_examples",
+  "output_schema",
   "parameters",
   "parametersJsonSchema",
   "responseSchema",

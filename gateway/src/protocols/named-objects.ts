@@ -23,15 +23,16 @@ const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
   conversation: "conversation",
   prompt: "prompt",
   container: "container",
+  container_id: "container",
+  skill_id: "skill",
   vector_store_ids: "vector_store",
-  fileSearchStoreNames: "vector_store",
-  file_search_store_names: "vector_store",
   file_id: "file",
   file_ids: "file",
-  fileUri: "file",
-  file_uri: "file",
   cachedContent: "cache",
   cached_content: "cache",
+  comparison_response_id: "resource",
+  tunnel_id: "resource",
+  voice: "resource",
 };
 
 export function namedObject(param: string, id: string): NamedObject {
@@ -42,22 +43,38 @@ export function namedObject(param: string, id: string): NamedObject {
 export interface ObjectNames {
   /** Members anywhere in the body whose text, or texts, are ids. */
   readonly nested: ReadonlySet<string>;
+  /** Members anywhere in the body that are objects with an `id`. */
+  readonly holders: ReadonlySet<string>;
   /** What all bodies with one of those hold somewhere, as bytes. */
   readonly marks: readonly Buffer[];
   /** What a scan listens for: these names, and those of media. */
   readonly sieve: NameSieve;
 }
 
-/** Parts of earlier answers that tell where something came from. */
-const originPattern = /(?:_output|_result|citation|file_path)$/;
+/** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
+const originPattern = /(?:_output|_result|_interpreter_call|citation|file_path|^anthropic)$/;
 
-export function objectNames(names: readonly string[], marks: readonly string[]): ObjectNames {
-  const sieve = new NameSieve().add(OBJECTS, names).add(MEDIA, mediaNames);
-  return { nested: new Set(names), marks: marks.map((mark) => Buffer.from(mark)), sieve };
+/** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. */
+export function objectNames(
+  names: readonly string[],
+  marks: readonly string[],
+  { holders = [], toolsIn = [] }: { readonly holders?: readonly string[]; readonly toolsIn?: readonly string[] } = {},
+): ObjectNames {
+  const sieve = new NameSieve()
+    .add(OBJECTS, [...names, ...holders])
+    .add(MEDIA, mediaNames)
+    .add(TOOLS, toolsIn);
+  return {
+    nested: new Set(names),
+    holders: new Set(holders),
+    marks: marks.map((mark) => Buffer.from(mark)),
+    sieve,
+  };
 }
 
 const OBJECTS = 1;
 const MEDIA = 2;
+const TOOLS = 4;
 
 /** For a scan of a body of this dialect. */
 export function listenFor({ sieve }: ObjectNames): NamesHeard {
@@ -67,6 +84,11 @@ export function listenFor({ sieve }: ObjectNames): NamesHeard {
 /** Whether the body that was listened to may hold media, or an address of some. */
 export function mediaHeard({ classes }: NamesHeard): boolean {
   return (classes & MEDIA) !== 0;
+}
+
+/** Whether the body that was listened to may declare tools elsewhere than at the top. */
+export function toolsHeard({ classes }: NamesHeard): boolean {
+  return (classes & TOOLS) !== 0;
 }
 
 /**
@@ -89,10 +111,12 @@ export function nestedObjects(
     (start, end) => typeAt(bytes, start, end),
   );
   let seen = 0;
-  walkMembers(bytes, names.nested, (name, start, open) => {
+  walkMembers(bytes, new Set([...names.nested, ...names.holders]), (name, start, open) => {
     if (++seen > bounds.namedObjectsMax * 10)
       throw wrong(name, `stands more than ${bounds.namedObjectsMax * 10} times`);
-    if (!originPattern.test(types.at(open) ?? "")) take(found, name, bytes, start);
+    if (originPattern.test(types.at(open) ?? "")) return;
+    if (!names.holders.has(name)) take(found, name, bytes, start);
+    else if (bytes[start] === OPEN_OBJECT) found.push(...heldId(bytes, { start, end: valueEnd(bytes, start) }, name));
   });
   return found;
 }
@@ -107,6 +131,13 @@ export function objectAt(body: Uint8Array, span: Span | undefined, param: string
   return [namedObject(param, id)];
 }
 
+/** Of a member that is an object. Without an id it names nothing. */
+export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
+  if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
+  const id = skimObject(body, span.start, span.end, idOnly)?.get("id");
+  return objectAt(body, id, param);
+}
+
 /** The `type` of the object that begins there; empty where it has none. */
 function typeAt(bytes: Buffer, start: number, end: number): string {
   const members = skimObject(bytes, start, end, typeOnly);
@@ -114,6 +145,7 @@ function typeAt(bytes: Buffer, start: number, end: number): string {
 }
 
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
+const idOnly: ReadonlySet<string> = new Set(["id"]);
 
 function take(found: NamedObject[], param: string, bytes: Buffer, start: number): void {
   const first = bytes[start];
@@ -132,4 +164,5 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number)
 const none: readonly NamedObject[] = [];
 const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
 const LOWER_N = 0x6e;

@@ -28,7 +28,7 @@ export function passedFacts(
     affinity: readLabel(body, members.get("user")),
     continues: null,
     keeps: null,
-    choosing: choosingIn(members),
+    choosing: choosingIn(body, members),
     counted: nothingCounted,
     images: 0,
     ...particular,

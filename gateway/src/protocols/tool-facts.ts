@@ -1,24 +1,23 @@
 import { bounds, isLongerThan } from "#core/index.ts";
-import type { RequestFacts } from "./dialect.ts";
+import type { NamedModel, RequestFacts } from "./dialect.ts";
 import type { Span } from "./json-scan.ts";
 import { skimArray, skimObject } from "./json-skim.ts";
 import { countOf, textOf, wrong } from "./json-value.ts";
+import { valueEnd, walkMembers } from "./member-walk.ts";
 import { readSmall } from "./request-members.ts";
 import { noServerTools, type ServerToolUse } from "./server-tools.ts";
 
-export type ToolFacts = Pick<RequestFacts, "serverTools" | "toolModels">;
+export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels">;
 
 /**
- * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an adviser), of a body whose grammar was checked.
- * A list without the word, however it could be spelt, is not walked.
+ * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an
+ * adviser), of a body whose grammar was checked. `places`: lists of tools, or single ones. A list without the word, however it
+ * could be spelt, is not walked.
  */
-export function toolFacts(body: Uint8Array, tools: Span | undefined): ToolFacts {
-  if (tools === undefined || body[tools.start] !== OPEN_ARRAY) return noTools;
-  const bytes = Buffer.from(body.buffer, body.byteOffset + tools.start, tools.end - tools.start);
-  if (!(declares(bytes) || bytes.includes(letterEscape))) return noTools;
+export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
-  for (const { start, end } of skimArray(body, tools, bounds.jsonValuesMax) ?? []) {
+  for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
     const members = skimObject(body, start, end, wanted);
     const said = (name: string): unknown => {
       const span = members?.get(name);
@@ -29,14 +28,52 @@ export function toolFacts(body: Uint8Array, tools: Span | undefined): ToolFacts 
       const most = countOf(said("max_uses")) ?? bounds.serverToolCallsAssumed;
       serverTools = { ...noServerTools, ...serverTools, [use]: use === "codeSessions" ? 1 : most };
     }
-    const model = said("model");
-    if (model === null) continue;
-    const name = textOf(model);
-    if (name === null || isLongerThan(name, bounds.modelNameCharactersMax))
-      throw wrong("tools", "must name a tool's model by name");
-    models.push(name);
+    models.push(...modelsOf(bufferOf(body, { start, end })));
   }
-  return { serverTools, toolModels: models.length === 0 ? undefined : models };
+  return {
+    serverTools,
+    namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
+  };
+}
+
+/** A model that an object at the top names for itself: the one that checks an answer. */
+export function namedModel(body: Uint8Array, holder: Span | undefined, param: string): readonly NamedModel[] {
+  if (holder === undefined || body[holder.start] !== OPEN_OBJECT) return [];
+  const span = skimObject(body, holder.start, holder.end, modelNames)?.get("model");
+  return span === undefined ? [] : [{ param, model: checkedName(readSmall(body, span), param) }];
+}
+
+/** The tools of a list that declares something, or the one tool that stands there. */
+function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
+  if (place === undefined) return [];
+  const bytes = bufferOf(body, place);
+  if (!(declares(bytes) || bytes.includes(letterEscape))) return [];
+  if (bytes[0] !== OPEN_ARRAY) return [place];
+  return skimArray(body, place, bounds.jsonValuesMax) ?? [];
+}
+
+/** Throws Failure invalid_request for a model of the tool's own that is no name. */
+function modelsOf(tool: Buffer): readonly string[] {
+  if (!(tool.includes(modelMark) || tool.includes(letterEscape))) return [];
+  const models: string[] = [];
+  walkMembers(tool, modelNames, (_name, start, holder) => {
+    const isText = tool[start] === QUOTE;
+    if (tool[start] === LOWER_N || (!isText && holder !== 0)) return;
+    models.push(checkedName(isText ? readSmall(tool, { start, end: valueEnd(tool, start) }) : null, "tools"));
+  });
+  return models;
+}
+
+function checkedName(model: unknown, param: string): string {
+  const name = textOf(model);
+  if (name === null || isLongerThan(name, bounds.modelNameCharactersMax)) {
+    throw wrong(param, "must name a model of its own by name");
+  }
+  return name;
+}
+
+function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset + start, end - start);
 }
 
 /** The class that a tool's calls are counted in; null for one that the caller runs itself. */
@@ -59,18 +96,16 @@ const ofGemini: ReadonlySet<string> = new Set([
   "fileSearch",
   "file_search",
 ]);
-const wanted: ReadonlySet<string> = new Set(["model", "type", "max_uses", ...ofGemini]);
+const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...ofGemini]);
+/** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
+const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_name"]);
 
 /**
  * Whether a walk could find something: tools are most of an agent's request, and hold none of these but in words that are
  * no value of a `type` and no name of a model.
  */
 function declares(bytes: Buffer): boolean {
-  if (geminiMarks.some((mark) => bytes.includes(mark))) return true;
-  for (let at = bytes.indexOf(modelName); at !== -1; at = bytes.indexOf(modelName, at)) {
-    at = skipSpace(bytes, at + modelName.length);
-    if (bytes[at] === COLON && bytes[skipSpace(bytes, at + 1)] !== OPEN_OBJECT) return true;
-  }
+  if (geminiMarks.some((mark) => bytes.includes(mark)) || namesModel(bytes)) return true;
   return typeMarks.some((mark) => {
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
       const quote = bytes.lastIndexOf(QUOTE, at);
@@ -81,6 +116,15 @@ function declares(bytes: Buffer): boolean {
     }
     return false;
   });
+}
+
+/** A member that says a model, and is no property of a schema of that name. */
+function namesModel(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(modelMark); at !== -1; at = bytes.indexOf(modelMark, at + 1)) {
+    const colon = skipSpace(bytes, bytes.indexOf(QUOTE, at + modelMark.length) + 1);
+    if (bytes[colon] === COLON && bytes[skipSpace(bytes, colon + 1)] !== OPEN_OBJECT) return true;
+  }
+  return false;
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
@@ -98,10 +142,10 @@ function skipSpaceBack(bytes: Buffer, from: number): number {
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const OPEN_OBJECT = 0x7b;
-const modelName = Buffer.from('"model"');
+const LOWER_N = 0x6e;
+const modelMark = Buffer.from('"model');
 const typeName = Buffer.from('"type"');
 const typeMarks = ["_search", "code_"].map((mark) => Buffer.from(mark));
 const geminiMarks = ['"google', '"codeExec', '"fileSearch'].map((mark) => Buffer.from(mark));
 /** Each letter of "model" has a code of this form. */
 const letterEscape = Buffer.from("\\u006");
-const noTools: ToolFacts = { serverTools: undefined, toolModels: undefined };

@@ -23,7 +23,9 @@ export class CallerHeaders {
     const known = this.#decided.get(name);
     if (known !== undefined) return known;
     const taken =
-      (this.#exact.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))) && !isKeptBack(name);
+      (this.#exact.has(name) ||
+        (!payers.has(name) && this.#beginnings.some((beginning) => name.startsWith(beginning)))) &&
+      !isKeptBack(name);
     if (this.#decided.size < bounds.headerNamesMax) this.#decided.set(name, taken);
     return taken;
   }
@@ -69,6 +71,9 @@ const lists = new WeakMap<Provider, CallerHeaders>();
 
 /** Two characters at least before a star: a list of everything is none. */
 const namePattern = /^(?:[A-Za-z0-9][\w.-]*|[A-Za-z0-9][\w.-]+\*)$/;
+
+/** Whose bill a call goes on: only where an operator lists the whole name. */
+const payers: ReadonlySet<string> = new Set(["anthropic-user-profile-id"]);
 
 /**
  * To every vendor: what means the same to all, and what agents send to whoever stands behind the address that they were

@@ -18,10 +18,10 @@ export function passMembersProblem(provider: Provider): string | null {
   return `settings.${passMembers} must be a list of names of fields`;
 }
 
-/** Whether the operator lets this member through to this account. */
+/** Whether the operator lets this member through to this account, by its own name or that of the object that holds it. */
 export function passesMember(provider: Provider, name: string): boolean {
   const said = provider.settings[passMembers];
-  return Array.isArray(said) && said.includes(name);
+  return Array.isArray(said) && (said.includes(name) || said.includes(name.split(".", 1)[0]));
 }
 
 /** Where a kind says nothing else. Tiers and speeds that cost more than the plain price are not among those taken. */
@@ -29,7 +29,11 @@ const commonRules: MemberRules = {
   service_tier: { takes: ["auto", "default", "standard", "standard_only", "on_demand", "flex"] },
   serviceTier: { takes: ["auto", "default", "standard", "flex", "service_tier_standard", "service_tier_flex"] },
   speed: { takes: ["standard"] },
+  "reasoning.mode": { takes: ["standard"] },
+  "access_programs.cyber": { takes: ["standard"], whole: true },
   best_of: { takes: [1] },
+  "multi_agent.enabled": { takes: [false], whole: true },
+  "billing_policy.bill_to": { takes: ["self"], whole: true },
   inference_geo: {
     takes: ["global"],
     refused: "Where the model runs is decided by the gateway: leave inference_geo out, or ask its operator for it.",

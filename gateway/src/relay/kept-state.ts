@@ -1,4 +1,4 @@
-import { Failure, type Provider, type UpstreamObject } from "#core/index.ts";
+import { Failure, type Provider, type UpstreamObject, type UpstreamObjectKind } from "#core/index.ts";
 import type { NamedObject } from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
 import type { Call } from "./call.ts";
@@ -52,11 +52,11 @@ function mayBeRefused(
   );
 }
 
-/** What tools look into by themselves (stores, containers, skills) is no input as such. */
+/** What tools look into by themselves (stores, containers, skills), and what is not read at all, is no input as such. */
 function tokensOf(named: readonly NamedObject[], found: ReadonlyMap<string, UpstreamObject>): number | null {
   let tokens = 0;
   for (const { id, kind } of named) {
-    if (kind === "container" || kind === "skill" || kind === "vector_store") continue;
+    if (isNoInput.has(kind)) continue;
     const known = found.get(id)?.inputTokens ?? null;
     if (known === null) return null;
     tokens += known;
@@ -69,5 +69,7 @@ function notContinued({ id, param }: NamedObject): Failure {
     param,
   });
 }
+
+const isNoInput: ReadonlySet<string> = new Set<UpstreamObjectKind>(["container", "skill", "vector_store", "resource"]);
 
 const none: readonly NamedObject[] = [];

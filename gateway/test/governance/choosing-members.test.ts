@@ -8,6 +8,14 @@ beforeAll(async () => {
       upstream("any", simulator, { kind: "demo" }),
       upstream("router", simulator, { kind: "openrouter" }),
       upstream("open", simulator, { kind: "demo", settings: { pass_members: ["service_tier", "models", "quality"] } }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("payer", simulator, {
+        kind: "anthropic",
+        settings: {
+          pass_members: ["billing_policy", "user_profile_id"],
+          forward_headers: ["anthropic-user-profile-id"],
+        },
+      }),
       upstream("gem", simulator, { kind: "gemini", settings: { endpoints: ["generate"] } }),
     ],
     models: [
@@ -16,6 +24,9 @@ beforeAll(async () => {
       { name: "secret", deployments: [{ provider: "any", upstream_model: "up-secret" }] },
       { name: "routed", deployments: [{ provider: "router", upstream_model: "up-routed" }] },
       { name: "open", deployments: [{ provider: "open", upstream_model: "up-open" }] },
+      { name: "claude", deployments: [{ provider: "claude", upstream_model: "up-claude" }] },
+      { name: "adviser", deployments: [{ provider: "claude", upstream_model: "up-adviser" }] },
+      { name: "payer", deployments: [{ provider: "payer", upstream_model: "up-payer" }] },
       { name: "gem", deployments: [{ provider: "gem", upstream_model: "up-gem" }] },
       {
         name: "films",
@@ -24,7 +35,7 @@ beforeAll(async () => {
         price: { video: 0.1 },
       },
     ],
-    workspace: { models: ["granted", "other", "routed", "open", "gem", "films"] },
+    workspace: { models: ["granted", "other", "routed", "open", "gem", "films", "claude", "adviser", "payer"] },
   });
 });
 afterAll(() => gateway.stop());
@@ -66,6 +77,70 @@ test("they are left out of a body of megabytes too, which is worked on beside th
   expect(truth?.model).toBe("up-granted");
   const sent = JSON.stringify({ model: "up-granted", messages: long, service_tier: "flex" });
   expect(truth?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
+});
+
+test("members of objects at the top are left out alone, or with the object where it means nothing without them", async () => {
+  const response = await gateway.post("/v1/responses", {
+    model: "granted",
+    input: "x",
+    reasoning: { effort: "low", mode: "pro" },
+    multi_agent: { enabled: true, max_concurrent_subagents: 4 },
+    access_programs: { cyber: "daybreak_red" },
+  });
+  expect(response.status).toBe(200);
+  expect(lastSent()).toEqual({ model: "up-granted", input: "x", reasoning: { effort: "low" } });
+  for (const name of ["reasoning.mode", "multi_agent", "access_programs"]) {
+    expect(response.headers.get("x-sluice-warnings")).toContain(name);
+  }
+  const plain = { reasoning: { mode: "standard" }, multi_agent: { enabled: false } };
+  await gateway.post("/v1/responses", { model: "granted", input: "x", ...plain });
+  expect(lastSent()).toEqual({ model: "up-granted", input: "x", ...plain });
+});
+
+test("another spelling of such a member is refused", async () => {
+  const response = await gateway.post("/v1/responses", { model: "granted", input: "x", reasoning: { Mode: "pro" } });
+  expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request" });
+});
+
+test("a routing of Gemini's own is left out of its configuration", async () => {
+  const contents = [{ role: "user", parts: [{ text: "x" }] }];
+  const manual = { manualMode: { modelName: "up-secret" } };
+  for (const config of [
+    { routingConfig: manual, temperature: 0.5 },
+    { temperature: 0.5, model_selection_config: { featureSelectionPreference: "PRIORITIZE_QUALITY" } },
+  ]) {
+    const response = await gateway.post("/v1beta/models/gem:generateContent", { contents, generationConfig: config });
+    expect(response.status).toBe(200);
+    expect(lastSent()).toEqual({ contents, generationConfig: { temperature: 0.5 } });
+    expect(response.headers.get("x-sluice-warnings")).toContain("generationConfig.");
+  }
+});
+
+const claude = { model: "claude", max_tokens: 9, messages };
+const billed = { billing_policy: { type: "billing_policy", bill_to: "user_profile" }, user_profile_id: "uprof_1" };
+const profile = { "anthropic-version": "2023-06-01", "anthropic-user-profile-id": "uprof_1" };
+const lastHeaders = () => gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
+
+test("who pays is not the caller's to say, in the body or in a header", async () => {
+  const response = await gateway.post("/v1/messages", { ...claude, ...billed }, { headers: profile });
+  expect(response.status).toBe(200);
+  expect(lastSent()).toEqual({ ...claude, model: "up-claude" });
+  expect(lastHeaders()).not.toHaveProperty("anthropic-user-profile-id");
+  expect(response.headers.get("x-sluice-warnings")).toContain("billing_policy");
+  const self = { billing_policy: { type: "billing_policy", bill_to: "self" } };
+  await gateway.post("/v1/messages", { ...claude, ...self }, { headers: profile });
+  expect(lastSent()).toEqual({ ...claude, model: "up-claude", ...self });
+});
+
+test("an operator lets callers say who pays", async () => {
+  await gateway.post("/v1/messages", { ...claude, model: "payer", ...billed }, { headers: profile });
+  expect(lastSent()).toEqual({ ...claude, model: "up-payer", ...billed });
+  expect(lastHeaders()).toHaveProperty("anthropic-user-profile-id", "uprof_1");
+});
+
+test("who pays is told to be left out of a translated call", async () => {
+  const response = await gateway.post("/v1/messages", { ...claude, model: "granted", ...billed }, { headers: profile });
+  expect(response.headers.get("x-sluice-warnings")).toContain("billing_policy");
 });
 
 test("values that choose nothing and cost no more arrive as they were", async () => {
@@ -113,6 +188,59 @@ test("a tool's own model is granted like the call's, however it is spelt", async
   const schema = { type: "object", properties: { model: { type: "string" } } };
   const named = { type: "function", function: { name: "f", parameters: schema } };
   expect((await gateway.chat({ model: "granted", messages, tools: [named] })).status).toBe(200);
+});
+
+test.each([
+  [
+    "an adviser that a message adds",
+    "/v1/messages",
+    (model: string) => ({
+      ...claude,
+      messages: [
+        ...messages,
+        {
+          role: "system",
+          content: [
+            {
+              type: "tool_addition",
+              tool: { type: "tool_definition", definition: { type: "advisor_20260301", name: "advisor", model } },
+            },
+          ],
+        },
+      ],
+    }),
+    "up-adviser",
+  ],
+  [
+    "tools that the input adds",
+    "/v1/responses",
+    (model: string) => ({
+      model: "granted",
+      input: [
+        { type: "additional_tools", role: "developer", tools: [{ type: "image_generation", model }] },
+        { role: "user", content: "x" },
+      ],
+    }),
+    "up-other",
+  ],
+  [
+    "a tool's own drawer of pictures",
+    "/v1/responses",
+    (model: string) => ({ model: "granted", input: "x", tools: [{ type: "image_generation", svg: { model } }] }),
+    "up-other",
+  ],
+  [
+    "a check of the answer",
+    "/v1/chat/completions",
+    (model: string) => ({ model: "granted", messages, moderation: { model } }),
+    "up-other",
+  ],
+] as const)("so is the model of %s", async (_, path, bodyOf, granted) => {
+  const headers = { "anthropic-version": "2023-06-01" };
+  const refused = await gateway.post(path, bodyOf("up-secret"), { headers });
+  expect(refused.status).toBe(404);
+  expect(await refused.text()).toContain("up-secret");
+  expect((await gateway.post(path, bodyOf(granted), { headers })).status).toBe(200);
 });
 
 test("a form does not take them at all", async () => {

@@ -136,7 +136,43 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
   ],
 ];
 
-test.each(named)(
+const skill = { type: "custom", skill_id: "skill_of_acme", version: "latest" };
+const shell = (environment: object) => inResponses({ tools: [{ type: "shell", environment }] });
+const retrieval = (store: object) => ({ contents: [{ parts: [{ text: "x" }] }], tools: [{ retrieval: store }] });
+const ofNewerMembers: typeof named = [
+  ["a skill", "messages", inMessages("x", { container: { skills: [skill] } }), "skill_id"],
+  ["a shell's container", "responses", shell({ type: "container_reference", container_id: "cntr_1" }), "container_id"],
+  [
+    "a shell's skill",
+    "responses",
+    shell({ type: "container_auto", skills: [{ type: "skill_reference", skill_id: "skill_1" }] }),
+    "skill_id",
+  ],
+  [
+    "a response to compare with",
+    "responses",
+    inResponses({ prompt_cache_options: { comparison_response_id: "resp_of_acme" } }),
+    "comparison_response_id",
+  ],
+  ["a tunnel", "responses", inResponses({ tools: [{ type: "mcp", tunnel_id: "tunnel_1" }] }), "tunnel_id"],
+  ["a voice", "chat", { model: "gpt", messages: say("x"), audio: { voice: { id: "voice_1" } } }, "voice"],
+  [
+    "a sound of an answer",
+    "chat",
+    { model: "gpt", messages: [...say("x"), { role: "assistant", audio: { id: "audio_1" } }, ...say("y")] },
+    "audio",
+  ],
+  ["a corpus", "generate", retrieval({ vertexRagStore: { ragResources: [{ ragCorpus: "of-acme" }] } }), "ragCorpus"],
+  ["a place to search", "generate", retrieval({ vertex_ai_search: { datastore: "of-acme" } }), "datastore"],
+  [
+    "an answer to go on with",
+    "generate",
+    { contents: [{ parts: [{ text: "x" }] }], continuationToken: "b2YtYWNtZQ==" },
+    "continuationToken",
+  ],
+];
+
+test.each([...named, ...ofNewerMembers])(
   "%s of another workspace does not exist at an account that both share",
   async (_, where, body, param) => {
     const before = gateway.simulator.simulator.truth.list().total;
@@ -192,6 +228,7 @@ test("what only looks like a name goes on: arguments, schemas, citations, result
       {
         model: "claude",
         max_tokens: 9,
+        container: { skills: [{ type: "anthropic", skill_id: "pptx", version: "latest" }] },
         messages: [
           { role: "user", content: "x" },
           {

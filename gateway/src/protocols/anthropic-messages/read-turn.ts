@@ -83,9 +83,6 @@ const harmless: readonly string[] = [
   "anthropic_beta",
   "anthropic_version",
   "diagnostics",
-  "user_profile_id",
-  "workspace_id",
-  "billing_policy",
   "fallback_credit_token",
 ];
 const known: ReadonlySet<string> = new Set([...carried, ...harmless]);
@@ -96,6 +93,7 @@ function warnOfRest(request: JsonObject, warn: Warn): void {
     if (known.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
     if (name === "thread") throw unsupported("thread", "The upstream keeps no threads: send the whole conversation.");
     if (name === "speed" && value === "standard") continue;
+    if (name === "billing_policy" && objectOf(value)["bill_to"] === "self") continue;
     const named = /^[a-zA-Z0-9_.-]{1,64}$/.test(name) ? name : "a field of an unknown name";
     warn(`${named} is not understood by the upstream and was left out`);
   }

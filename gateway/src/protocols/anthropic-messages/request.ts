@@ -1,19 +1,24 @@
 import { requestFields } from "@sluice/contract/words";
-import type { Edit } from "../bytes.ts";
+import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type NamesHeard, readSpan, type Span } from "../json-scan.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import { valueEnd, walkMembers } from "../member-walk.ts";
+import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames, toolsHeard } from "../named-objects.ts";
 import { readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 
 const checks = new MemberChecks(requestFields.messages);
 const countChecks = new MemberChecks(requestFields["count-tokens"]);
 
-const objectsOfClaude = objectNames(["file_id"], ["file_id"]);
-const wanted = bodyNames(["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata"]);
+/** A conversation can add tools on its way (`tool_addition`). */
+const toolDefinition: ReadonlySet<string> = new Set(["definition"]);
+const objectsOfClaude = objectNames(["file_id", "skill_id"], ["file_id", "skill_id"], { toolsIn: [...toolDefinition] });
+const wanted = bodyNames([
+  ...["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata"],
+]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
@@ -61,16 +66,28 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard
     continues: null,
     keeps: null,
     objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude, heard)],
-    choosing: choosingIn(members),
-    ...toolFacts(body, members.get("tools")),
+    choosing: choosingIn(body, members),
+    ...toolFacts(body, members.get("tools"), ...(toolsHeard(heard) ? addedTools(body) : [])),
     images: 0,
     namesMedia: mediaHeard(heard),
   };
 }
 
+function addedTools(body: Uint8Array): readonly Span[] {
+  const bytes = asBuffer(body);
+  const found: Span[] = [];
+  walkMembers(bytes, toolDefinition, (_name, start) => {
+    if (bytes[start] !== OPEN_OBJECT || start < (found.at(-1)?.end ?? 0)) return;
+    found.push({ start, end: valueEnd(bytes, start) });
+  });
+  return found;
+}
+
 /** Claude Code writes its session into `metadata.user_id`, as a JSON text with the device and account. */
 function readAffinity(body: Uint8Array, span: Span | undefined): string | null {
-  if (span === undefined || body[span.start] !== 0x7b) return null;
+  if (span === undefined || body[span.start] !== OPEN_OBJECT) return null;
   const inner = body.subarray(span.start, span.end);
   return readLabel(inner, scanRequest(inner, wantedMetadata).get("user_id"));
 }
+
+const OPEN_OBJECT = 0x7b;

@@ -3,12 +3,14 @@ import { bounds } from "#core/index.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
+import { geminiObjects, objectsOfGemini } from "../gemini/objects.ts";
 import { estimateTokens } from "../gemini/size-estimate.ts";
 import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { skimArray } from "../json-skim.ts";
 import { missing, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
+import { listenFor } from "../named-objects.ts";
 import { checkedModelName, scanRequest } from "../request-members.ts";
 import { batchEmbedUpstream, embedContentUpstream } from "./gemini.ts";
 
@@ -22,11 +24,13 @@ const inOne = new GovernedNames(["model"]);
 export const embedContentWire: Wire = {
   ...embedContentUpstream,
   readRequest(body, path) {
-    const members = scanRequest(body, wanted);
+    const heard = listenFor(objectsOfGemini);
+    const members = scanRequest(body, wanted, heard);
     checks.check(body, members);
     const content = members.get("content");
     const modelSpan = members.get("model") ?? null;
-    return { ...factsOf(path, estimateTokens(body, content)), modelSpan, choosing: choosingIn(members) };
+    const objects = geminiObjects(body, heard);
+    return { ...factsOf(path, estimateTokens(body, content)), modelSpan, objects, choosing: choosingIn(body, members) };
   },
   requestEdits(_body, { modelSpan }, upstreamModel) {
     return modelSpan === null ? [] : [named(modelSpan, upstreamModel)];
@@ -37,13 +41,14 @@ export const embedContentWire: Wire = {
 export const batchEmbedWire: Wire = {
   ...batchEmbedUpstream,
   readRequest(body, path) {
-    const members = scanRequest(body, wanted);
+    const heard = listenFor(objectsOfGemini);
+    const members = scanRequest(body, wanted, heard);
     batchChecks.check(body, members);
     const requests = members.get("requests");
     if (requests === undefined) throw missing("requests");
     modelsIn(body, requests);
-    const choosing = members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members);
-    return { ...factsOf(path, estimateTokens(body, requests)), choosing };
+    const choosing = members.has("model") ? ["model", ...(choosingIn(body, members) ?? [])] : choosingIn(body, members);
+    return { ...factsOf(path, estimateTokens(body, requests)), objects: geminiObjects(body, heard), choosing };
   },
   scansForEdits: true,
   requestEdits(body, _facts, upstreamModel) {

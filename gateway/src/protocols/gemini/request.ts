@@ -7,19 +7,13 @@ import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
+import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
 import { checkedModelName, readCount, readLabel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
+import { geminiObjects, objectsOfGemini } from "./objects.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
 const checks = new MemberChecks(requestFields.generate);
-
-/** Files and stores of the vendor; an address of anything else is read by nobody's account. */
-const ofVendor = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
-const objectsOfGemini = objectNames(
-  ["fileUri", "file_uri", "fileSearchStoreNames", "file_search_store_names"],
-  ["fileUri", "file_uri", "StoreNames", "store_names"],
-);
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
 const wanted = bodyNames([
@@ -33,6 +27,8 @@ const wanted = bodyNames([
   "generation_config",
   "cachedContent",
   "cached_content",
+  "continuationToken",
+  "continuation_token",
 ]);
 const wantedConfig = new GovernedNames(["maxOutputTokens", "max_output_tokens", "candidateCount", "candidate_count"]);
 
@@ -58,10 +54,11 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     continues: null,
     objects: [
       ...objectAt(body, eitherOf(members, "cachedContent", "cached_content"), "cachedContent"),
-      ...nestedObjects(body, objectsOfGemini, heard).filter(({ id }) => ofVendor.test(id)),
+      ...objectAt(body, eitherOf(members, "continuationToken", "continuation_token"), "continuationToken"),
+      ...geminiObjects(body, heard),
     ],
     keeps: null,
-    choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
+    choosing: members.has("model") ? ["model", ...(choosingIn(body, members) ?? [])] : choosingIn(body, members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
     namesMedia: mediaHeard(heard),

@@ -9,13 +9,15 @@ import { MemberChecks } from "../member-checks.ts";
 import { listenFor, mediaHeard, nestedObjects, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { noServerTools } from "../server-tools.ts";
-import { type ToolFacts, toolFacts } from "../tool-facts.ts";
+import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
 
 const checks = new MemberChecks(requestFields.chat);
 
 const objectsOfChat = objectNames(
   ["file_id", "cached_content", "cachedContent"],
-  ["file_id", "cached_content", "cachedContent"],
+  ["file_id", "cached_content", "cachedContent", '"audio"', '"voice"'],
+  // A sound of an earlier answer, and a voice that was made for the account.
+  { holders: ["audio", "voice"] },
 );
 const wanted = bodyNames([
   "model",
@@ -27,6 +29,7 @@ const wanted = bodyNames([
   "n",
   "tools",
   "web_search_options",
+  "moderation",
   "prompt_cache_key",
   "user",
 ]);
@@ -44,7 +47,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const choices = readCount(body, members.get("n")) ?? 1;
   const { stream, wantsUsage, streamOptionsSpan } = streamFacts(body, members);
   const tools = toolFacts(body, members.get("tools"));
-  const { serverTools, toolModels, asksSearch } = searchFacts(tools, said(body, members.get("web_search_options")));
+  const { serverTools, asksSearch } = searchFacts(tools, said(body, members.get("web_search_options")));
   return {
     model,
     modelSpan: modelSpan ?? null,
@@ -58,9 +61,9 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     continues: null,
     keeps: null,
     objects: nestedObjects(body, objectsOfChat, heard),
-    choosing: choosingIn(members),
+    choosing: choosingIn(body, members),
     serverTools,
-    toolModels,
+    namedModels: [...(tools.namedModels ?? []), ...namedModel(body, members.get("moderation"), "moderation")],
     asksSearch,
     images: 0,
     namesMedia: mediaHeard(heard),

@@ -5,10 +5,13 @@ import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { MemberChecks } from "../member-checks.ts";
+import { listenFor, nestedObjects, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
+import { namedModel } from "../tool-facts.ts";
 
 const checks = new MemberChecks(requestFields.images);
 
+const objectsOfImages = objectNames(["file_id"], ["file_id"]);
 const wanted = bodyNames([
   "model",
   "prompt",
@@ -17,6 +20,7 @@ const wanted = bodyNames([
   "user",
   "sequential_image_generation",
   "sequential_image_generation_options",
+  "svg",
 ]);
 const wantedOption = new GovernedNames(["max_images"]);
 
@@ -25,7 +29,8 @@ const wantedOption = new GovernedNames(["max_images"]);
  * image" and "Create image edit"; Ark's, which counts pictures in `sequential_image_generation_options`.
  */
 export function readImagesRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
+  const heard = listenFor(objectsOfImages);
+  const members = scanRequest(body, wanted, heard);
   checks.check(body, members);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
@@ -40,7 +45,9 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("user")),
     continues: null,
     keeps: null,
-    choosing: choosingIn(members),
+    choosing: choosingIn(body, members),
+    namedModels: namedModel(body, members.get("svg"), "svg"),
+    objects: nestedObjects(body, objectsOfImages, heard),
     images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
   };
 }

@@ -4,9 +4,8 @@ import type { RequestFacts } from "../dialect.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { listenFor, mediaHeard, nestedObjects, objectAt } from "../named-objects.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
-import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
-import { continuedResponse, objectsOfOpenai, said } from "./request.ts";
+import { continuedResponse, modelsAndTools, objectsOfOpenai, said } from "./request.ts";
 
 const compactChecks = new MemberChecks(requestFields["responses-compact"]);
 const countChecks = new MemberChecks(requestFields["input-tokens"]);
@@ -48,8 +47,8 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
       ...nestedObjects(body, objectsOfOpenai, heard),
     ],
     keeps: null,
-    choosing: choosingIn(members),
-    ...toolFacts(body, members.get("tools")),
+    choosing: choosingIn(body, members),
+    ...modelsAndTools(body, members),
     images: 0,
     namesMedia: mediaHeard(heard),
   };

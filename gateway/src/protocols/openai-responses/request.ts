@@ -1,11 +1,12 @@
 import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
-import type { Edit } from "../bytes.ts";
+import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { NamesHeard, Span } from "../json-scan.ts";
 import { missing, textOf } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
+import { mayEscape, valueEnd, walkMembers } from "../member-walk.ts";
 import {
   listenFor,
   mediaHeard,
@@ -16,15 +17,21 @@ import {
   objectNames,
 } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
-import { toolFacts } from "../tool-facts.ts";
+import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 
 const checks = new MemberChecks(requestFields.responses);
 
 export const objectsOfOpenai = objectNames(
-  ["file_id", "file_ids", "vector_store_ids", "container"],
-  ["file_id", "vector_store_ids", '"container"'],
+  [
+    ...["file_id", "file_ids", "vector_store_ids", "container", "container_id", "skill_id", "tunnel_id"],
+    "comparison_response_id",
+  ],
+  ["file_id", "vector_store_ids", '"container', "skill_id", "tunnel_id", "comparison_response_id"],
 );
+/** Items of the input that bring tools with them. */
+const toolMarks = ["additional_tools", "tool_search_output"].map((mark) => Buffer.from(mark));
+const toolLists: ReadonlySet<string> = new Set(["tools"]);
 const wanted = bodyNames([
   "model",
   "input",
@@ -40,6 +47,7 @@ const wanted = bodyNames([
   "prompt_cache_key",
   "safety_identifier",
   "user",
+  "moderation",
 ]);
 
 /** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
@@ -70,8 +78,8 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
     objects: responsesObjects(body, members, heard),
     keeps: background || store === undefined || readSmall(body, store) !== false ? "response" : null,
     ...(background ? { background } : {}),
-    choosing: choosingIn(members),
-    ...toolFacts(body, members.get("tools")),
+    choosing: choosingIn(body, members),
+    ...modelsAndTools(body, members),
     images: 0,
     namesMedia: mediaHeard(heard),
   };
@@ -88,6 +96,27 @@ function responsesObjects(
     ...objectAt(body, members.get("prompt"), "prompt"),
     ...nestedObjects(body, objectsOfOpenai, heard),
   ];
+}
+
+/** Of the tools, wherever they stand, and of the check of what goes in and comes out. */
+export function modelsAndTools(body: Uint8Array, members: ReadonlyMap<string, Span>): ToolFacts {
+  const tools = toolFacts(body, members.get("tools"), ...inputTools(body, members.get("input")));
+  const checks = namedModel(body, members.get("moderation"), "moderation");
+  return { ...tools, namedModels: [...(tools.namedModels ?? []), ...checks] };
+}
+
+/** The lists of tools among the items of the input. */
+function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] {
+  if (input === undefined || body[input.start] !== OPEN_ARRAY) return [];
+  const bytes = asBuffer(body).subarray(input.start, input.end);
+  if (!toolMarks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return [];
+  const found: Span[] = [];
+  walkMembers(bytes, toolLists, (_name, start) => {
+    const from = input.start + start;
+    if (bytes[start] !== OPEN_ARRAY || from < (found.at(-1)?.end ?? 0)) return;
+    found.push({ start: from, end: input.start + valueEnd(bytes, start) });
+  });
+  return found;
 }
 
 /** Only the model's name is replaced. */
@@ -112,3 +141,4 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
 }
 
 const LOWER_N = 0x6e;
+const OPEN_ARRAY = 0x5b;

@@ -5,6 +5,7 @@ import type { UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json-scan.ts";
 import { countOf, objectOf } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
+import { heldId } from "../named-objects.ts";
 import { modelEdit, passedFacts, replyReader } from "../passed-json.ts";
 import { readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { TypedEventsTap } from "../typed-events-tap.ts";
@@ -12,7 +13,7 @@ import { SoundTap } from "./sound-tap.ts";
 
 const checks = new MemberChecks(requestFields.speech);
 
-const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user"]);
+const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user", "voice"]);
 
 /** Text as sound: JSON in; the sound's bytes out as they are made, or events with them in it. Source: OpenAI API reference, "Create speech". */
 export const speechWire: Wire = {
@@ -27,6 +28,7 @@ export const speechWire: Wire = {
       // What is spoken is output: of tokens the model says how many they can be at most.
       outputTokensMax: null,
       inputEstimate: Math.ceil(sizeOf(input, members.get("instructions")) / 4),
+      objects: heldId(body, members.get("voice"), "voice"),
       counted: { likely: { characters }, most: { characters } },
     });
     // How fast is spoken is no tier of service.

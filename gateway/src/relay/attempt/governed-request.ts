@@ -1,6 +1,6 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { Failure, type Provider } from "#core/index.ts";
-import { choosingMembers, type Governing } from "#protocols/index.ts";
+import { choosingMembers, type Governing, type NamedModel } from "#protocols/index.ts";
 import { governingFor, type ProviderKind } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -32,8 +32,8 @@ export function governingOf(
   { facts, mayCall }: Call,
   { provider, kind, translated }: Omit<GovernedTarget, "warn">,
 ): Governing | null {
-  const { choosing, toolModels } = facts;
-  if (toolModels !== undefined && !translated) checkToolModels(dependencies, mayCall, toolModels, provider);
+  const { choosing, namedModels } = facts;
+  if (namedModels !== undefined && !translated) checkNamedModels(dependencies, mayCall, namedModels, provider);
   if (choosing === undefined) return null;
   // In another dialect a member may have another name.
   const names = translated ? [...choosingMembers] : choosing;
@@ -56,23 +56,23 @@ async function withoutGoverned(
   return made ?? done.body;
 }
 
-/** A tool's own model is granted as the call's is: by a name of ours that leads to it at this account. */
-function checkToolModels(
+/** Another model that the body names is granted as the call's is: by a name of ours that leads to it at this account. */
+function checkNamedModels(
   dependencies: RelayDependencies,
   mayCall: Call["mayCall"],
-  names: readonly string[],
+  named: readonly NamedModel[],
   provider: Provider,
 ): void {
   const { models } = dependencies.catalog();
-  for (const name of names) {
+  for (const { param, model: name } of named) {
     const granted = [...models.values()].some(
       (model) =>
         mayCall(model.name) &&
         model.deployments.some((one) => one.provider.id === provider.id && one.upstreamModel === name),
     );
     if (granted) continue;
-    throw new Failure("model_not_found", `The model "${name.slice(0, 128)}", which a tool names, does not exist.`, {
-      param: "tools",
+    throw new Failure("model_not_found", `The model "${name.slice(0, 128)}", which ${param} names, does not exist.`, {
+      param,
       retry: "other",
     });
   }

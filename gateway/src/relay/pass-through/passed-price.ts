@@ -60,7 +60,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
  * nothing is taken out of a body that is passed through.
  */
 function isPlain({ provider, kind }: PassedPlace, facts: RequestFacts): boolean {
-  if (facts.background === true || facts.toolModels !== undefined) return false;
+  if (facts.background === true || (facts.namedModels ?? []).length > 0) return false;
   return (
     facts.choosing === undefined || governingFor(provider, facts.choosing, kind.memberRules ?? {}).names.length === 0
   );

@@ -12,14 +12,11 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ["request *: prompt_cache_*", "request *.prompt_cache_breakpoint", "request messages: *cache_control"],
   ],
   [
-    "telemetry, logs, billing and versions of the one vendor: nothing of the answer depends on them",
+    "telemetry, logs and versions of the one vendor: nothing of the answer depends on them",
     [
       "request *: store",
-      "request messages: billing_policy",
       "request messages: diagnostics",
       "request messages: fallback_credit_token",
-      "request messages: user_profile_id",
-      "request messages: workspace_id",
       "request messages: betas",
       "answer messages: diagnostics",
       "request generate: contents[].parts*.partMetadata",

@@ -65,15 +65,20 @@ const compilerOptions = {
   noEmit: true,
 };
 
-/** Every root by its name, read by the compiler out of the installed packages. */
-export async function readVendorTypes(): Promise<ReadonlyMap<string, Shape>> {
+/** The requests, answers and events of the dialects that are translated. */
+export function readVendorTypes(): Promise<ReadonlyMap<string, Shape>> {
+  return readTypes(roots);
+}
+
+/** The types that a TypeScript module exports, by name, as the compiler reads them from the installed packages. */
+export async function readTypes(source: string): Promise<ReadonlyMap<string, Shape>> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-fields-"));
   const api = new API({ cwd: folder });
   try {
     symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
     const config = join(folder, "tsconfig.json");
     writeFileSync(config, JSON.stringify({ compilerOptions, files: ["roots.ts"] }));
-    writeFileSync(join(folder, "roots.ts"), roots);
+    writeFileSync(join(folder, "roots.ts"), source);
     const snapshot = await api.updateSnapshot({ openProject: config });
     const project = snapshot.getProject(config);
     const file = await project?.program.getSourceFile(join(folder, "roots.ts"));

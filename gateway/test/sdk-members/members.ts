@@ -1,0 +1,54 @@
+import { type Step, sampleOf, usualWords, withValue } from "../translation/fields/samples.ts";
+import type { Member, Shape } from "../translation/fields/vendor-types.ts";
+
+/** A member of a type of requests, where it is met first under a root. */
+export interface Occurrence {
+  readonly root: string;
+  /** The name of the type that has the member. */
+  readonly owner: string;
+  readonly member: Member;
+  /** From the root's type to the member. */
+  readonly steps: readonly Step[];
+}
+
+/** Every member of every type below a root, once for each type. */
+export function membersOf(root: string, shape: Shape): readonly Occurrence[] {
+  const found: Occurrence[] = [];
+  const walked = new Set<Shape>();
+  const walk = (at: Shape, steps: readonly Step[], above: string): void => {
+    if (walked.has(at)) return;
+    walked.add(at);
+    if (at.kind === "array") walk(at.of, [...steps, { element: true }], above);
+    if (at.kind === "union") for (const one of at.of) walk(one, [...steps, { alternative: one }], above);
+    if (at.kind !== "object") return;
+    // Types without a name of their own are known by the type that holds them.
+    const owner = at.name === "" || at.name === "__type" ? above : at.name;
+    for (const member of at.members) {
+      if (member.name.startsWith("__@")) continue;
+      const to: readonly Step[] = [...steps, { member, of: at }];
+      found.push({ root, owner, member, steps: to });
+      walk(member.of, to, owner);
+    }
+  };
+  walk(shape, [], root);
+  return found;
+}
+
+/** The least body that has the member, on top of `base`, and what the member says there. */
+export function bodyWith(
+  { member, steps }: Occurrence,
+  base: Readonly<Record<string, unknown>>,
+): { body: object; value: unknown } {
+  const value = sampleOf(member.of, member.name, words);
+  const [first] = steps;
+  const within = first !== undefined && "alternative" in first ? steps.slice(1) : steps;
+  return { body: withValue(base, within, value, words) as object, value };
+}
+
+const words = { ...usualWords, fileUri: "files/abc", voice: "voice_abc", type: "custom" };
+
+/** The texts that a value holds, at any depth. */
+export function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

@@ -1,0 +1,41 @@
+/** Request types of the official SDKs: `<vendor>_<endpoint>`, as they go over the wire. */
+export const requestTypes = `
+import type OpenAI from "openai";
+import type Anthropic from "@anthropic-ai/sdk";
+import type * as Genai from "@google/genai";
+
+export type openai_chat = OpenAI.ChatCompletionCreateParams;
+export type openai_completions = OpenAI.CompletionCreateParams;
+export type openai_responses = OpenAI.Responses.ResponseCreateParams;
+export type openai_beta_responses = OpenAI.Beta.Responses.ResponseCreateParams;
+export type openai_input_tokens = OpenAI.Responses.InputTokenCountParams;
+export type openai_compact = OpenAI.Responses.ResponseCompactParams;
+export type openai_embeddings = OpenAI.EmbeddingCreateParams;
+export type openai_images = OpenAI.ImageGenerateParams;
+export type openai_image_edits = Omit<OpenAI.ImageEditParams, "image" | "mask" | "markup">;
+export type openai_speech = OpenAI.Audio.SpeechCreateParams;
+export type openai_transcriptions = Omit<OpenAI.Audio.TranscriptionCreateParams, "file">;
+export type openai_translations = Omit<OpenAI.Audio.TranslationCreateParams, "file">;
+export type openai_moderations = OpenAI.ModerationCreateParams;
+export type openai_videos = OpenAI.VideoCreateParams;
+export type openai_video_remix = OpenAI.VideoRemixParams;
+
+export type anthropic_messages = Anthropic.MessageCreateParams;
+export type anthropic_count_tokens = Anthropic.MessageCountTokensParams;
+export type anthropic_beta_messages = Anthropic.Beta.Messages.MessageCreateParams;
+export type anthropic_beta_count_tokens = Anthropic.Beta.Messages.MessageCountTokensParams;
+
+type Config = Genai.GenerateContentConfig;
+/** What of a config stands at the top of the body, beside \`contents\` and \`generationConfig\`. */
+type Top = "systemInstruction" | "safetySettings" | "tools" | "toolConfig" | "labels" | "cachedContent" | "serviceTier"
+  | "modelArmorConfig" | "store" | "continuationToken";
+/** What stands inside \`generationConfig\`, though its type does not say so. */
+type Nested = "imageConfig" | "generationOutputConfig";
+/** What the SDK keeps to itself. */
+type Own = "httpOptions" | "abortSignal" | "shouldReturnHttpResponse" | "automaticFunctionCalling" | "automaticContinuation";
+type Generation = Genai.GenerationConfig & Pick<Config, Nested>;
+export type google_generate = { contents: Genai.Content[]; generationConfig?: Generation } & Pick<Config, Top>;
+/** None, unless a release has put a member somewhere else. */
+export type google_config = Omit<Config, Top | Nested | Own | keyof Genai.GenerationConfig>;
+export type google_embed = { content: Genai.Content } & Omit<Genai.EmbedContentConfig, "httpOptions" | "abortSignal">;
+`;

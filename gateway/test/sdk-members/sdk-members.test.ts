@@ -1,0 +1,197 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { callerSide } from "#protocols/index.ts";
+import { callerHeaders } from "#providers/index.ts";
+import { providerOf } from "../provider-ground.ts";
+import { pathOf } from "../translation/fields/samples.ts";
+import { readTypes, type Shape } from "../translation/fields/vendor-types.ts";
+import { anthropic, type Classes, google, manifold, openai } from "./classes.ts";
+import { bodyWith, membersOf, type Occurrence, textsIn } from "./members.ts";
+import { requestTypes } from "./request-types.ts";
+
+/**
+ * Every member that the official SDKs have for a request is classified by what it does. A release with a new member fails here
+ * until somebody has decided what the gateway does with it.
+ */
+const vendors: Readonly<Record<string, Classes>> = { openai, anthropic, google };
+
+type Endpoint = Parameters<typeof callerSide>[0];
+
+const message = [{ role: "user", content: "hi" }];
+const input = { model: "m", input: "hi" };
+/** The endpoints whose bodies are JSON, and the least that they take. Forms refuse what chooses, and name nothing kept. */
+const endpoints: Readonly<Record<string, readonly [Endpoint, Readonly<Record<string, unknown>>]>> = {
+  openai_chat: ["chat", { model: "m", messages: message }],
+  openai_completions: ["completions", { model: "m", prompt: "hi" }],
+  openai_responses: ["responses", input],
+  openai_beta_responses: ["responses", input],
+  openai_input_tokens: ["input-tokens", input],
+  openai_compact: ["responses-compact", input],
+  openai_embeddings: ["embeddings", input],
+  openai_images: ["images", { model: "m", prompt: "hi" }],
+  openai_image_edits: ["image-edits", { model: "m", prompt: "hi" }],
+  openai_speech: ["speech", { ...input, voice: "alloy" }],
+  openai_moderations: ["moderations", input],
+  anthropic_messages: ["messages", { model: "m", max_tokens: 9, messages: message }],
+  anthropic_count_tokens: ["count-tokens", { model: "m", messages: message }],
+  anthropic_beta_messages: ["messages", { model: "m", max_tokens: 9, messages: message }],
+  anthropic_beta_count_tokens: ["count-tokens", { model: "m", messages: message }],
+  google_generate: ["generate", { contents: [{ role: "user", parts: [{ text: "hi" }] }] }],
+  google_embed: ["embed-content", { content: { parts: [{ text: "hi" }] } }],
+};
+
+let types: ReadonlyMap<string, Shape>;
+let members: readonly Occurrence[];
+beforeAll(async () => {
+  types = await readTypes(requestTypes);
+  members = [...types].flatMap(([root, shape]) => membersOf(root, shape));
+});
+
+describe("every member of a request", () => {
+  test("is in one class", () => {
+    const wrong = members.flatMap((one) => {
+      const classes = classesOf(one);
+      return classes.length === 1 ? [] : [`${keyOf(one)} (${one.root}, ${pathOf(one.steps)}): ${classes.join(", ")}`];
+    });
+    expect([...new Set(wrong)]).toEqual([]);
+  });
+
+  test("and the classes name nothing that no SDK has any more", () => {
+    const seen = new Set(members.flatMap((one) => [`${vendorOf(one)} ${keyOf(one)}`]));
+    const gone = Object.entries(vendors).flatMap(([vendor, classes]) =>
+      Object.values(classes)
+        .flatMap((names) => namesIn(names))
+        .filter((name) => !seen.has(`${vendor} ${name}`))
+        .map((name) => `${vendor} ${name}`),
+    );
+    expect(gone).toEqual([]);
+  });
+
+  test("that chooses, pays or names what is kept is found by the reader of its endpoint", () => {
+    const missed = members.flatMap((one) => {
+      const [which] = classesOf(one);
+      if (which !== "chooses" && which !== "payer" && which !== "state") return [];
+      const endpoint = endpoints[one.root];
+      if (endpoint === undefined || open.has(keyOf(one)) || isOrigin(one) || isFound(one, endpoint)) return [];
+      return [`${one.root}: ${pathOf(one.steps)}`];
+    });
+    expect(missed).toEqual([]);
+  });
+});
+
+describe("every header of the SDKs' own", () => {
+  const folder = resolve(import.meta.dir, "../../../node_modules");
+  const files = [
+    "openai/*.js",
+    "openai/resources/**/*.js",
+    "@anthropic-ai/sdk/*.js",
+    "@anthropic-ai/sdk/resources/**/*.js",
+  ]
+    .concat("@google/genai/dist/node/index.mjs")
+    .flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: folder, followSymlinks: true })]);
+
+  test("reaches the vendor, or stays here, on purpose", async () => {
+    const names = new Set<string>();
+    for (const file of files) {
+      const text = await Bun.file(resolve(folder, file)).text();
+      for (const [, name = ""] of text.matchAll(/["'`]((?:openai|anthropic|x-goog)-[a-z-]+)["'`]/gi)) {
+        names.add(name.toLowerCase());
+      }
+    }
+    const lists = ["anthropic", "openai", "gemini"].map((kind) => callerHeaders(providerOf(kind)));
+    const passes = (name: string) => lists.some((list) => list.takes(name));
+    expect([...names].filter(passes).sort()).toEqual([
+      "anthropic-beta",
+      "anthropic-dangerous-direct-browser-access",
+      "anthropic-version",
+      "anthropic-worker-id",
+      "openai-beta",
+      "x-goog-api-client",
+    ]);
+    const payers = ["anthropic-user-profile-id", "anthropic-workspace-id", "openai-organization", "openai-project"];
+    for (const payer of [...payers, "x-goog-user-project"]) expect(names).toContain(payer);
+  });
+});
+
+describe("the search", () => {
+  test("reads the types of all three SDKs, deep into them", () => {
+    const paths = new Set(members.map((one) => `${one.root}: ${one.owner}.${one.member.name}`));
+    for (const known of [
+      "openai_chat: Audio.id",
+      "openai_responses: Reasoning.mode",
+      "openai_responses: PromptCacheOptions.comparison_response_id",
+      "openai_responses: ImageGeneration.model",
+      "openai_beta_responses: MultiAgent.enabled",
+      "anthropic_beta_messages: BetaBillingPolicy.bill_to",
+      "anthropic_beta_messages: BetaAdvisorTool20260301.model",
+      "anthropic_beta_messages: BetaThreadContinueParams.previous_message_id",
+      "google_generate: FileData.fileUri",
+      "google_generate: GenerationConfigRoutingConfigManualRoutingMode.modelName",
+    ]) {
+      expect(paths).toContain(known);
+    }
+    const perVendor = Object.keys(vendors).map((vendor) => members.filter((one) => vendorOf(one) === vendor).length);
+    for (const count of perVendor) expect(count).toBeGreaterThan(300);
+  });
+
+  test("reports a member that is not classified", () => {
+    const strange: Shape = {
+      kind: "object",
+      name: "Strange",
+      members: [{ name: "ledger_id", optional: true, of: { kind: "string" } }],
+    };
+    expect(membersOf("openai_chat", strange).map(classesOf)).toEqual([[]]);
+  });
+});
+
+/**
+ * What goes on unchecked: ids of items are random, and stand in answers of the workspace alone (decision: objects of workspaces);
+ * kept messages are looked up with their threads.
+ */
+const open: ReadonlySet<string> = new Set(["ItemReference.id", "previous_message_id"]);
+
+/** Parts of earlier answers that tell where something came from: they name nothing to be read. */
+function isOrigin({ owner }: Occurrence): boolean {
+  return /Citation|OutputBlock|CodeInterpreterToolCall$|^FilePath$|^Result$/.test(owner);
+}
+
+function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly<Record<string, unknown>>]): boolean {
+  const { body, value } = bodyWith(one, base);
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+  const top = pathOf(one.steps).replace(/^<[^>]*>\.?/, "");
+  const governs = (facts.choosing ?? []).some(
+    (path) => top === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
+  );
+  const named = [
+    ...(facts.objects ?? []).map(({ id }) => id),
+    ...(facts.namedModels ?? []).map(({ model }) => model),
+    ...(facts.continues === null ? [] : [facts.continues.id]),
+  ];
+  return governs || textsIn(value).some((text) => named.includes(text));
+}
+
+function classesOf(one: Occurrence): readonly string[] {
+  const classes = Object.entries(vendors[vendorOf(one)] ?? {});
+  return classes.filter(([, names]) => namesIn(names).includes(keyOf(one))).map(([which]) => which);
+}
+
+/** What a member is called in the classes. */
+function keyOf({ owner, member }: Occurrence): string {
+  return manifold.has(member.name) ? `${owner}.${member.name}` : member.name;
+}
+
+function vendorOf({ root }: Occurrence): string {
+  return root.split("_", 1)[0] ?? "";
+}
+
+const split = new Map<string, readonly string[]>();
+
+function namesIn(names: string): readonly string[] {
+  let list = split.get(names);
+  if (list === undefined) {
+    list = names.split(/\s+/).filter((name) => name !== "");
+    split.set(names, list);
+  }
+  return list;
+}
