@@ -17,6 +17,7 @@ export const remarkCodes = {
     failures_in_a_row: ["count"],
     failure_share: ["failures", "calls", "seconds"],
     probe_failed: [],
+    refused_a_call: [],
     upstream_asked_to_wait: [],
     told_by_replica: [],
     deployment_disabled: [],
@@ -41,7 +42,7 @@ export const remarkCodes = {
     stop_maybe_charged: [],
     stop_not_retryable: [],
     stop_enough_attempts: [],
-    stop_too_many_retries: [],
+    stop_too_many_repeats: [],
   },
   /** What a test of a provider tries. `type`: of a model. */
   test: {

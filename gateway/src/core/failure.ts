@@ -96,6 +96,8 @@ export interface FailureOptions {
   readonly upstream?: UpstreamAnswer;
   /** True when the deployment itself is unhealthy, so that the breaker counts it. */
   readonly unhealthy?: boolean;
+  /** Its account is at a limit, or does not have the model: for a moment other calls should ask elsewhere first. */
+  readonly cools?: boolean;
   /** Default: unknown. */
   readonly arrival?: Arrival;
   readonly accountFault?: AccountFault;
@@ -117,6 +119,7 @@ export class Failure extends Error {
   readonly details: FailureDetails | undefined;
   readonly upstream: UpstreamAnswer | undefined;
   readonly unhealthy: boolean;
+  readonly cools: boolean;
   readonly arrival: Arrival;
   readonly accountFault: AccountFault | null;
   readonly contextLength: boolean;
@@ -132,6 +135,7 @@ export class Failure extends Error {
     this.details = options.details;
     this.upstream = options.upstream;
     this.unhealthy = options.unhealthy ?? false;
+    this.cools = options.cools ?? false;
     this.arrival = options.arrival ?? "unknown";
     this.accountFault = options.accountFault ?? null;
     this.contextLength = options.contextLength ?? false;
@@ -141,12 +145,13 @@ export class Failure extends Error {
 
   /** The same with some of it otherwise. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
-    const { param, retry, retryAfterMs, details, upstream, unhealthy, arrival, accountFault, contextLength, cause } =
-      this;
+    const { param, retry, retryAfterMs, details, upstream, unhealthy, cools } = this;
+    const { arrival, accountFault, contextLength, cause } = this;
     return new Failure(this.code, changes.message ?? this.message, {
       param,
       retry,
       unhealthy,
+      cools,
       arrival,
       contextLength,
       cause,

@@ -14,6 +14,8 @@ export interface RefusalReading {
   readonly spent?: boolean;
   /** Another account may take the very same request. */
   readonly elsewhere?: boolean;
+  /** A 403 or 404 that is certainly about the account's model, not about what the request holds or names. */
+  readonly lacksModel?: boolean;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -52,7 +54,11 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
   switch (status) {
     case 403:
     case 404:
-      return failure(`The upstream answered ${status}.`, { retry: "other", upstream });
+      return failure(`The upstream answered ${status}.`, {
+        retry: "other",
+        cools: reading.lacksModel === true,
+        upstream,
+      });
     case 408:
     case 409:
     case 425:
@@ -60,6 +66,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     case 429:
       return failure("The upstream's rate limit is exceeded.", {
         retry: reading.spent === true ? "other" : "same",
+        cools: true,
         upstream,
       });
     case 503:

@@ -125,6 +125,23 @@ describe("the codes inside a refusal", () => {
     expect(classify("dashscope", 400, { error: { code: "Arrearage" } }).upstream).toBeUndefined();
   });
 
+  test.each([
+    ["openai", 429, {}, true],
+    ["openai", 404, { code: "model_not_found", param: null }, true],
+    ["openai", 403, { code: "model_not_found", param: "model" }, true],
+    ["azure-openai", 404, { code: "DeploymentNotFound" }, true],
+    ["ark", 404, { code: "ModelNotOpen" }, true],
+    ["openai", 404, { code: "model_not_found", param: "tools[0].model" }, false],
+    ["openai", 404, { code: "not_found" }, false],
+    ["openai", 404, {}, false],
+    ["openai", 403, {}, false],
+    ["openai", 400, { code: "context_length_exceeded" }, false],
+    ["anthropic", 404, { type: "not_found_error" }, false],
+    ["gemini", 404, { status: "NOT_FOUND" }, false],
+  ] as const)("of %s: %i %j says something of the account's limits or models: %p", (kind, status, error, cools) => {
+    expect(classify(kind, status, { error })).toMatchObject({ cools, unhealthy: false });
+  });
+
   test.each(["invalid_encrypted_content", "previous_response_not_found"])(
     "of OpenAI: %s may be another account's to read, and is shown when it is not",
     (code) => {

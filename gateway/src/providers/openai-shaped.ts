@@ -17,6 +17,7 @@ export function classifyOpenAiShaped(answer: BadAnswer): Failure {
     account: creditCodes.has(code) ? "credit" : null,
     spent: quotaCodes.has(code),
     elsewhere: boundCodes.has(code),
+    lacksModel: modelCodes.has(code) && !namesOtherModel(answer.body),
   });
 }
 
@@ -42,6 +43,20 @@ const creditCodes: ReadonlySet<string> = new Set([
   "AccountOverdueError",
   "OperationDenied.ServiceOverdue",
 ]);
+
+/** The account does not have the model, or may not use it: OpenAI and its copies, Azure, Ark. */
+const modelCodes: ReadonlySet<string> = new Set([
+  "model_not_found",
+  "DeploymentNotFound",
+  "ModelNotOpen",
+  "InvalidEndpointOrModel.NotFound",
+]);
+
+/** The refusal is about a model that the request itself names, as for one of its tools. */
+function namesOtherModel(body: Uint8Array): boolean {
+  const param = textOf(objectOf(refusalObject(body)["error"])["param"]);
+  return param !== null && param !== "" && param !== "model";
+}
 
 /** What only the account that made it can read or find: another one of the same vendor may be the one. */
 const boundCodes: ReadonlySet<string> = new Set(["invalid_encrypted_content", "previous_response_not_found"]);

@@ -2,6 +2,7 @@ import { bounds, type Failure } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
 import { Breaker, type BreakerChange, type BreakerPass, type BreakerState } from "./breaker.ts";
 import { type PlaceRemark, placeSentence } from "./remarks.ts";
+import { RepeatTokens } from "./repeat-tokens.ts";
 
 /** One deployment as metrics and the console see it. */
 export interface DeploymentState {
@@ -23,6 +24,8 @@ export interface CircuitDependencies {
 
 /** How much one call moves the mean latency. */
 const latencyGain = 0.1;
+/** A refusal without Retry-After cools for this long, and for twice as long each time until a call succeeds. */
+const refusalCoolMs = { first: 1_000, most: 30_000 } as const;
 
 /** What is known of one deployment: its breaker, its calls in flight, and how long it cools. */
 export class Circuit {
@@ -32,6 +35,9 @@ export class Circuit {
   #inFlight = 0;
   #sound = true;
   #latencyMs: number | null = null;
+  /** Times in a row that it has cooled after a refusal without Retry-After. */
+  #refusals = 0;
+  readonly #repeats = new RepeatTokens();
   /** Why it was last set to cool from here, and until when that holds; what lasts longer was set by a replica. */
   #cause: PlaceRemark | null = null;
   #causeUntilMs = 0;
@@ -70,6 +76,11 @@ export class Circuit {
     return this.#breaker.admits(nowMs) ? [] : [{ code: "half_open", params: {} }];
   }
 
+  /** Takes a token for one more try by a call that has tried it already; false when there is none left. */
+  takeRepeat(nowMs: number): boolean {
+    return this.#repeats.take(nowMs);
+  }
+
   /** False while the breaker has it out: then it is not tried twice by one call, whatever its upstream asks to wait. */
   get trusted(): boolean {
     return this.#breaker.state === "closed";
@@ -91,6 +102,8 @@ export class Circuit {
 
   succeed(pass: BreakerPass, nowMs: number, latencyMs: number): void {
     this.#inFlight--;
+    this.#refusals = 0;
+    this.#repeats.succeeded();
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + latencyGain * (latencyMs - this.#latencyMs);
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
@@ -104,11 +117,14 @@ export class Circuit {
     this.#weigh();
     // What our own threads, disk or ledger ask for is no word of the upstream's.
     if (failure.code !== "upstream_error") return;
-    if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return;
-    this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), {
-      code: "upstream_asked_to_wait",
-      params: {},
-    });
+    const { retryAfterMs = 0, cools } = failure;
+    if (retryAfterMs > 0) {
+      this.#cool(nowMs + Math.min(retryAfterMs, bounds.coolMsMax), { code: "upstream_asked_to_wait", params: {} });
+    } else if (cools && this.#dependencies.board.coolingUntil(this.deploymentId) <= nowMs) {
+      // The refusals of calls that were under way together are one.
+      const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
+      this.#cool(nowMs + coolMs, { code: "refused_a_call", params: {} });
+    }
   }
 
   cancel(pass: BreakerPass): void {

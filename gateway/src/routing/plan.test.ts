@@ -3,6 +3,7 @@ import { bounds, Failure, type Model } from "#core/index.ts";
 import {
   busy,
   deployment,
+  limited,
   model,
   type RoutingGround,
   routingGround,
@@ -32,7 +33,9 @@ function notesOf(plan: Plan): readonly string[] {
   return plan.explain().places.map(({ deployment, remarks }) => `${deployment.id}: ${placeSentence(remarks)}`);
 }
 
-const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unhealthy: true });
+const elsewhere = (): Failure =>
+  new Failure("upstream_error", "401", { retry: "other", unhealthy: true, arrival: "refused" });
+const unknown = (): Failure => new Failure("upstream_timeout", "nobody knows", { retry: "same" });
 
 /** Opens the breaker of every deployment of the model by five failures each. */
 function breakAll(ground: RoutingGround, broken: Model): void {
@@ -209,7 +212,7 @@ describe("what follows a failure", () => {
       const third = second === null ? null : failWith(plan, second, unhealthy());
       expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
       expect(third === null ? "none" : failWith(plan, third, unhealthy())).toBeNull();
-      expect(walkOf(plan).at(-1)).toBe("no further attempt: enough attempts were made");
+      expect(walkOf(plan).at(-1)).toBe("no further attempt: nothing else is left to try");
     }
   });
 
@@ -240,20 +243,93 @@ describe("what follows a failure", () => {
     expect(changes).toEqual([]);
   });
 
-  test("repeats are bounded over all calls: a fifth of those under way, at least three", () => {
+  test("every other deployment gets its turn after a refusal, and then those of the fallback models", () => {
     const { router } = routingGround();
-    const calls = Array.from({ length: 100 }, (_, call) => {
-      const plan = router.plan([model("m", [deployment(`a${call}`), deployment(`b${call}`, { priority: 2 })])]);
-      return { plan, selection: take(plan) };
-    });
-    const repeats = calls
-      .map(({ plan, selection }) => failWith(plan, selection, elsewhere()))
-      .filter((selection) => selection !== null);
-    expect(repeats.length).toBeGreaterThanOrEqual(3);
-    expect(repeats.length).toBeLessThanOrEqual(20);
-    for (const selection of repeats) selection.end("ok", 1);
-    const quiet = router.plan([model("m", [deployment("c"), deployment("d", { priority: 2 })])]);
-    expect(failWith(quiet, take(quiet), elsewhere())).not.toBeNull();
+    const many = Array.from({ length: 40 }, (_, index) => deployment(`d${index}`, { priority: index }));
+    const plan = router.plan([model("m", many), model("fallback", [deployment("spare")])]);
+    const asked: string[] = [];
+    for (let selection: Selection | null = take(plan); selection !== null && selection.waitMs === 0; ) {
+      asked.push(selection.deployment.id);
+      selection = failWith(plan, selection, limited());
+    }
+    expect(asked).toEqual([...many.map(({ id }) => id), "spare"]);
+  });
+
+  test("a refusal without Retry-After cools its deployment for a second, and twice as long each time until a call succeeds", () => {
+    const { router, clock } = routingGround();
+    const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
+    const coolingMs = () => router.states()[0]?.coolingMs;
+    const seen: unknown[] = [];
+    for (let round = 0; round < 7; round++) {
+      // Calls that were under way together count once.
+      const together = Array.from({ length: 9 }, () => take(router.plan([shared])));
+      for (const selection of together) selection.end(limited(), 1);
+      seen.push(coolingMs());
+      expect(take(router.plan([shared])).deployment.id).toBe("b");
+      clock.advance(coolingMs() ?? 0);
+    }
+    expect(seen).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    take(router.plan([shared])).end("ok", 1);
+    take(router.plan([shared])).end(limited(), 1);
+    expect(coolingMs()).toBe(1_000);
+  });
+
+  test("what cools is asked when nothing else is left, each once, and after the fallback models", () => {
+    const { router } = routingGround();
+    const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
+    for (const one of shared.deployments) take(router.plan([model("x", [one])])).end(limited(), 1);
+    const plan = router.plan([shared, model("fallback", [deployment("c")])]);
+    const ids: string[] = [];
+    for (let selection: Selection | null = take(plan); selection !== null && selection.waitMs === 0; ) {
+      ids.push(selection.deployment.id);
+      selection = failWith(plan, selection, elsewhere());
+    }
+    expect(ids).toEqual(["c", "a", "b"]);
+    expect(walkOf(plan)[2]).toBe("attempt 2 to a: nothing is ready, so one that is not is tried");
+  });
+
+  test("repeats of one deployment are bounded over all calls; time, successes and other deployments give new ones", () => {
+    const { router, clock } = routingGround();
+    const only = model("m", [deployment("a")]);
+    const repeats = (calls: number, asked: Model = only): number => {
+      let repeated = 0;
+      for (let call = 0; call < calls; call++) {
+        const plan = router.plan([asked]);
+        const again = failWith(plan, take(plan), limited());
+        if (again === null)
+          expect(walkOf(plan).at(-1)).toContain("the same deployment was repeated too often just now");
+        else repeated++;
+        again?.end("cancelled", 0);
+      }
+      return repeated;
+    };
+    expect(repeats(100)).toBe(10);
+    expect(repeats(5, model("n", [deployment("b")]))).toBe(5);
+    clock.advance(3_000);
+    expect(repeats(100)).toBe(3);
+    for (let call = 0; call < 20; call++) take(router.plan([only])).end("ok", 1);
+    expect(repeats(100)).toBe(4);
+  });
+
+  test("a request that a stale connection did not take is sent again, however many there are", () => {
+    const { router } = routingGround();
+    for (let call = 0; call < 50; call++) {
+      const plan = router.plan([model("m", [deployment("a")])]);
+      const stale = new Failure("upstream_unreachable", "closed", { retry: "same", arrival: "stale" });
+      expect(failWith(plan, take(plan), stale)).not.toBeNull();
+    }
+  });
+
+  test("what may have been done is sent at most three times, where the settings allow that at all", () => {
+    const { router } = routingGround();
+    const many = Array.from({ length: 9 }, (_, index) => deployment(`d${index}`));
+    const plan = router.plan([model("m", many)]);
+    let sent = 0;
+    for (let selection: Selection | null = take(plan); selection !== null; sent++) {
+      selection = failWith(plan, selection, unknown());
+    }
+    expect(sent).toBe(3);
+    expect(walkOf(plan).at(-1)).toBe("no further attempt: enough attempts were made");
   });
 
   test("when every deployment is unhealthy a call is made once, not once for each", () => {

@@ -40,7 +40,12 @@ export class OrderedPlan implements Plan {
   #last: { readonly candidate: Candidate; readonly selection: CountedSelection } | null = null;
   #attempts = 0;
   #begun = false;
-  #triedUnready = false;
+  /** Tries after one of which nobody knows whether it was done. */
+  #resends = 0;
+  #triedOpen = false;
+  /** One deployment was tried twice: a call waits once. */
+  #repeated = false;
+  #repeatsUsedUp = false;
 
   constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
     this.#order = order;
@@ -60,9 +65,8 @@ export class OrderedPlan implements Plan {
     if (lastFailure === null) return null;
     const { code, retry } = lastFailure;
     this.#note({ code: "failed", params: { deployment: last.candidate.deployment.id, code, retry } });
-    const refusal = this.#refusal(lastFailure);
-    if (refusal !== null) return this.#stop(refusal);
-    return this.#repeat(last.candidate, lastFailure) ?? this.#stop("stop_nothing_left");
+    const end = this.#endAfter(lastFailure);
+    return end === null ? this.#after(last.candidate, lastFailure) : this.#stop(end);
   }
 
   explain(): PlanStory {
@@ -72,17 +76,67 @@ export class OrderedPlan implements Plan {
     return { places, steps: [...begin, ...(this.#steps ?? [])] };
   }
 
-  /** A call whose every deployment is unhealthy goes to the first of them all the same: the last one is never taken out. */
+  /** One that is ready, else one that cools, else one whose breaker is open: the last one left is always tried. */
   #first(): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
     this.#problems = this.#problemsNow();
     const ready = this.#order.find(({ circuit }) => circuit.ready(nowMs));
     if (ready !== null) return this.#takeFirst(ready, "try_first");
-    const unready = this.#order.find(({ circuit }) => !circuit.full);
+    const unready = this.#untried(({ circuit }) => circuit.trusted) ?? this.#untried(() => true);
     if (unready === null) return this.#stop("stop_all_full");
-    this.#triedUnready = true;
     return this.#takeFirst(unready, "try_first_unready");
+  }
+
+  /** What ends the call whatever else could be tried. */
+  #endAfter({ retry, arrival }: Failure): Stop | null {
+    if (retry === "never") return arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
+    if (arrival === "unknown" || arrival === "stale") this.#resends++;
+    return this.#attempts >= bounds.attemptsMax || this.#resends > bounds.resendsMax ? "stop_enough_attempts" : null;
+  }
+
+  /**
+   * What was refused or not sent costs nothing, so every other deployment gets its turn: first those that are ready, then
+   * those that cool. Only one whose breaker is open is tried: when all are down, a call must not be multiplied by their
+   * number. One deployment is tried once more, after a wait, when the failure allows it and it has a token left: before
+   * the fallback models where it is ready, and after all others where it cools.
+   */
+  #after(last: Candidate, failure: Failure): Selection | null {
+    const nowMs = this.#dependencies.clock.monotonic();
+    const ready = this.#untried(({ circuit }) => circuit.ready(nowMs));
+    if (ready !== null && ready.model === last.model) return this.#take(ready, 0, "try_next");
+    const askedMs = failure.retryAfterMs ?? 0;
+    const { trusted, full } = last.circuit;
+    const isRepeatable = failure.retry === "same" && !this.#repeated && trusted && !full;
+    if (isRepeatable && askedMs === 0 && last.circuit.ready(nowMs)) {
+      const again = this.#repeat(last, failure, nowMs);
+      if (again !== null) return again;
+    }
+    if (ready !== null) return this.#take(ready, 0, "try_next");
+    const cooling = this.#untried(({ circuit }) => circuit.trusted);
+    if (cooling !== null) return this.#take(cooling, 0, "try_unready");
+    if (isRepeatable && askedMs <= bounds.retryAfterMsMax) {
+      const again = this.#repeat(last, failure, nowMs);
+      if (again !== null) return again;
+    }
+    const open = this.#triedOpen ? null : this.#untried(() => true);
+    if (open !== null) return this.#take(open, 0, "try_unready");
+    return this.#stop(this.#repeatsUsedUp ? "stop_too_many_repeats" : "stop_nothing_left");
+  }
+
+  /** A request that a stale connection did not take is no trouble of the deployment's. */
+  #repeat(last: Candidate, { retryAfterMs = 0, arrival }: Failure, nowMs: number): Selection | null {
+    if (arrival !== "stale" && !last.circuit.takeRepeat(nowMs)) {
+      this.#repeatsUsedUp = true;
+      return null;
+    }
+    this.#repeated = true;
+    if (retryAfterMs > 0) return this.#take(last, retryAfterMs, "try_same_asked");
+    return this.#take(last, backoffMs(this.#attempts - 1, this.#dependencies.chance.unit()), "try_same");
+  }
+
+  #untried(holds: (candidate: Candidate) => boolean): Candidate | null {
+    return this.#order.find((candidate) => candidate.tries === 0 && !candidate.circuit.full && holds(candidate));
   }
 
   #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
@@ -91,38 +145,6 @@ export class OrderedPlan implements Plan {
     const nowMs = clock.monotonic();
     if (this.#order.every(({ id }) => circuits.of(id).ready(nowMs))) return null;
     return this.#order.all().map(({ circuit }) => (circuit.ready(nowMs) ? [] : circuit.problem(nowMs)));
-  }
-
-  #refusal(failure: Failure): Stop | null {
-    if (failure.retry === "never") return failure.arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
-    if (this.#attempts >= bounds.attemptsMax || this.#attempts > bounds.retriesMax) return "stop_enough_attempts";
-    return this.#dependencies.retries.spare ? null : "stop_too_many_retries";
-  }
-
-  /**
-   * In this order: another deployment of the same model at once; the same one after a short wait; a fallback model; the
-   * same one after the wait its upstream asked for; at last one that is not well, but only one such in a call: when all
-   * are unhealthy, a call must not be multiplied by their number.
-   * Waiting comes after what needs no wait: calls that wait use up the retry budget, so that others fail for want of it.
-   */
-  #repeat(last: Candidate, failure: Failure): Selection | null {
-    const nowMs = this.#dependencies.clock.monotonic();
-    const ready = this.#order.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
-    if (ready !== null && ready.model === last.model) return this.#take(ready, 0, "try_next");
-    const waitMs = failure.retryAfterMs ?? 0;
-    const again = failure.retry === "same" && last.tries < 2;
-    if (again && waitMs === 0 && last.circuit.ready(nowMs)) {
-      const backoff = backoffMs(this.#attempts - 1, this.#dependencies.chance.unit());
-      return this.#take(last, backoff, "try_same");
-    }
-    if (ready !== null) return this.#take(ready, 0, "try_next");
-    if (again && waitMs > 0 && waitMs <= bounds.retryAfterMsMax && last.circuit.trusted && !last.circuit.full) {
-      return this.#take(last, waitMs, "try_same_asked");
-    }
-    const unready = this.#order.find(({ circuit, tries }) => tries === 0 && !circuit.full);
-    if (unready === null || this.#triedUnready) return null;
-    this.#triedUnready = true;
-    return this.#take(unready, 0, "try_unready");
   }
 
   #takeFirst(candidate: Candidate, code: "try_first" | "try_first_unready"): Selection {
@@ -140,7 +162,8 @@ export class OrderedPlan implements Plan {
   }
 
   #select(candidate: Candidate, waitMs: number): Selection {
-    const selection = new CountedSelection(candidate, this.#attempts > 0, waitMs, this.#dependencies);
+    this.#triedOpen ||= !candidate.circuit.trusted;
+    const selection = new CountedSelection(candidate, waitMs, this.#dependencies);
     this.#attempts++;
     this.#last = { candidate, selection };
     return selection;

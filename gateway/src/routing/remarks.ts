@@ -15,6 +15,7 @@ const placeSentences: { readonly [Code in PlaceRemark["code"]]: Sentence<PlaceRe
   failures_in_a_row: ({ count }) => `${count} failures in a row`,
   failure_share: ({ failures, calls, seconds }) => `${failures} of ${calls} calls failed within ${seconds} s`,
   probe_failed: () => "the probe failed",
+  refused_a_call: () => "it refused a call for its limit or its model",
   upstream_asked_to_wait: () => "its upstream asked to wait",
   told_by_replica: () => "told by a replica",
   deployment_disabled: () => "left out: it is switched off",
@@ -39,7 +40,7 @@ const stepSentences: { readonly [Code in StepRemark["code"]]: Sentence<StepRemar
   stop_maybe_charged: () => stopped("it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)"),
   stop_not_retryable: () => stopped("this failure is not retried"),
   stop_enough_attempts: () => stopped("enough attempts were made"),
-  stop_too_many_retries: () => stopped("too many calls are being retried at the moment"),
+  stop_too_many_repeats: () => stopped("the same deployment was repeated too often just now"),
 };
 
 /** A place's remarks in one line: what put a circuit where it is follows after a colon. */
@@ -58,6 +59,7 @@ const causes: ReadonlySet<PlaceRemark["code"]> = new Set([
   "failures_in_a_row",
   "failure_share",
   "probe_failed",
+  "refused_a_call",
   "upstream_asked_to_wait",
   "told_by_replica",
 ]);

@@ -5,7 +5,6 @@ import type { DeploymentState } from "./circuit.ts";
 import { Circuits } from "./circuits.ts";
 import { CandidateOrder, type ModelTier } from "./order.ts";
 import { OrderedPlan, type Plan, type PlanDependencies } from "./plan.ts";
-import { RetryBudget } from "./retry-budget.ts";
 import { type Place, placesOf } from "./story.ts";
 
 export interface RouterOptions {
@@ -52,7 +51,7 @@ class DeploymentRouter implements Router {
     const { clock, chance } = options;
     this.#options = options;
     this.#circuits = new Circuits(options);
-    this.#dependencies = { clock, chance, retries: new RetryBudget(), circuits: this.#circuits };
+    this.#dependencies = { clock, chance, circuits: this.#circuits };
   }
 
   plan(models: readonly Model[], constraints: RoutingConstraints = {}): Plan {

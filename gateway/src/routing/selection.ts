@@ -2,7 +2,6 @@ import type { Deployment, Failure, Model } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { BreakerPass } from "./breaker.ts";
 import type { Candidate } from "./candidates.ts";
-import type { RetryBudget } from "./retry-budget.ts";
 
 /** `cancelled`: the caller went away, which says nothing about the deployment. */
 export type SelectionEnd = "ok" | "cancelled" | Failure;
@@ -21,24 +20,20 @@ export interface Selection {
 
 export interface SelectionDependencies {
   readonly clock: Clock;
-  readonly retries: RetryBudget;
 }
 
 export class CountedSelection implements Selection {
   readonly waitMs: number;
   readonly #candidate: Candidate;
-  readonly #repeat: boolean;
   readonly #dependencies: SelectionDependencies;
   readonly #pass: BreakerPass;
   #ended = false;
 
-  constructor(candidate: Candidate, repeat: boolean, waitMs: number, dependencies: SelectionDependencies) {
+  constructor(candidate: Candidate, waitMs: number, dependencies: SelectionDependencies) {
     this.waitMs = waitMs;
     this.#candidate = candidate;
-    this.#repeat = repeat;
     this.#dependencies = dependencies;
     candidate.tries++;
-    dependencies.retries.begin(repeat);
     this.#pass = candidate.circuit.begin(dependencies.clock.monotonic());
   }
 
@@ -58,7 +53,6 @@ export class CountedSelection implements Selection {
   end(result: SelectionEnd, latencyMs: number, nowMs: number = this.#dependencies.clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#dependencies.retries.end(this.#repeat);
     const { circuit } = this.#candidate;
     if (result === "ok") circuit.succeed(this.#pass, nowMs, latencyMs);
     else if (result === "cancelled") circuit.cancel(this.#pass);

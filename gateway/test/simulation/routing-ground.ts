@@ -65,8 +65,11 @@ export function model(name: string, deployments: readonly Deployment[]): Model {
 
 /** The deployment is unhealthy: what a 500 becomes. */
 export const unhealthy = (options: FailureOptions = {}): Failure =>
-  new Failure("upstream_error", "500", { retry: "same", unhealthy: true, ...options });
+  new Failure("upstream_error", "500", { retry: "same", unhealthy: true, arrival: "refused", ...options });
 
 /** A limit of the account is reached: what a 429 with Retry-After becomes. */
 export const busy = (retryAfterMs: number): Failure =>
-  new Failure("upstream_error", "429", { retry: "same", retryAfterMs });
+  new Failure("upstream_error", "429", { retry: "same", retryAfterMs, cools: true, arrival: "refused" });
+
+/** The same without Retry-After. */
+export const limited = (): Failure => busy(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { busy, deployment, model, routingGround, unhealthy } from "./routing-ground.ts";
+import { busy, deployment, limited, model, routingGround, unhealthy } from "./routing-ground.ts";
 import { seededChance } from "./seeded-chance.ts";
 import { runTraffic, type TrafficReport, type Upstream } from "./traffic.ts";
 
@@ -8,6 +8,9 @@ const three = [model("m", [deployment("a"), deployment("b"), deployment("c")])];
 const healthy = { latencyMs: 20, failure: null };
 
 const hitsOn = (report: TrafficReport, id: string) => report.hits.filter((hit) => hit.deploymentId === id);
+
+const firstOf = (changes: readonly { readonly id: string; readonly atMs: number }[], id: string) =>
+  changes.find((change) => change.id === id)?.atMs ?? Number.NaN;
 
 function run(seed: number, models: typeof three, upstream: Upstream, seconds: number, callsPerSecond = 50) {
   const ground = routingGround(seed);
@@ -52,11 +55,33 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     expect(report.succeeded).toBe(report.hits.filter(({ failed }) => !failed).length);
   });
 
-  test.each([5, 3_000])("when everything fails after %i ms upstreams get at most 1.1 attempts a call", (latencyMs) => {
-    const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
-    const { report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
-    expect(report.succeeded).toBe(0);
-    expect(report.hits.length / report.calls).toBeLessThanOrEqual(1.1);
+  test.each([5, 3_000])(
+    "once everything has failed for %i ms upstreams get at most 1.1 attempts a call",
+    (latencyMs) => {
+      const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
+      const { ground, report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
+      expect(report.succeeded).toBe(0);
+      const opened = ground.changes.filter(({ state }) => state === "open");
+      const allOpenMs = Math.max(...all.flatMap(({ deployments }) => deployments).map(({ id }) => firstOf(opened, id)));
+      const later = report.hits.filter(({ atMs }) => atMs > allOpenMs + latencyMs);
+      expect(later.length).toBeLessThanOrEqual(1.1 * 50 * (60 - allOpenMs / 1_000));
+    },
+  );
+
+  test("accounts at their limit are asked rarely while one is free, and every call is served", () => {
+    const upstream: Upstream = (id) => (id === "c" ? healthy : { latencyMs: 5, failure: limited() });
+    const { report } = run(seed, three, upstream, 120);
+    expect(report.succeeded).toBe(report.calls);
+    for (const id of ["a", "b"]) expect(hitsOn(report, id).length).toBeLessThan(20);
+  });
+
+  test("an account whose limit is over has its traffic back within 31 s", () => {
+    const over = 40_000;
+    const upstream: Upstream = (id, atMs) =>
+      id === "a" && atMs < over ? { latencyMs: 5, failure: limited() } : healthy;
+    const { report } = run(seed, three, upstream, 100);
+    const later = report.hits.filter(({ atMs }) => atMs > over + 31_000);
+    expect(later.filter(({ deploymentId }) => deploymentId === "a").length / later.length).toBeGreaterThan(0.25);
   });
 
   test("an upstream that says Retry-After is left alone for that long while another one is well", () => {

@@ -181,6 +181,7 @@ export const requests = {
       failures_in_a_row: "{count, plural, one {# failure in a row} other {# failures in a row}}",
       failure_share: "{failures} of {calls} requests failed within {seconds} s",
       probe_failed: "the probe failed",
+      refused_a_call: "it refused a request for its limit or its model",
       upstream_asked_to_wait: "the provider asked to wait",
       told_by_replica: "reported by another replica",
       deployment_disabled: "left out: disabled",
@@ -207,7 +208,7 @@ export const requests = {
       stop_maybe_charged: "No further attempt: it was sent and may be charged, so it is sent nowhere else",
       stop_not_retryable: "No further attempt: this failure is not retried",
       stop_enough_attempts: "No further attempt: the limit of attempts is reached",
-      stop_too_many_retries: "No further attempt: too many requests are being retried at the moment",
+      stop_too_many_repeats: "No further attempt: the same deployment was repeated too often just now",
     },
   },
   attempt: {

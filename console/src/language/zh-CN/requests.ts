@@ -181,6 +181,7 @@ export const requests: Translation<typeof english> = {
       failures_in_a_row: "{count, plural, other {连续失败 # 次}}",
       failure_share: "{seconds} 秒内 {calls} 个请求中有 {failures} 个失败",
       probe_failed: "探测失败",
+      refused_a_call: "因限额或模型拒绝了一个请求",
       upstream_asked_to_wait: "提供商要求等待",
       told_by_replica: "由其他副本通报",
       deployment_disabled: "未纳入：已停用",
@@ -204,7 +205,7 @@ export const requests: Translation<typeof english> = {
       stop_maybe_charged: "不再尝试：请求已发出且可能计费，因此不再发往别处",
       stop_not_retryable: "不再尝试：此类失败不重试",
       stop_enough_attempts: "不再尝试：已达尝试次数上限",
-      stop_too_many_retries: "不再尝试：当前正在重试的请求过多",
+      stop_too_many_repeats: "不再尝试：同一部署刚刚已重试过多",
     },
   },
   attempt: {

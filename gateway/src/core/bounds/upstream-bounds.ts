@@ -43,17 +43,14 @@ export const upstreamBounds = {
   threadKeptMs: 3_600_000,
   /** Anthropic's containers live for 30 days, OpenAI's for 20 minutes without use. */
   containerKeptMs: 31 * 86_400_000,
-  /** Attempts for one call, over all deployments. */
-  attemptsMax: 4,
+  /** Attempts for one call, over all deployments: a last bound, above the deployments that a model may have. */
+  attemptsMax: 128,
+  /** How often one call is sent again after a try of which nobody knows whether it was done. */
+  resendsMax: 2,
   /** Longest time one call waits for a Retry-After before it tries again. */
   retryAfterMsMax: 10_000,
   /** Calls in flight on one deployment; further ones go to the next. Above the 5,000 streams one process must carry. */
   deploymentInFlightMax: 8_192,
-  /** Repeated attempts of one call, on whichever deployment. */
-  retriesMax: 2,
-  /** Attempts under way that are repeats: this share of all, but always at least retriesActiveMin. */
-  retriesActiveShare: 0.2,
-  retriesActiveMin: 3,
   /** Wait before the same deployment is tried again. */
   backoffMsMin: 100,
   backoffMsMax: 2_000,

@@ -65,6 +65,7 @@ export async function openAttempt(
     throw new Failure("unsupported_by_model", `The model "${selection.model.name}" cannot be used on this endpoint.`, {
       param: "model",
       retry: "other",
+      arrival: "unsent",
     });
   }
   tally.attempts++;
@@ -117,7 +118,8 @@ async function deliverLater(options: AttemptDependencies, answer: OutboundAnswer
       return await openStream(options, answer);
     }
     const spokenTo = { dialect: call.protocol.dialect, requestId: call.requestId };
-    const refusal = await refusalOf(dependencies, spokenTo, refusedBy(options), answer);
+    const read = await refusalOf(dependencies, spokenTo, refusedBy(options), answer);
+    const refusal = mayConcernObject(call, answer.status) ? read.with({ unhealthy: false, cools: false }) : read;
     throw answer.status >= 500 && mayHaveMade(call, answer.status) ? refusal.with({ arrival: "unknown" }) : refusal;
   } catch (thrown) {
     answer.body.cancel();
@@ -349,6 +351,15 @@ function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap 
   const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap));
   if (match.lane.framing !== "aws-event-stream") return outer(heard);
   return openAwsEventStream().then((frames) => outer(new FramedTap(frames, heard)));
+}
+
+/**
+ * What the request names at the vendor, or has it fetch, may be what is forbidden or not there: that is the caller's own
+ * matter, and says nothing about the deployment.
+ */
+function mayConcernObject({ facts }: Call, status: number): boolean {
+  if (status !== 403 && status !== 404) return false;
+  return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**

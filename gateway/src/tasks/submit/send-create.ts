@@ -104,11 +104,16 @@ export async function sendCreate(
     answer = await providerClient.read(provider, begun, readLimits);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = found.kind.classify(answer);
-    return { kind: refuses(answer.status, answer.body) ? "refused" : "unknown", failure };
+    return refuses(answer.status, answer.body) ? refused(failure) : { kind: "unknown", failure };
   } catch (thrown) {
     const failure = asFailure(thrown);
-    return { kind: isRefusal(failure, answer, refusedWith) ? "refused" : "unknown", failure };
+    return isRefusal(failure, answer, refusedWith) ? refused(failure) : { kind: "unknown", failure };
   }
+}
+
+/** The next deployment may be asked without a count: this one certainly has nothing. */
+function refused(failure: Failure): CreateResult {
+  return { kind: "refused", failure: failure.arrival === "unsent" ? failure : failure.with({ arrival: "refused" }) };
 }
 
 /**

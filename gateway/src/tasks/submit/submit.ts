@@ -146,9 +146,10 @@ async function attempt(
       await pass.leave({ dueAt: clock.now() + bounds.taskAcceptedGraceMs });
       return { kind: "left" };
     }
-    pick.end(prepared, 0);
-    walk.story.failed(pass.task, deployment.provider, prepared);
-    return { kind: "refused", failure: prepared };
+    const failure = prepared.with({ arrival: "unsent" });
+    pick.end(failure, 0);
+    walk.story.failed(pass.task, deployment.provider, failure);
+    return { kind: "refused", failure };
   }
   const now = clock.now();
   const begin = {

@@ -1,0 +1,122 @@
+import type { ModelConfig, ProviderConfig } from "@sluice/contract";
+import { type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+/** How an account answers a call; `call`: how many it had before. */
+export type Behavior = (request: Request, call: number) => Response | Promise<Response>;
+
+interface Account {
+  readonly url: string;
+  /** Bodies of the calls so far. */
+  readonly bodies: readonly string[];
+  behavior: Behavior;
+  stop(): void;
+}
+
+/** An upstream account on a free loopback port. */
+function startAccount(behavior: Behavior): Account {
+  const bodies: string[] = [];
+  const account = { behavior };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      bodies.push(await request.clone().text());
+      return await account.behavior(request, bodies.length - 1);
+    },
+  });
+  return Object.assign(account, { url: `http://127.0.0.1:${server.port}`, bodies, stop: () => void server.stop(true) });
+}
+
+export interface AccountsGateway extends AsyncDisposable {
+  readonly gateway: StartedGateway;
+  readonly accounts: readonly Account[];
+}
+
+export interface AccountsOptions extends Overrides {
+  readonly behaviors: readonly Behavior[];
+  readonly kind?: string;
+  /** Default: one model `m` with all accounts, in their order. */
+  readonly modelsOf?: (providers: readonly string[]) => ModelConfig[];
+}
+
+const price = { input: 1, output: 10 };
+
+/** A gateway before accounts `a0`, `a1` … that behave as told. */
+export async function startAccounts(options: AccountsOptions): Promise<AccountsGateway> {
+  const { behaviors, kind = "openai-compatible", modelsOf = inOrder, ...overrides } = options;
+  const accounts = behaviors.map(startAccount);
+  const ids = accounts.map((_, index) => `a${index}`);
+  const gateway = await startGateway({
+    ...overrides,
+    providers: () =>
+      accounts.map(
+        ({ url }, index): ProviderConfig => ({
+          ...{ id: `a${index}`, kind, base_url: kind === "anthropic" ? url : `${url}/v1` },
+          ...{ api_key: "sk-upstream-0123456789", allow_private_network: true },
+        }),
+      ),
+    models: modelsOf(ids),
+  });
+  return {
+    gateway,
+    accounts,
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      for (const account of accounts) account.stop();
+    },
+  };
+}
+
+function inOrder(providers: readonly string[]): ModelConfig[] {
+  return [{ name: "m", price, deployments: providers.map((provider, index) => ({ provider, priority: index + 1 })) }];
+}
+
+/** All accounts as equals. */
+export function asEquals(providers: readonly string[]): ModelConfig[] {
+  return [{ name: "m", price, deployments: providers.map((provider) => ({ provider })) }];
+}
+
+const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
+
+/** Answers chat calls, streamed ones too. */
+export const well: Behavior = async (request) => {
+  const { stream } = (await request.json()) as { readonly stream?: boolean };
+  const choice = { index: 0, finish_reason: "stop" };
+  const base = { id: "c", created: 1, model: "m" };
+  if (stream !== true) {
+    const message = { role: "assistant", content: "ok" };
+    return Response.json({ ...base, object: "chat.completion", choices: [{ ...choice, message }], usage });
+  }
+  const chunk = { ...base, object: "chat.completion.chunk", choices: [{ ...choice, delta: { content: "ok" } }], usage };
+  return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+    headers: { "content-type": "text/event-stream" },
+  });
+};
+
+/** Refuses every call in OpenAI's words. */
+export function refuses(status: number, code: string | null = null, headers: Record<string, string> = {}): Behavior {
+  const body = { error: { message: "No.", type: "invalid_request_error", param: null, code } };
+  return () => Response.json(body, { status, headers });
+}
+
+export function chatOf(model = "m", more: object = {}): object {
+  return { model, messages: [{ role: "user", content: "hello" }], ...more };
+}
+
+/** The statuses of so many calls at once, bodies read to their end. */
+export async function callAtOnce(gateway: StartedGateway, count: number, body: object): Promise<readonly number[]> {
+  return await Promise.all(Array.from({ length: count }, () => callOnce(gateway, body)));
+}
+
+export async function callOnce(gateway: StartedGateway, body: object): Promise<number> {
+  const answer = await gateway.chat(body);
+  await answer.text();
+  return answer.status;
+}
+
+/** How often each status came. */
+export function countsOf(statuses: readonly number[]): Readonly<Record<number, number>> {
+  return Object.fromEntries(
+    [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => [status, all.length]),
+  );
+}

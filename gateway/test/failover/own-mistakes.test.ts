@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { type Behavior, callOnce, chatOf, refuses, startAccounts, well } from "./accounts.ts";
+
+const forbidden: Behavior = () =>
+  Response.json(
+    { error: { code: 403, message: "No permission to access the file.", status: "PERMISSION_DENIED" } },
+    { status: 403 },
+  );
+
+/** How many of ten later calls the first account is asked. */
+async function askedLater(refusal: Behavior, body: object, kind = "openai-compatible"): Promise<number> {
+  const answers: { of: Behavior } = { of: refusal };
+  await using running = await startAccounts({ kind, behaviors: [(...call) => answers.of(...call), well] });
+  const { gateway, accounts } = running;
+  for (let call = 0; call < 8; call++) await callOnce(gateway, body);
+  answers.of = well;
+  const before = accounts[0]?.bodies.length ?? 0;
+  for (let call = 0; call < 10; call++) await callOnce(gateway, chatOf());
+  return (accounts[0]?.bodies.length ?? 0) - before;
+}
+
+describe("other callers' calls still go to the first account after a caller had refusals about", () => {
+  const refusals: readonly [string, Behavior, object, string?][] = [
+    ["content that it does not allow", refuses(403, "content_policy_violation"), chatOf()],
+    ["an object that is not there", refuses(404, "not_found"), chatOf()],
+    ["a model of the caller's own words", refuses(400, "unknown_model"), chatOf()],
+    ["a file of another project", forbidden, chatOf("m", { messages: withFile() }), "gemini"],
+  ];
+  for (const [title, refusal, body, kind] of refusals) {
+    test(title, async () => expect(await askedLater(refusal, body, kind)).toBe(10));
+  }
+});
+
+function withFile(): readonly object[] {
+  return [{ role: "user", content: [{ type: "file", file: { file_id: "file-0123456789" } }] }];
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
+import { asEquals, callAtOnce, callOnce, chatOf, countsOf, refuses, startAccounts, well } from "./accounts.ts";
+
+describe.each([
+  [429, null],
+  [403, "permission_denied"],
+  [404, "model_not_found"],
+  [500, null],
+  [503, null],
+] as const)("a first account that refuses every call with %i", (status, code) => {
+  test.each([false, true])(
+    "costs no call of a hundred at once while a second one is well (stream: %p)",
+    async (stream) => {
+      await using running = await startAccounts({ behaviors: [refuses(status, code), well] });
+      for (let round = 0; round < 3; round++) {
+        const statuses = await callAtOnce(running.gateway, 100, chatOf("m", { stream }));
+        expect([round, countsOf(statuses)]).toEqual([round, { 200: 100 }]);
+      }
+    },
+  );
+});
+
+test("fallback models serve all calls of a model whose only account refuses", async () => {
+  await using running = await startAccounts({
+    behaviors: [refuses(429), well],
+    modelsOf: ([first = "", second = ""]) => [
+      { name: "m", price: { input: 1 }, deployments: [{ provider: first }], fallbacks: ["spare"] },
+      { name: "spare", price: { input: 1 }, deployments: [{ provider: second }] },
+    ],
+  });
+  expect(countsOf(await callAtOnce(running.gateway, 50, chatOf()))).toEqual({ 200: 50 });
+});
+
+test("a model in trouble takes nothing from the failover of another", async () => {
+  const held = Promise.withResolvers<void>();
+  await using running = await startAccounts({
+    behaviors: [
+      refuses(429),
+      async (request, call) => {
+        await held.promise;
+        return await well(request, call);
+      },
+      refuses(429),
+      well,
+    ],
+    modelsOf: (ids) =>
+      ["x", "y"].map((name, at) => ({
+        ...{ name, price: { input: 1 } },
+        deployments: ids.slice(2 * at, 2 * at + 2).map((provider, index) => ({ provider, priority: index + 1 })),
+      })),
+  });
+  const { gateway, accounts } = running;
+  const slow = callAtOnce(gateway, 60, chatOf("x"));
+  await until(() => accounts[1]?.bodies.length === 60);
+  for (let call = 0; call < 20; call++) expect(await callOnce(gateway, chatOf("y"))).toBe(200);
+  held.resolve();
+  expect(countsOf(await slow)).toEqual({ 200: 60 });
+});
+
+test("with four of five equal accounts at their limit every call is served, and the four are asked rarely", async () => {
+  const limited = refuses(429);
+  await using running = await startAccounts({
+    behaviors: [limited, limited, limited, limited, well],
+    modelsOf: asEquals,
+  });
+  const { gateway, accounts } = running;
+  const statuses: number[] = [];
+  for (let call = 0; call < 100; call++) statuses.push(await callOnce(gateway, chatOf()));
+  expect(countsOf(statuses)).toEqual({ 200: 100 });
+  // Each cools for one second, then two, then four …
+  for (const { bodies } of accounts.slice(0, 4)) expect(bodies.length).toBeLessThan(20);
+});
