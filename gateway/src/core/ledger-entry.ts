@@ -1,5 +1,5 @@
-import type { CountedUse } from "./dearest.ts";
 import type { DialectId, EndpointId } from "./dialect.ts";
+import type { CountedUse } from "./hold-prices.ts";
 import type { NanoUsd } from "./money.ts";
 import type { CostSource } from "./served.ts";
 import type { KeptObject } from "./upstream-object.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type PriceConfig, priceSchema } from "@sluice/contract";
 import { usageTable } from "@sluice/contract/words";
 import fc from "fast-check";
-import { dearestPrices } from "./dearest.ts";
+import { holdPrices } from "./hold-prices.ts";
 import { costOf, type PriceVersion } from "./price.ts";
 import { priceConfigOf, pricesOf } from "./price-config.ts";
 import { noUsage, tokensOf } from "./usage.ts";
@@ -97,7 +97,7 @@ test("a class that an older version stored without a price says that it costs no
   });
 });
 
-test("every class of tokens counts for limits, is held by its dearest price, and costs what its side costs unless it says otherwise", () => {
+test("every class of tokens counts for limits, is held at its price, and costs what its side costs unless it says otherwise", () => {
   const price = pricesOf({ input: 1, output: 2 });
   const version: PriceVersion = { ...price, id: "prc_1", model: "m", effectiveFrom: 0 };
   for (const [index, row] of usageTable.entries()) {
@@ -107,7 +107,8 @@ test("every class of tokens counts for limits, is held by its dearest price, and
     if (row.price === null) continue;
     expect([row.name, costOf(price.table, usage)]).toEqual([row.name, row.side === "input" ? 1e9 : 2e9]);
     const dear = { ...version, table: { ...price.table, [row.name]: 9_000_000 } };
-    expect([row.name, dearestPrices(dear, 0)[row.side]]).toEqual([row.name, 9_000_000]);
+    const { text, image, audio, output } = holdPrices(dear, 0, "long");
+    expect([row.name, row.side === "input" ? Math.max(text, image, audio) : output]).toEqual([row.name, 9_000_000]);
     const before: readonly string[] = usageTable.slice(0, index).map(({ name }) => name);
     if (row.costsAs !== null) expect(before).toContain(row.costsAs);
   }

@@ -10,9 +10,10 @@ import { callFields } from "./attempt/attempt-entry.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { EventMemory } from "./attempt/event-memory.ts";
+import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
-import { CallEstimate } from "./attempt/worst-case.ts";
+
 import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explanationOf } from "./explain-call.ts";
@@ -55,6 +56,7 @@ export class Relay {
     const { router, admission, forecast } = this.#dependencies;
     const model = call.models[0];
     if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
+    const estimate = new CallEstimate(forecast, call, call.models);
     let tally: CallTally;
     let constraints: RoutingConstraints | null = null;
     let plan: Plan | null = null;
@@ -63,13 +65,14 @@ export class Relay {
       constraints = this.#constraints(call);
       const planned = router.plan(call.models, constraints);
       plan = planned;
-      const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model), call.requestId);
+      const admitted = admission.admit(call.principal, estimate, call.requestId);
       const permit = admitted instanceof Promise ? await admitted : admitted;
-      tally = new CallTally(permit, () => {
+      tally = new CallTally(permit, estimate, () => {
         discard(call);
         explainCall(this.#dependencies, call, planned, tally);
       });
     } catch (thrown) {
+      estimate.end();
       const failure = agentsFailure(call, asFailure(thrown));
       const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, constraints);
       this.#explainRefusal(call, failure, story);
@@ -130,15 +133,16 @@ export class Relay {
       discard(call);
       spooled?.discard();
     };
+    const estimate = new PassedEstimate(this.#dependencies.forecast, call, price, passed.isRead);
     let tally: CallTally;
     try {
-      const estimate = new PassedEstimate(this.#dependencies.forecast, call, price, passed.isRead);
       const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
-      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, () => {
+      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, estimate, () => {
         discardAll();
         this.#explainPassed(call, tally);
       });
     } catch (thrown) {
+      estimate.end();
       const failure = agentsFailure(call, asFailure(thrown));
       discardAll();
       return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };

@@ -1,4 +1,4 @@
-import { bounds, type CallSignal, type UpstreamObject } from "#core/index.ts";
+import { bounds, type CallSignal, TenantMap, type UpstreamObject } from "#core/index.ts";
 import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
@@ -24,14 +24,14 @@ export interface KeptState {
  */
 export class UpstreamObjects {
   readonly #options: UpstreamObjectsOptions;
-  readonly #memory = new ObjectMemory();
+  readonly #memory = new TenantMap<UpstreamObject>(bounds.upstreamObjectsMax);
 
   constructor(options: UpstreamObjectsOptions) {
     this.#options = options;
   }
 
   remember(object: UpstreamObject): void {
-    this.#memory.set(object);
+    this.#memory.set(object.workspaceId, object.id, object);
   }
 
   /**
@@ -64,51 +64,6 @@ export class UpstreamObjects {
     const now = clock.now();
     for (const [id, { expiresAt }] of found) if (expiresAt !== null && expiresAt <= now) found.delete(id);
     return found;
-  }
-}
-
-/** At most `upstreamObjectsMax`: for one more, a workspace that has more than its share gives up its least recently used one. */
-class ObjectMemory {
-  readonly #workspaces = new Map<string, Map<string, UpstreamObject>>();
-  #size = 0;
-
-  get(workspaceId: string, id: string): UpstreamObject | undefined {
-    const own = this.#workspaces.get(workspaceId);
-    const object = own?.get(id);
-    if (own === undefined || object === undefined) return undefined;
-    own.delete(id);
-    own.set(id, object);
-    return object;
-  }
-
-  set(object: UpstreamObject): void {
-    const { workspaceId, id } = object;
-    const before = this.#workspaces.get(workspaceId);
-    if (before?.delete(id) === true) this.#size--;
-    else if (this.#size >= bounds.upstreamObjectsMax) this.#makeRoom(before?.size ?? 0, workspaceId);
-    const own = this.#workspaces.get(workspaceId) ?? new Map<string, UpstreamObject>();
-    own.set(id, object);
-    this.#workspaces.set(workspaceId, own);
-    this.#size++;
-  }
-
-  #makeRoom(ownSize: number, workspaceId: string): void {
-    const share = this.#size / this.#workspaces.size;
-    let from = workspaceId;
-    if (ownSize < share) {
-      for (const [other, { size }] of this.#workspaces) {
-        if (size < share) continue;
-        from = other;
-        break;
-      }
-    }
-    const objects = this.#workspaces.get(from);
-    for (const oldest of objects?.keys() ?? []) {
-      objects?.delete(oldest);
-      this.#size--;
-      break;
-    }
-    if (objects?.size === 0) this.#workspaces.delete(from);
   }
 }
 

@@ -136,7 +136,10 @@ function checkMoney(history: CallHistory, served: readonly Served[], say: Say): 
       ({ attemptId, deed }) => attemptId === last?.attemptId && deed.kind === "answer" && deed.unasked,
     );
     const piece = isWhole ? (last?.costNanoUsd ?? 0) : eventNanoUsd;
-    const allowed = failed.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) + (asked.stream ? piece : 0);
+    const allowed =
+      failed.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) +
+      (asked.stream ? piece : 0) +
+      (last === undefined ? 0 : beyondGuess(last, history));
     if (last !== undefined && excess > allowed) {
       say(`call ${asked.number} cost ${excess} more than the ${permit.held} it held, and ${allowed} may be`);
     }
@@ -153,6 +156,15 @@ function checkMoney(history: CallHistory, served: readonly Served[], say: Say): 
       say(`${key}: ${all} spent of ${Math.max(...limits)}, ${excess} beyond holds, ${free} by others`);
     }
   }
+}
+
+/** Input is guessed: all of it may be dearer than held, and so long that output costs twice as much. */
+function beyondGuess({ usage, costNanoUsd, priceVersion }: LedgerEntry, history: CallHistory): number {
+  const table = history.prices.get(priceVersion ?? "")?.table;
+  if (table === undefined) return 0;
+  const input = exactCost(table, { ...usage, output: 0, webSearches: 0 });
+  const isLong = inputOf(usage) > (table.longContext?.above ?? Number.POSITIVE_INFINITY);
+  return isLong ? input + (costNanoUsd - input) / 2 : input;
 }
 
 /** No part is longer than its whole. */

@@ -86,6 +86,12 @@ export const limitsBounds = {
   clockTrustMs: 600_000,
   /** What a model may at most answer when nobody says it. */
   outputTokensAssumed: 8_192,
+  /** The input that a picture is held at, and a film beside its length, in tokens. */
+  pictureTokensMax: 4_096,
+  /** What a call brings as input that neither its body nor the ledger tells, for models whose context window is not known. */
+  contextTokensAssumed: 1_000_000,
+  /** Calls of one key in flight in this process that may be held at less input than the first guess. */
+  trustedHoldsMax: 8,
   /** The least output that must be paid for before a stream begins on what is left of a budget. */
   budgetOutputTokensMin: 256,
   /** How much more output is held at once for a stream that has used up what was held for it. */

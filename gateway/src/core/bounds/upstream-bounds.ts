@@ -27,6 +27,8 @@ export const upstreamBounds = {
   largeEventsBytesMax: 256 * 1024 * 1024,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
   calibrationTokensMin: 64,
+  /** Conversations, keys and workspaces whose recent answers are remembered, each with one model. */
+  forecastsMax: 50_000,
   /** Media that are fetched from their addresses for upstreams that read none: how many, how much in all, how long each. */
   inlinedMediaMax: 32,
   inlinedBytesMax: 32 * 1024 * 1024,

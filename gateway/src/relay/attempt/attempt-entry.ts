@@ -35,7 +35,6 @@ import {
 } from "./measured-usage.ts";
 import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
-import { countedMax, inputTokensMax } from "./worst-case.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -68,10 +67,9 @@ export class AttemptEntry {
   #stream: StreamTap | null = null;
   #refusedWith: string | null = null;
   #warnings: Warnings | null = null;
-  /** null: no budget stands on the caller. */
+  /** null: no budget stands on the caller, or the model has no price. */
   readonly #money: StreamMoney | null;
-  readonly #inputEstimate = (): number =>
-    this.#dependencies.forecast.input(this.#call.facts, this.#selection.model.name);
+  readonly #inputEstimate = (): number => this.#dependencies.forecast.input(this.#call, this.#selection.model.name);
   readonly #reached = () => {
     const used = this.#usedSoFar();
     return {
@@ -110,10 +108,10 @@ export class AttemptEntry {
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
+    const { price } = selection.model;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
-    this.#money = pays
-      ? new StreamMoney(tally.permit, selection.model, inputTokensMax(call), countedMax(call.facts))
-      : null;
+    const hold = pays ? tally.estimate.hold(selection.model) : null;
+    this.#money = hold === null || price === null ? null : new StreamMoney(tally.permit, hold, price);
   }
 
   sending(): void {
@@ -179,7 +177,8 @@ export class AttemptEntry {
     this.#eventsTold = tap.events;
     if (events > 0) this.#record.progress(events, this.#reached);
     if (this.#money === null || tap.ended) return null;
-    return this.#money.check(Math.max(tap.outputEstimate, tap.usage?.usage.output ?? 0));
+    const usage = tap.usage?.usage ?? null;
+    return this.#money.check(Math.max(tap.outputEstimate, usage?.output ?? 0), usage);
   }
 
   #heard(): Heard | null {
@@ -275,7 +274,7 @@ export class AttemptEntry {
   }
 
   #learn({ usage, source }: Measured): void {
-    if (source === "upstream") this.#dependencies.forecast.learn(this.#selection.model.name, this.#call.facts, usage);
+    if (source === "upstream") this.#tally.estimate.learn(this.#selection.model, usage);
   }
 
   /** Somebody who came to see a kept answer may have paid for it already. */

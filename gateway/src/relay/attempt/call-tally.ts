@@ -2,6 +2,7 @@ import type { Failure, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import { Warnings } from "../translation/translator.ts";
 import type { FailedAttempt } from "./failed-attempt.ts";
+import type { CallEstimate } from "./hold.ts";
 
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
 export class CallTally {
@@ -18,13 +19,15 @@ export class CallTally {
   /** Why nothing was sent at all. */
   refusal: Failure | null = null;
   readonly permit: Permit;
+  readonly estimate: CallEstimate;
   readonly #over: () => void;
   #tokens = 0;
   #sent = false;
 
   /** `over` is called once, when the permit has ended. */
-  constructor(permit: Permit, over: () => void) {
+  constructor(permit: Permit, estimate: CallEstimate, over: () => void) {
     this.permit = permit;
+    this.estimate = estimate;
     this.#over = over;
   }
 
@@ -49,6 +52,7 @@ export class CallTally {
       if (this.#sent) this.permit.settle({ tokens: this.#tokens });
       else this.permit.release();
     } finally {
+      this.estimate.end();
       this.#over();
     }
   }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { type Model, noUsage } from "#core/index.ts";
+import { bounds, type Model, noUsage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
-import { UsageForecast } from "./estimate.ts";
+import { type Asker, UsageForecast } from "./estimate.ts";
 
-const facts = (inputEstimate: number, outputTokensMax: number | null = null): RequestFacts => ({
+const factsOf = (inputEstimate: number, outputTokensMax: number | null = null): RequestFacts => ({
   model: "m",
   modelSpan: null,
   stream: false,
@@ -15,6 +15,18 @@ const facts = (inputEstimate: number, outputTokensMax: number | null = null): Re
   continues: null,
   keeps: null,
   images: 0,
+});
+const facts = (
+  inputEstimate: number,
+  outputTokensMax: number | null = null,
+  {
+    workspace = "ws",
+    key = "key",
+    affinity = null,
+  }: { workspace?: string; key?: string; affinity?: string | null } = {},
+): Asker => ({
+  facts: { ...factsOf(inputEstimate, outputTokensMax), affinity },
+  principal: { workspace: { id: workspace }, key: { id: key } },
 });
 const model: Model = {
   name: "m",
@@ -31,7 +43,7 @@ test("a guess at the input comes closer to what the upstream counts, cached toke
   const forecast = new UsageForecast();
   expect(forecast.input(facts(1_000), "m")).toBe(1_000);
   for (let call = 0; call < 100; call++) {
-    forecast.learn("m", facts(1_000), { ...noUsage, inputUncached: 300, cacheRead: 1_000, output: 50 });
+    forecast.learn(facts(1_000), "m", { ...noUsage, inputUncached: 300, cacheRead: 1_000, output: 50 }, null);
   }
   expect(forecast.input(facts(1_000), "m")).toBeGreaterThan(1_250);
   expect(forecast.input(facts(1_000), "m")).toBeLessThanOrEqual(1_300);
@@ -39,14 +51,48 @@ test("a guess at the input comes closer to what the upstream counts, cached toke
 
 test("short inputs, and those that are mostly pictures, say nothing of the next", () => {
   const forecast = new UsageForecast();
-  forecast.learn("m", facts(4), { ...noUsage, inputUncached: 40 });
-  forecast.learn("m", facts(100_000), { ...noUsage, inputUncached: 900 });
+  forecast.learn(facts(4), "m", { ...noUsage, inputUncached: 40 }, null);
+  forecast.learn(facts(100_000), "m", { ...noUsage, inputUncached: 900 }, null);
   expect(forecast.input(facts(1_000), "m")).toBe(1_000);
 });
 
 test("output is the caller's own cap or, without one, what the model's answers have been", () => {
   const forecast = new UsageForecast();
   expect(forecast.tokens(facts(0, 7), model)).toBe(7);
-  forecast.learn("m", facts(0), { ...noUsage, output: 40 });
+  forecast.learn(facts(0), "m", { ...noUsage, output: 40 }, null);
   expect(forecast.tokens(facts(0), model)).toBe(40);
+});
+
+const cost = (guessed: number, paid: number) => ({ guessed, paid });
+const used = { ...noUsage, inputUncached: 1_000 };
+
+test("what input costs is known by conversation, else by key, else by workspace, and never across workspaces", () => {
+  const forecast = new UsageForecast();
+  const of = (workspace: string, key: string, affinity: string | null) => facts(1_000, 0, { workspace, key, affinity });
+  forecast.learn(of("ws", "one", "talk"), "m", used, cost(1_000, 100));
+  forecast.learn(of("ws", "one", "other"), "m", used, cost(1_000, 300));
+  const ratio = (asker: Asker) => forecast.inputCostRatio(asker, "m");
+  expect(ratio(of("ws", "one", "talk"))).toBe(0.1);
+  expect(ratio(of("ws", "one", "new"))).toBeCloseTo((75 + 300) / 1_750);
+  expect(ratio(of("ws", "two", null))).toBeCloseTo((75 + 300) / 1_750);
+  expect(ratio(of("elsewhere", "one", "talk"))).toBeNull();
+  expect(forecast.inputCostRatio(of("ws", "one", "talk"), "another")).toBeNull();
+});
+
+test("large calls weigh more than small ones, and recent ones more than old ones", () => {
+  const forecast = new UsageForecast();
+  for (let call = 0; call < 20; call++) forecast.learn(facts(1_000), "m", used, cost(1_000_000, 100_000));
+  forecast.learn(facts(1_000), "m", used, cost(1_000, 1_000));
+  expect(forecast.inputCostRatio(facts(1_000), "m")).toBeLessThan(0.11);
+  for (let call = 0; call < 3; call++) forecast.learn(facts(1_000), "m", used, cost(1_000_000, 1_000_000));
+  expect(forecast.inputCostRatio(facts(1_000), "m")).toBeGreaterThan(0.5);
+});
+
+test("a bounded number of a key's calls in flight is held below the first guess", () => {
+  const forecast = new UsageForecast();
+  const many = Array.from({ length: 20 }, () => forecast.trust(facts(1)));
+  expect(many.filter(Boolean)).toHaveLength(bounds.trustedHoldsMax);
+  expect(forecast.trust(facts(1, 0, { key: "another" }))).toBe(true);
+  forecast.distrust(facts(1));
+  expect([forecast.trust(facts(1)), forecast.trust(facts(1))]).toEqual([true, false]);
 });

@@ -1,56 +1,114 @@
-import { BoundedMap, bounds, inputTokensOf, type Model, type Usage } from "#core/index.ts";
-import type { RequestFacts } from "#protocols/index.ts";
+import { bounds, inputTokensOf, type Model, TenantMap, type Usage } from "#core/index.ts";
+import type { Call } from "../call.ts";
 
-/** What the answers of one model have lately been. */
+/** Whose call it is, and what governs it. */
+export type Asker = Pick<Call, "facts"> & {
+  readonly principal: { readonly workspace: { readonly id: string }; readonly key: { readonly id: string } };
+};
+
+/** What recent answers of one model were, to one conversation, key or workspace. */
 interface Experience {
   output: number;
   /** Tokens that the upstream counted for each token guessed from the size of the input. */
   inputRatio: number;
+  /** What input was guessed to cost and what it did, of recent calls; older ones fade. Nano-USD. */
+  guessed: number;
+  paid: number;
 }
 
 const firstGuess = 256;
 const weight = 1 / 16;
-const modelsMax = 10_000;
+const costsKept = 3 / 4;
 /** Beyond these an input is not text for the most part (pictures), and says nothing of the next one. */
 const ratioMin = 0.2;
 const ratioMax = 3;
 
 /**
- * What a call will probably use, for its rates and for answers that report nothing. Input is guessed from the
- * body's size, corrected by what this model's upstreams have counted so far; output is the caller's own cap or, without
- * one, what this model's answers have lately been.
+ * What a call will probably use, for its rates, for what is held of its budgets and for answers that report nothing. It goes by
+ * recent answers of the model to the same conversation, else the same key, else the same workspace: no tenant learns from, or
+ * displaces, another one.
  */
 export class UsageForecast {
-  readonly #models = new BoundedMap<string, Experience>(modelsMax);
+  readonly #experiences = new TenantMap<Experience>(bounds.forecastsMax);
+  /** Calls in flight by key. */
+  readonly #trusted = new Map<string, number>();
 
-  tokens(facts: RequestFacts, model: Model): number {
-    return this.input(facts, model.name) + this.#output(facts, model.name);
+  /** Input and output together. */
+  tokens(asker: Asker, model: Model): number {
+    const known = this.#find(asker, model.name);
+    return (
+      Math.ceil(asker.facts.inputEstimate * (known?.inputRatio ?? 1)) +
+      (asker.facts.outputTokensMax ?? Math.ceil(known?.output ?? firstGuess))
+    );
   }
 
-  input(facts: RequestFacts, model: string): number {
-    return Math.ceil(facts.inputEstimate * (this.#models.get(model)?.inputRatio ?? 1));
+  input(asker: Asker, model: string): number {
+    return Math.ceil(asker.facts.inputEstimate * (this.#find(asker, model)?.inputRatio ?? 1));
   }
 
-  /** Takes what an upstream reported for a call. */
-  learn(model: string, facts: RequestFacts, usage: Usage): void {
-    const known = this.#models.get(model);
-    if (known === undefined) {
-      this.#models.set(model, { output: usage.output, inputRatio: this.#ratio(facts, usage, 1) });
-      return;
+  /** What input cost for each nano-USD that was guessed: caches and the text's density are in it. null: not known. */
+  inputCostRatio(asker: Asker, model: string): number | null {
+    const known = this.#find(asker, model, ({ guessed }) => guessed > 0);
+    return known === undefined ? null : known.paid / known.guessed;
+  }
+
+  /** Takes what an upstream reported for a call, and what its input was guessed to cost and did (nano-USD), where that was guessed. */
+  learn(
+    asker: Asker,
+    model: string,
+    usage: Usage,
+    cost: { readonly guessed: number; readonly paid: number } | null,
+  ): void {
+    const workspaceId = asker.principal.workspace.id;
+    for (const scope of scopesOf(asker, model)) {
+      let known = this.#experiences.get(workspaceId, scope);
+      if (known === undefined) {
+        known = { output: usage.output, inputRatio: ratioOf(asker, usage, 1), guessed: 0, paid: 0 };
+        this.#experiences.set(workspaceId, scope, known);
+      } else {
+        known.output += (usage.output - known.output) * weight;
+        known.inputRatio += (ratioOf(asker, usage, known.inputRatio) - known.inputRatio) * weight;
+      }
+      if (cost === null || cost.guessed <= 0) continue;
+      known.guessed = known.guessed * costsKept + cost.guessed;
+      known.paid = known.paid * costsKept + cost.paid;
     }
-    known.output += (usage.output - known.output) * weight;
-    known.inputRatio += (this.#ratio(facts, usage, known.inputRatio) - known.inputRatio) * weight;
   }
 
-  /** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
-  #ratio(facts: RequestFacts, usage: Usage, otherwise: number): number {
-    const counted = inputTokensOf(usage);
-    if (facts.inputEstimate < bounds.calibrationTokensMin || counted === 0) return otherwise;
-    const ratio = counted / facts.inputEstimate;
-    return ratio < ratioMin || ratio > ratioMax ? otherwise : ratio;
+  /** Another call of the key is held below the first guess. False: there are as many as may be. */
+  trust({ principal }: Asker): boolean {
+    const count = this.#trusted.get(principal.key.id) ?? 0;
+    if (count >= bounds.trustedHoldsMax) return false;
+    this.#trusted.set(principal.key.id, count + 1);
+    return true;
   }
 
-  #output(facts: RequestFacts, model: string): number {
-    return facts.outputTokensMax ?? Math.ceil(this.#models.get(model)?.output ?? firstGuess);
+  /** One of them has ended. */
+  distrust({ principal }: Asker): void {
+    const count = (this.#trusted.get(principal.key.id) ?? 1) - 1;
+    if (count > 0) this.#trusted.set(principal.key.id, count);
+    else this.#trusted.delete(principal.key.id);
   }
+
+  #find(asker: Asker, model: string, suits = (_known: Experience): boolean => true): Experience | undefined {
+    for (const scope of scopesOf(asker, model)) {
+      const known = this.#experiences.get(asker.principal.workspace.id, scope);
+      if (known !== undefined && suits(known)) return known;
+    }
+    return undefined;
+  }
+}
+
+/** The narrowest first. */
+function scopesOf({ principal, facts }: Asker, model: string): readonly string[] {
+  const ofKey = `${principal.key.id}\n${model}`;
+  return facts.affinity === null ? [ofKey, model] : [`${ofKey}\n${facts.affinity}`, ofKey, model];
+}
+
+/** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
+function ratioOf({ facts }: Asker, usage: Usage, otherwise: number): number {
+  const counted = inputTokensOf(usage);
+  if (facts.inputEstimate < bounds.calibrationTokensMin || counted === 0) return otherwise;
+  const ratio = counted / facts.inputEstimate;
+  return ratio < ratioMin || ratio > ratioMax ? otherwise : ratio;
 }

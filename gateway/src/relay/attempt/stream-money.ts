@@ -1,39 +1,69 @@
-import { bounds, costAtMost, dearestPrices, Failure, type HeldCounts, type Model } from "#core/index.ts";
+import {
+  bounds,
+  costAtMost,
+  Failure,
+  type HoldPrices,
+  holdPrices,
+  inputTokensOf,
+  type PriceVersion,
+  type Usage,
+} from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
+import { inputCost, type ModelHold } from "./hold.ts";
 
 /**
  * The money that is held for one stream, as the output it pays for. Asked with each piece that passes; when the output comes
- * near to what is paid for, more is held, step by step, and when there is no more the stream is to be ended. So a stream costs
- * at most what is held and one piece of its upstream's, as far as what was made is seen in what is sent.
+ * near to what is paid for, more is held, step by step, and when there is no more the stream is to be ended. Input is paid from it
+ * as it was held, until the upstream says what it was. So a stream costs at most what is held, what its input was dearer than
+ * that, and one piece of its upstream's, as far as what was made is seen in what is sent.
  */
 export class StreamMoney {
   readonly #permit: Permit;
-  readonly #inputCost: number;
-  readonly #costOf: (output: number) => number;
-  readonly #perToken: number;
+  readonly #price: PriceVersion;
+  readonly #counted: number;
+  #prices: HoldPrices;
+  /** Of input, and of what is counted. */
+  #inputCost: number;
+  #inputTokens = 0;
+  /** Input was dearer than held, and it was not answered yet whether the rest can be. */
+  #owesInput = false;
   /** Output up to here needs no thought. */
   #quietUntil = 0;
   #paidUntil = 0;
   #asking = false;
 
-  constructor(permit: Permit, model: Model, inputTokensMax: number, counted: HeldCounts["counted"]) {
-    const prices = model.price === null ? null : dearestPrices(model.price, inputTokensMax);
+  constructor(permit: Permit, hold: ModelHold, price: PriceVersion) {
     this.#permit = permit;
-    this.#perToken = prices?.output ?? 0;
-    this.#costOf = (output) => (prices === null ? 0 : costAtMost(prices, { input: 0, output }));
-    this.#inputCost = prices === null ? 0 : costAtMost(prices, { input: inputTokensMax, output: 0, counted });
+    this.#price = price;
+    this.#counted = hold.counted;
+    this.#prices = hold.prices;
+    this.#inputCost = hold.input + hold.counted;
     this.#reckon();
   }
 
-  /** The failure that the stream has to end with, when its money is used up. */
-  check(outputTokens: number): Failure | null {
+  /** The failure that the stream has to end with, when its money is used up. `usage`: what the upstream has told so far. */
+  check(outputTokens: number, usage: Usage | null): Failure | null {
+    if (usage !== null) this.#takeInput(usage);
     return outputTokens < this.#quietUntil ? null : this.#lookCloser(outputTokens);
+  }
+
+  /** What the upstream charges for input takes the place of what was held for it. */
+  #takeInput(usage: Usage): void {
+    const tokens = inputTokensOf(usage);
+    if (tokens <= this.#inputTokens) return;
+    this.#inputTokens = tokens;
+    const cost = this.#counted + inputCost(this.#price.table, usage);
+    this.#prices = holdPrices(this.#price, tokens, "none");
+    this.#owesInput ||= cost > this.#inputCost;
+    this.#inputCost = cost;
+    this.#reckon();
   }
 
   #lookCloser(outputTokens: number): Failure | null {
     if (!this.#asking) {
-      const step = Math.max(bounds.budgetStepTokens, outputTokens + bounds.budgetStepTokens - this.#paidUntil);
-      const got = this.#permit.topUp(this.#costOf(step), this.#costOf(leastStepTokens));
+      const missing = this.#inputCost + this.#costOf(outputTokens) - this.#permit.held;
+      const step = this.#costOf(bounds.budgetStepTokens) + Math.max(0, missing);
+      const got = this.#permit.topUp(step, this.#costOf(leastStepTokens) + Math.max(0, missing));
       if (got instanceof Promise) {
         this.#asking = true;
         void got.then(
@@ -42,7 +72,7 @@ export class StreamMoney {
         );
       } else this.#answered(got);
     }
-    if (outputTokens < this.#paidUntil) return null;
+    if (outputTokens < this.#paidUntil || (this.#asking && this.#owesInput)) return null;
     return new Failure(
       "budget_exceeded",
       "The stream was ended: what was held for it is used up, and its budget has nothing left to go on.",
@@ -51,14 +81,21 @@ export class StreamMoney {
 
   #answered(got: number): void {
     this.#asking = false;
+    this.#owesInput = false;
     this.#reckon();
     // Nothing came: the rest of what is paid for is used, and asked again only with its last tokens.
     if (got === 0) this.#quietUntil = Math.max(this.#quietUntil, this.#paidUntil - leastStepTokens);
   }
 
+  #costOf(output: number): number {
+    return costAtMost(this.#prices, { output });
+  }
+
   #reckon(): void {
     const left = this.#permit.held - this.#inputCost;
-    this.#paidUntil = this.#perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((left * 1_000) / this.#perToken);
+    const { output } = this.#prices;
+    this.#paidUntil =
+      output === 0 && left >= 0 ? Number.POSITIVE_INFINITY : Math.floor((left * 1_000) / Math.max(1, output));
     this.#quietUntil = this.#paidUntil - bounds.budgetStepTokens / 2;
   }
 }

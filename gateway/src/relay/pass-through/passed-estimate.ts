@@ -1,29 +1,28 @@
 import { Failure } from "#core/index.ts";
-import type { Estimate, Money } from "#limits/index.ts";
+import type { Money } from "#limits/index.ts";
 import type { UsageForecast } from "../attempt/estimate.ts";
-import { CallEstimate } from "../attempt/worst-case.ts";
+import { CallEstimate } from "../attempt/hold.ts";
 import type { Call } from "../call.ts";
 import type { PassedPrice } from "./passed-price.ts";
 
 /** What a call that is passed through takes from the limits. */
-export class PassedEstimate implements Estimate {
-  readonly tokens: number;
-  readonly isFree: boolean;
+export class PassedEstimate extends CallEstimate {
+  override readonly tokens: number;
+  override readonly isFree: boolean;
   readonly #price: PassedPrice;
-  readonly #estimate: CallEstimate;
 
   /** `isRead`: its body was; else nothing is known of what it will use. */
   constructor(forecast: UsageForecast, call: Call, price: PassedPrice, isRead: boolean) {
+    super(forecast, call, [price.model]);
     this.isFree = price.by === "nothing";
+    this.tokens = isRead ? forecast.tokens(call, price.model) : 0;
     this.#price = price;
-    this.#estimate = new CallEstimate(forecast, call, price.model);
-    this.tokens = isRead ? this.#estimate.tokens : 0;
   }
 
   /** Asked only where a budget stands on the caller. Throws Failure forbidden: what nobody can price would go round it. */
-  money(): Money {
+  override money(): Money {
     if (this.#price.by === "unknown") throw cannotPrice();
-    return this.#estimate.money();
+    return super.money();
   }
 }
 

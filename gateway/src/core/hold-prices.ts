@@ -1,0 +1,94 @@
+import type { NanoUsd, PicoUsd } from "./money.ts";
+import type { ClassPrices, PriceTable, PriceVersion } from "./price.ts";
+import { type CountedClass, countedClasses, outputClasses } from "./usage.ts";
+
+/** For how long a request asks the upstream to keep its prompt in a cache, which is charged when it is written. */
+export type CacheWrites = "none" | "short" | "long";
+
+/** Input tokens by what they are priced as. */
+export interface InputTokens {
+  readonly text: number;
+  readonly image: number;
+  readonly audio: number;
+}
+
+/** What money is held at, in pico-USD. Of output and of what is counted: the dearest that it may turn out to be. */
+export interface HoldPrices extends InputTokens {
+  readonly output: PicoUsd;
+  readonly counted: Readonly<Record<CountedClass, PicoUsd>>;
+}
+
+/** How many of what is charged by something other than tokens; what is left out is none. */
+export type CountedUse = { readonly [Class in CountedClass]?: number };
+
+export interface HeldCounts {
+  readonly input?: InputTokens | undefined;
+  readonly output?: number | undefined;
+  readonly counted?: CountedUse | undefined;
+}
+
+/**
+ * The prices that a call of about so many input tokens is held at: input at the class that the request asks for, the rest at the
+ * dearest class; those of a long context where the estimate exceeds its threshold. Of variants the dearest counts.
+ */
+export function holdPrices(price: PriceVersion, inputTokens: number, writes: CacheWrites): HoldPrices {
+  let known = cache.get(price);
+  if (known === undefined) {
+    const tables = [price.table, ...(price.variants ?? []).map(({ table }) => ({ ...price.table, ...table }))];
+    known = {
+      above: Math.min(...tables.map(({ longContext }) => longContext?.above ?? Number.POSITIVE_INFINITY)),
+      plain: pricesOf(tables),
+      long: pricesOf(tables.flatMap(withLongContext)),
+    };
+    cache.set(price, known);
+  }
+  return (inputTokens > known.above ? known.long : known.plain)[writes];
+}
+
+/** What so much costs at those prices, rounded up: an amount to be held. Infinite counts cost the most there is. */
+export function costAtMost(prices: HoldPrices, { input, output = 0, counted }: HeldCounts): NanoUsd {
+  let pico = termOf(prices.output, output);
+  if (input !== undefined) {
+    pico += termOf(prices.text, input.text) + termOf(prices.image, input.image) + termOf(prices.audio, input.audio);
+  }
+  if (counted !== undefined) {
+    for (const name of countedClasses) pico += termOf(prices.counted[name], counted[name] ?? 0);
+  }
+  return Math.min(Math.ceil(pico / picoPerNano), Number.MAX_SAFE_INTEGER);
+}
+
+const picoPerNano = 1_000;
+
+type ByWrites = Readonly<Record<CacheWrites, HoldPrices>>;
+
+interface Known {
+  readonly above: number;
+  readonly plain: ByWrites;
+  readonly long: ByWrites;
+}
+
+/** By version object: a new catalog brings new ones. */
+const cache = new WeakMap<PriceVersion, Known>();
+
+function withLongContext(table: PriceTable): readonly ClassPrices[] {
+  return table.longContext === undefined ? [table] : [table, { ...table, ...table.longContext.prices }];
+}
+
+function pricesOf(tables: readonly ClassPrices[]): ByWrites {
+  const most = (...names: readonly (keyof ClassPrices)[]): PicoUsd =>
+    Math.max(0, ...tables.flatMap((table) => names.map((name) => table[name] ?? 0)));
+  const others = {
+    output: most(...outputClasses),
+    counted: Object.fromEntries(countedClasses.map((name) => [name, most(name)])) as Record<CountedClass, PicoUsd>,
+  };
+  const by = (...asked: readonly (keyof ClassPrices)[]): HoldPrices => {
+    const text = most("inputUncached", "cacheRead", ...asked);
+    return { text, image: Math.max(text, most("imageInput")), audio: Math.max(text, most("audioInput")), ...others };
+  };
+  return { none: by(), short: by("cacheWrite5m"), long: by("cacheWrite5m", "cacheWrite1h") };
+}
+
+/** What costs nothing costs nothing, however many there are. */
+function termOf(price: PicoUsd, count: number): number {
+  return price === 0 ? 0 : price * count;
+}

@@ -1,0 +1,141 @@
+import { bounds, type CacheWrites, type InputTokens } from "#core/index.ts";
+import type { Call } from "../call.ts";
+
+/** What the body of a call probably brings as input, with a margin, and whether it asks for a prompt cache to be written. */
+export interface InputGuess extends InputTokens {
+  readonly writes: CacheWrites;
+}
+
+/** Text: four bytes a token, and half a token for each byte outside of ASCII (a Chinese character has three), with a quarter more. */
+const bytesPerToken = 4;
+const margin = 5 / 4;
+
+export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body" | "protocol">): InputGuess {
+  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax, writes: "none" };
+  if (!(body instanceof Uint8Array)) {
+    return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: "none" };
+  }
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const media = facts.namesMedia === false || bytes.length < mediaBytesMin ? noMedia : inlineMedia(bytes);
+  const textTokens = Math.min(facts.inputEstimate, (bytes.length - media.bytes) / bytesPerToken);
+  const text = Math.ceil(textTokens * (1 + nonAsciiShare(bytes)) * margin) + media.document;
+  return { text, image: media.image, audio: media.audio, writes: cacheWrites(bytes, protocol.wireDialect) };
+}
+
+/**
+ * Anthropic and Bedrock write a cache where the request marks one; OpenAI's newer models write by themselves, and what is
+ * translated may be marked for its upstream.
+ */
+function cacheWrites(bytes: Buffer, dialect: string): CacheWrites {
+  const asks = dialect !== "anthropic-messages" || bytes.includes(cacheControl);
+  if (!asks) return "none";
+  return bytes.includes(hourMark) || bytes.includes(halfDayMark) ? "long" : "short";
+}
+
+const cacheControl = Buffer.from("cache_control");
+const hourMark = Buffer.from('"1h"');
+const halfDayMark = Buffer.from('"12h"');
+
+/** Of the bytes, looked at in parts of a large body. */
+function nonAsciiShare(bytes: Buffer): number {
+  const parts = bytes.length > sampleBytes * samples ? samples : 1;
+  const size = parts === 1 ? bytes.length : sampleBytes;
+  const step = parts === 1 ? 0 : (bytes.length - size) / (parts - 1);
+  let count = 0;
+  for (let part = 0; part < parts; part++) {
+    const from = Math.floor(part * step);
+    for (let at = from; at < from + size; at++) if ((bytes[at] as number) >= 0x80) count++;
+  }
+  return size === 0 ? 0 : count / (size * parts);
+}
+
+const samples = 64;
+const sampleBytes = 512;
+
+interface InlineMedia {
+  /** Of base64. */
+  readonly bytes: number;
+  readonly image: number;
+  readonly audio: number;
+  readonly document: number;
+}
+
+const noMedia: InlineMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
+
+/** What is in a body as base64, told apart by how files of a kind begin. */
+function inlineMedia(body: Buffer): InlineMedia {
+  const found = { bytes: 0, image: 0, audio: 0, document: 0 };
+  // Base64 holds no quotes, so the next one ends it.
+  const take = (start: number): number => {
+    const end = body.indexOf(QUOTE, start);
+    if (end === -1) return body.length;
+    if (end - start < mediaBytesMin || body.subarray(start, start + textLookBytes).includes(SPACE)) return start;
+    found.bytes += end - start;
+    const [side, tokens] = mediaTokens(body, start, end);
+    found[side] += tokens;
+    return end;
+  };
+  for (let at = body.indexOf(dataUrl); at !== -1; at = body.indexOf(dataUrl, at)) at = take(at + dataUrl.length);
+  for (let at = body.indexOf(dataMember); at !== -1; at = body.indexOf(dataMember, at)) {
+    const start = body.indexOf(QUOTE, at + dataMember.length);
+    if (start === -1) break;
+    // A data URL there was counted above.
+    const isUrl = body.subarray(start + 1, start + 6).toString("latin1") === "data:";
+    at = isUrl || start - at > memberGapMax ? at + dataMember.length : take(start + 1);
+  }
+  return found;
+}
+
+/** Shorter strings are text. */
+const mediaBytesMin = 1_024;
+/** Text has a space in its beginning, base64 none. */
+const textLookBytes = 256;
+/** Between a member's name and its string: a colon and some space. */
+const memberGapMax = 16;
+const QUOTE = 0x22;
+const SPACE = 0x20;
+const dataUrl = Buffer.from(";base64,");
+const dataMember = Buffer.from('"data"');
+
+function mediaTokens(body: Buffer, start: number, end: number): [side: "image" | "audio" | "document", tokens: number] {
+  const bytes = end - start;
+  switch (kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"))) {
+    case "picture":
+      return ["image", bounds.pictureTokensMax];
+    case "sound":
+      // 32 tokens a second (Gemini; others count fewer), at 6 kbit/s.
+      return ["audio", Math.ceil(bytes / 24)];
+    case "film":
+      // 300 tokens a second, at 15 kbit/s.
+      return ["image", bounds.pictureTokensMax + Math.ceil(bytes / 8)];
+    case "pdf":
+      return ["document", pdfTokens(body, start, end)];
+    default:
+      // A packed document may have as many tokens as bytes.
+      return ["document", bytes];
+  }
+}
+
+function kindOf(head: string): "picture" | "sound" | "film" | "pdf" | "other" {
+  const format = head.startsWith("RIFF") ? head.slice(8, 12) : "";
+  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*|MM.\*|.{4}ftyp(?:hei|avif))/s.test(head) || format === "WEBP")
+    return "picture";
+  if (/^(?:ID3|fLaC|OggS|\xff[\xe0-\xff])/.test(head) || format === "WAVE") return "sound";
+  if (head.startsWith("\x1aE\xdf\xa3") || head.slice(4, 8) === "ftyp" || format === "AVI ") return "film";
+  return head.startsWith("%PDF") ? "pdf" : "other";
+}
+
+/**
+ * By its pages, where they can be counted: not in one whose objects are packed. Vendors read a page as text and picture (Anthropic:
+ * 1,500 to 3,000 tokens of text, beside the picture).
+ */
+function pdfTokens(body: Buffer, start: number, end: number): number {
+  const bytes = end - start;
+  if (bytes > countedPdfBytesMax) return bytes;
+  const pdf = Buffer.from(body.toString("latin1", start, end), "base64").toString("latin1");
+  const pages = pdf.includes("/ObjStm") ? 0 : (pdf.match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length ?? 0);
+  return pages === 0 ? bytes : pages * pdfPageTokens;
+}
+
+const countedPdfBytesMax = 4 * 1024 * 1024;
+const pdfPageTokens = 6_000;
