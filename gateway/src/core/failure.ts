@@ -83,7 +83,7 @@ export type AccountFault =
  * What is known of the request behind a failure.
  * unsent   certainly nothing of it has left this machine: sending it again cannot make it twice, and it costs nothing
  * refused  the upstream itself said that it did not do it; that is normally not charged
- * stale    a kept connection was found closed: most probably never read, so it is sent once more; it may be charged all the same
+ * stale    a kept connection was found closed, sooner than anything could be made of the request: it is sent once more and costs nothing
  * unknown  it was sent and may have been done, so it may be charged
  */
 export type Arrival = "unsent" | "refused" | "stale" | "unknown";

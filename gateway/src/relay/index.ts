@@ -1,8 +1,8 @@
 /**
  * relay: one call, from the plan to the last byte.
  *
- * A plan is made and a permit is taken. The attempt is written to the journal, then sent. Before the first event a failure
- * may go to the next deployment. After it nothing is retried: the caller is told in its own dialect.
+ * A plan is made and a permit is taken. The attempt is written to the journal, then sent. Before the first content of a stream a
+ * failure may go to the next deployment. After it nothing is retried: the caller is told in its own dialect.
  *
  * attempt           one try against one deployment. It ends in an answer that has begun, or in a Failure.
  * translation       caller and upstream speak different dialects.

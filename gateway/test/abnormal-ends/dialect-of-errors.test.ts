@@ -129,7 +129,7 @@ function parse(text: string): unknown {
 
 describe("what breaks in the middle of a stream", () => {
   test.each(pairs)("is an error event to a caller of %s on %s", async (_caller, _upstream, caller, one) => {
-    const script: Script = { tokens: 6, event_ms: 2, error_event_after: 4 };
+    const script: Script = { tokens: 6, event_ms: 2, error_event_after: 5 };
     const text = await (await call(caller, modelName(one, "stream"), script, true)).text();
     expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
   });

@@ -177,7 +177,7 @@ describe("usage in a stream", () => {
       ].join(""),
     );
     expect(tap.outputEstimate).toBe(1 + 1 + 10);
-    expect(listen(delta({ type: "signature_delta", signature: "abc" })).tap.contentSeen).toBe(false);
+    expect(listen(delta({ type: "signature_delta", signature: "abc" })).tap.contentSeen).toBe(true);
   });
 
   test("a text that ends in a backslash, or holds quotes, is counted to its end and no further", () => {

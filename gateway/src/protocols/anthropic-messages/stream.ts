@@ -102,6 +102,7 @@ export class MessagesStreamTap implements StreamTap {
     if (type === "ping") return;
     if (this.events === 0 && whole === null) throw firstEventBroken();
     this.events++;
+    if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(bytes, start, end);
     if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
     else if (type === "content_block_start" && event.includes(serverToolMark)) this.#countTool(bytes, start, end);
     else if (type === "message_stop") this.ended = true;
@@ -148,11 +149,18 @@ export class MessagesStreamTap implements StreamTap {
     if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.#searches++;
   }
 
+  /** A block of text or of thoughts begins empty; any other is content by itself. */
+  #seeBlock(bytes: Uint8Array, start: number, end: number): void {
+    const { type } = objectOf(parseObject(eventData(bytes, start, end))?.["content_block"]);
+    this.contentSeen = type !== "text" && type !== "thinking";
+  }
+
   #countContent(event: Buffer, bytes: Uint8Array, start: number, end: number): void {
     for (const [index, mark] of contentMarks.entries()) {
       const at = event.indexOf(mark);
       if (at === -1) continue;
       if (index < textMarks) this.#count(stringEnd(event, at + mark.length) - at - mark.length);
+      else this.contentSeen = true;
       return;
     }
     // Not written the way Anthropic does, perhaps with spaces.

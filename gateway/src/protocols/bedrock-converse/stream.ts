@@ -60,6 +60,8 @@ export class ConverseStreamTap implements StreamTap {
   /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four letters. */
   #count(content: unknown): void {
     const { text, toolUse, reasoningContent } = objectOf(content);
+    // A seal of thoughts that are not shown has no text.
+    if (isObject(reasoningContent)) this.contentSeen = true;
     const piece = textOf(text) ?? textOf(objectOf(reasoningContent)["text"]) ?? toolText(toolUse);
     if (piece === null || piece === "") return;
     this.contentSeen = true;

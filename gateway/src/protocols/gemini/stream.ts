@@ -29,8 +29,8 @@ const pictureTokens = 1_290;
  * text is only kept, and read when someone asks.
  *
  * A member's name within quotes cannot stand inside a text, where quotes are escaped; only the arguments of a call hold
- * names of the model's choice. So events with arguments are parsed, and so are the first and those without candidates;
- * in all others the marks are enough.
+ * names of the model's choice. So events with arguments are parsed, and so are those up to the first content and those
+ * without candidates; in all others the marks are enough.
  */
 export class GeminiStreamTap implements StreamTap {
   events = 0;
@@ -94,7 +94,7 @@ export class GeminiStreamTap implements StreamTap {
     const event = dataEvent(bytes, start, end);
     if (event === null) return;
     this.events++;
-    if (this.events === 1 || !isPlain(event)) {
+    if (!this.contentSeen || !isPlain(event)) {
       this.#readWhole(bytes, start, end);
       return;
     }
@@ -140,7 +140,8 @@ export class GeminiStreamTap implements StreamTap {
   #readCandidate(candidate: JsonObject): void {
     const told = this.#counted;
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) {
-      const { text, functionCall, inlineData } = objectOf(part);
+      const { text, functionCall, inlineData, ...more } = objectOf(part);
+      if (Object.keys(more).some((name) => name !== "thought")) this.contentSeen = true;
       if (typeof text === "string" && text !== "") this.#countText(text.length);
       if (isObject(functionCall)) this.#countText(callLength(functionCall));
       if (isObject(inlineData)) this.#countPicture();

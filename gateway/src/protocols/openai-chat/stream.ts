@@ -23,8 +23,13 @@ const contentMarks = [
   argumentsMark,
   ...["reasoning_content", "reasoning", "refusal"].map((name) => ascii(`"${name}":`)),
 ];
+/** Lists and objects of a chunk that are content without a text: calls without arguments, pictures, sounds, sealed thoughts. */
+const otherMarks = ["tool_calls", "function_call", "images", "audio", "reasoning_details"].map((name) =>
+  ascii(`"${name}":`),
+);
 const emptyBytes = new Uint8Array(0);
 const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
 const QUOTE = 0x22;
 /** Longer than an event can be that holds nothing but [DONE]. */
 const doneEventMax = 64;
@@ -132,6 +137,7 @@ export class ChatStreamTap implements StreamTap {
       this.outputEstimate += tokens;
       return true;
     }
+    if (!this.contentSeen) this.contentSeen = otherMarks.some((mark) => isFilled(event, mark));
     return false;
   }
 
@@ -194,6 +200,17 @@ function tokensBehind(event: Buffer, mark: Buffer): number {
     if (mark !== argumentsMark && mark !== textMark) return tokens;
   }
   return tokens;
+}
+
+/** A list or an object with something in it stands behind the mark. */
+function isFilled(event: Buffer, mark: Buffer): boolean {
+  let at = event.indexOf(mark);
+  if (at === -1) return false;
+  at += mark.length;
+  while (event[at] === 0x20) at++;
+  // Both closing brackets are two behind their opening ones.
+  const opening = event[at];
+  return (opening === OPEN_ARRAY || opening === OPEN_OBJECT) && event[at + 1] !== opening + 2;
 }
 
 function opensObject(event: Buffer, from: number): boolean {

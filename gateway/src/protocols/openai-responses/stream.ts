@@ -88,7 +88,8 @@ export class ResponsesStreamTap implements StreamTap {
     this.events++;
     if (this.events === 1 && skim(lines.data, responseOnly) === null) throw firstEventBroken();
     if (deltas.has(type)) this.#countContent(lines.data);
-    else if (terminal.has(type)) this.#readTerminal(type, lines.data);
+    else if (!this.contentSeen && !isPreamble(type, lines.data)) this.contentSeen = true;
+    if (terminal.has(type)) this.#readTerminal(type, lines.data);
     else if (type === "response.output_item.done") this.#readItem(lines.data);
     else if (type === "error") this.failure ??= upstreamFailure(parseObject(decoder.decode(lines.data)) ?? {});
     else if (this.id === null && beginnings.has(type)) this.id = textOf(responseIn(lines.data)?.["id"]);
@@ -149,6 +150,14 @@ const deltas: ReadonlySet<string> = new Set([
   "response.shell_call_command.delta",
   "response.audio.transcript.delta",
 ]);
+/** Events without content: what an answer begins and ends with, and the frames of what is still empty. */
+const withoutContent: ReadonlySet<string> = new Set([
+  ...beginnings,
+  ...terminal,
+  "error",
+  "response.content_part.added",
+  "response.reasoning_summary_part.added",
+]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
 const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "tool_usage", "error"]);
@@ -168,6 +177,13 @@ function typeOf({ name, data }: EventLines): string {
   if (name.startsWith("response.") || name === "error" || name === "keepalive") return name;
   const span = skim(data, typeOnly)?.get("type");
   return (span === undefined ? null : textOf(readValue(data, span))) ?? "";
+}
+
+/** An item of another type than a message or thoughts is the call of a tool, which is content. */
+function isPreamble(type: string, data: Uint8Array): boolean {
+  if (type !== "response.output_item.added") return withoutContent.has(type);
+  const item = objectOf(parseObject(decoder.decode(data))?.["item"])["type"];
+  return item === "message" || item === "reasoning";
 }
 
 /** Bytes of the `delta` text, as they stand escaped in the JSON. */

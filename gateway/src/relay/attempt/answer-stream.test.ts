@@ -62,7 +62,7 @@ function ground({ settles = true, drains = false } = {}) {
     over: () => void ends.push("over"),
     answer: { status: 200, headers: new Headers(), body },
     tap: upstreamSide("openai-chat").listener.tapStream(false),
-    first,
+    start: { bytes: first, pending: null },
     place: memory.open(),
     idleMs: 1_000,
     drains,

@@ -4,6 +4,7 @@ import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { HeldEvents } from "./event-memory.ts";
 import type { LiveStream } from "./live-streams.ts";
+import type { StreamStart } from "./stream-start.ts";
 import { inSafeWords } from "./upstream-words.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
@@ -12,7 +13,7 @@ export interface StreamEntry {
   progress(tap: StreamTap): Failure | null;
   /** It came to its good end. */
   finish(status: number, tap: StreamTap): void;
-  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void;
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void;
 }
 
 export interface AnswerStreamOptions {
@@ -24,9 +25,9 @@ export interface AnswerStreamOptions {
   readonly over: () => void;
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
-  /** The events that were held back until the first was whole. */
-  readonly first: Uint8Array;
-  /** Where those are held, and those that follow. */
+  /** What was held back until the stream had begun. */
+  readonly start: Pick<StreamStart, "bytes" | "pending">;
+  /** Where that is held, and those that follow. */
   readonly place: HeldEvents;
   readonly idleMs: number;
   /** The upstream is let finish when the caller goes away. */
@@ -46,6 +47,8 @@ const nobody = (): void => {};
 export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
   #first: Uint8Array | null;
+  /** A read that was under way before the caller's first pull. */
+  #pending: Promise<Uint8Array | null> | null;
   /** Where the caller reads; null: it has asked for nothing yet, or is gone. */
   #sink: BodySink | null = null;
   #answered: () => void = nobody;
@@ -61,7 +64,8 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
-    this.#first = options.first;
+    this.#first = options.start.bytes;
+    this.#pending = options.start.pending;
     this.#lastWriteMs = options.dependencies.clock.monotonic();
   }
 
@@ -141,6 +145,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       }
     }
     const { body } = answer;
+    const pending = this.#pending;
+    if (pending !== null) {
+      this.#pending = null;
+      this.#reading = true;
+      this.#await(pending);
+      return;
+    }
     for (let piece = body.here?.() ?? null; piece !== null; piece = body.here?.() ?? null) {
       if (!this.#pass(piece)) continue;
       this.#pulled();
@@ -148,12 +159,14 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     }
     this.#reading = true;
     if (body.next !== undefined) body.next("idle", idleMs, this);
-    else {
-      body.read("idle", idleMs).then(
-        (piece) => this.resolve(piece),
-        (thrown: unknown) => this.reject(thrown),
-      );
-    }
+    else this.#await(body.read("idle", idleMs));
+  }
+
+  #await(read: Promise<Uint8Array | null>): void {
+    read.then(
+      (piece) => this.resolve(piece),
+      (thrown: unknown) => this.reject(thrown),
+    );
   }
 
   #pass(piece: Uint8Array): boolean {
@@ -242,7 +255,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     this.#close();
     try {
       if (tap.failure === null) entry.finish(answer.status, tap);
-      else entry.breakOff("failed", tap.failure, tap);
+      else entry.breakOff("failed", tap.failure);
     } finally {
       this.#options.over();
     }
@@ -264,7 +277,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     const { tap, entry, over } = this.#options;
     this.#close();
     try {
-      entry.breakOff(outcome, failure, tap);
+      entry.breakOff(outcome, failure);
     } finally {
       over();
     }
@@ -306,7 +319,9 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
     try {
       while (!tap.ended && !this.#over) {
-        const chunk = await answer.body.read("idle", idleMs);
+        const pending = this.#pending ?? answer.body.read("idle", idleMs);
+        this.#pending = null;
+        const chunk = await pending;
         if (chunk === null) break;
         tap.push(chunk);
         this.#weigh(0);

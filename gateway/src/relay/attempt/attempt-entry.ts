@@ -22,9 +22,6 @@ import type { LaneMatch } from "./lane-match.ts";
 import {
   countedIntent,
   estimated,
-  type Heard,
-  heardReply,
-  heardStream,
   type Measured,
   measuredReply,
   measuredStream,
@@ -124,11 +121,12 @@ export class AttemptEntry {
     this.#upstreamStatus = status;
   }
 
-  /** The first whole event, or the whole reply, is here: from now on the caller is being answered. Gives the time, monotonic. */
-  firstByte(): number {
+  /** From now on the caller is being answered, and no other deployment is tried. Gives the time, monotonic. */
+  begin(tap: StreamTap | null): number {
     const now = this.#dependencies.clock.monotonic();
-    this.#selection.answered();
     this.#firstByteMs = now - this.#startMs;
+    if (tap?.contentSeen === true) this.#firstTokenMs = now - this.#startMs;
+    this.#selection.answered();
     this.#awayMs = now - this.#sentMs;
     this.#tally.awayMs += this.#awayMs;
     this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);
@@ -181,18 +179,12 @@ export class AttemptEntry {
     return this.#money.check(Math.max(tap.outputEstimate, usage?.output ?? 0), usage);
   }
 
-  #heard(): Heard | null {
-    if (this.#reply !== null) return heardReply(this.#reply, this.#inputEstimate);
-    const tap = this.#stream;
-    return tap !== null && (tap.usageFinal || tap.contentSeen) ? heardStream(tap, this.#inputEstimate) : null;
-  }
-
   /**
    * A whole reply that is an answer, all of it at once. `images`: pictures in it that its usage may not count; the price may be
    * for them.
    */
   succeed(status: number, reply: ReplyFacts, images: number): void {
-    const now = this.firstByte();
+    const now = this.begin(null);
     this.#kept.answer(reply.id);
     this.#kept.containers(reply.made);
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
@@ -209,8 +201,8 @@ export class AttemptEntry {
   }
 
   /**
-   * Before an answer began. What was refused, and what was never sent, costs nothing. The rest may have been done: its input
-   * is paid for, and it is sent to nobody else unless the operator says so. Gives the failure with what follows from that.
+   * Before an answer began. What was neither refused nor unsent may have been done: it is sent to nobody else unless the
+   * operator says so. Gives the failure with what follows from that.
    */
   fail(thrown: Failure): Failure {
     const sent = this.#sentMs !== 0;
@@ -219,10 +211,7 @@ export class AttemptEntry {
     if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#dependencies.clock.monotonic() - this.#sentMs;
     if (sent && neverDialled(failure)) this.#tally.tried--;
     const status = failure.upstream?.status ?? failure.status;
-    const heard = this.#heard();
-    const unheard = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
-    const told = heard === null || heard.told.source === "none" ? unheard : this.#counted(heard.told);
-    this.#settle(outcome, status, failure, told, heard?.raw ?? null);
+    this.#settleFailed(outcome, status, failure);
     return failure;
   }
 
@@ -234,30 +223,35 @@ export class AttemptEntry {
     return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }
 
-  /** What an upstream may charge for a request of which it showed nothing. */
-  #unanswered(): Measured {
-    const { images } = this.#call.facts;
-    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), images));
-  }
-
   #counted(told: Measured): Measured {
     return withCounted(told, this.#call.facts, this.#selection.model, this.#inputEstimate);
   }
 
+  /** After an answer began. */
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
+    this.#settleFailed(outcome, failure.status, failure);
+  }
+
+  #settleFailed(outcome: Exclude<Outcome, "rejected">, status: number, failure: Failure): void {
+    const told = this.#costOfFailed(failure);
+    const raw = this.#reply?.usage?.raw ?? this.#stream?.usage?.raw ?? null;
+    this.#settle(outcome, status, failure, told, told.source === "none" ? null : raw);
+  }
+
   /**
-   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless the upstream
-   * itself said that it failed.
+   * What a failed attempt costs, wherever it failed. What was generated: as the upstream reports it, else as far as it was
+   * seen, with its input. Nothing generated: nothing where the upstream refused the request or told an error, or where the
+   * request never reached it; else an estimate, for it may have been done.
    */
-  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
-    const later = this.#paidLater(tap);
-    const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
-    const begun = !later && seen.source === "none" && tap.failure === null;
-    const told = begun
-      ? this.#counted(estimated(this.#inputEstimate(), 0))
-      : seen.source === "none"
-        ? seen
-        : this.#counted(seen);
-    this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
+  #costOfFailed({ arrival }: Failure): Measured {
+    const tap = this.#stream;
+    if (this.#paidLater(tap)) return nothingYet;
+    const seen =
+      this.#reply !== null ? measuredReply(this.#reply, this.#inputEstimate) : measuredStream(tap, this.#inputEstimate);
+    const isFree = arrival !== "unknown" || (tap !== null && tap.failure !== null);
+    if (seen.source !== "none" && (this.#reply !== null || hasGenerated(tap) || !isFree)) return this.#counted(seen);
+    if (isFree && !hasGenerated(tap)) return nothingYet;
+    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), this.#call.facts.images));
   }
 
   /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
@@ -376,8 +370,11 @@ export function callFields(call: Call) {
   } as const;
 }
 
-function mayBeCharged({ arrival }: Failure): boolean {
-  return arrival === "stale" || arrival === "unknown";
+/** Content came, or the upstream's usage counts what came of the request. What it counts ahead of the content is the prompt's. */
+function hasGenerated(tap: StreamTap | null): boolean {
+  if (tap === null) return false;
+  const counted = (tap.usage?.usage.reasoning ?? 0) + (tap.served?.vendorCostNanoUsd ?? 0);
+  return tap.contentSeen || tap.usageFinal || counted > 0;
 }
 
 interface Booking {

@@ -26,11 +26,11 @@ import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { HeldEvents } from "./event-memory.ts";
-import { readFirstEvents } from "./first-events.ts";
 import { FramedTap } from "./framed-tap.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { sendAttempt } from "./outbound.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
+import { readStreamStart } from "./stream-start.ts";
 import { overloaded, type RefusedBy, refusalOf } from "./upstream-refusal.ts";
 import { inSafeWords, upstreamWords } from "./upstream-words.ts";
 import { writtenAhead } from "./written-ahead.ts";
@@ -251,7 +251,7 @@ async function heard(options: AttemptDependencies, reply: Uint8Array): Promise<H
   return { reply: done.body, facts: outcomeOf(done).answer };
 }
 
-/** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */
+/** A stream is held back until its first content, so that a failure before it can still go elsewhere. */
 async function openStream(options: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const place = options.dependencies.events.open();
   try {
@@ -274,11 +274,16 @@ async function openStreamAt(
   const made = tapOf(options, answer);
   const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
-  const { bytes: first, cut } = await readFirstEvents({ clock, answer, tap, limitMs: firstEventMs, place });
-  if (cut === "ended") throw truncated("The upstream's stream ended before its first event.");
-  if (cut === "too long") throw truncated("The upstream sent only comments.");
-  if (tap.failure !== null) throw refusedInBand(options, tap.failure);
-  entry.firstByte();
+  const start = await readStreamStart({
+    ...{ clock, answer, tap, place, firstEventMs, idleMs },
+    // What an upstream makes in the background it goes on making: nobody else may be asked for it.
+    begun: ({ contentSeen }) => contentSeen || call.facts.background === true,
+  });
+  if (start.cut === "too long") throw truncated("The upstream sent only comments.");
+  const whole = start.cut === null || tap.complete();
+  if (tap.failure !== null && !tap.contentSeen) throw refusedInBand(options, tap.failure);
+  if (!whole || tap.events === 0) throw truncated("The upstream's stream ended before its first content.");
+  entry.begin(tap);
   const said = answerHeaderOptions(options);
   const headers =
     translation === null
@@ -295,7 +300,7 @@ async function openStreamAt(
     over: () => tally.end(),
     answer,
     tap,
-    first,
+    start,
     place,
     idleMs,
     drains: drains(call, selection),

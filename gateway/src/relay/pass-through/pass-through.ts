@@ -22,13 +22,13 @@ import { callerGone } from "../attempt/attempt.ts";
 import { AttemptEntry } from "../attempt/attempt-entry.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
 import type { HeldEvents } from "../attempt/event-memory.ts";
-import { readFirstEvents } from "../attempt/first-events.ts";
 import { FramedTap } from "../attempt/framed-tap.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { ListeningTap } from "../attempt/listening-tap.ts";
 import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
+import { readStreamStart } from "../attempt/stream-start.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { writtenAhead } from "../attempt/written-ahead.ts";
 import type { Call, Delivery } from "../call.ts";
@@ -256,14 +256,17 @@ async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer
   const made = tapOf(passed, answer);
   const tap = made instanceof Promise ? await made : made;
   entry.hearsStream(tap);
-  const { bytes: first, cut } = await readFirstEvents({ clock, answer, tap, limitMs: firstEventMs, place: held });
+  const start = await readStreamStart({
+    ...{ clock, answer, tap, place: held, firstEventMs, idleMs },
+    begun: () => true,
+  });
   // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
-  if (cut !== null && tap.isRaw !== true) {
+  if (start.cut !== null && tap.isRaw !== true) {
     throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
   }
-  entry.firstByte();
+  entry.begin(tap);
   const headers = headersOf(parts, answer, warnings);
-  if (cut !== null) {
+  if (start.cut !== null) {
     entry.finish(answer.status, tap);
     tally.end();
     return { status: answer.status, headers, body: noBytes };
@@ -280,7 +283,7 @@ async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer
     over,
     answer,
     tap,
-    first,
+    start,
     place: held,
     idleMs,
     drains: drained,

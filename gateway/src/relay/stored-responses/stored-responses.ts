@@ -1,7 +1,7 @@
 import { asFailure, type CallSignal, Failure, type LiveBody, type Provider, type UpstreamObject } from "#core/index.ts";
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { isEventStreamType, type StreamTap, withoutMark } from "#protocols/index.ts";
+import { isEventStreamType, withoutMark } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
@@ -120,18 +120,17 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
 function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
   const { dependencies, call, response, permit } = asked;
   const tap = call.protocol.wire.tapStream(false);
-  const end = (heard: StreamTap): void => {
-    void paid(asked, heard.usageFinal ? heardStream(heard, unknownInput) : null).then((spent) => permit.settle(spent));
+  const end = (): void => {
+    void paid(asked, tap.usageFinal ? heardStream(tap, unknownInput) : null).then((spent) => permit.settle(spent));
   };
   const entry: StreamEntry = {
     progress: () => null,
-    finish: (_status, heard) => end(heard),
-    breakOff: (_outcome, _failure, heard) => end(heard),
+    finish: end,
+    breakOff: end,
   };
   const { dialect } = call.protocol;
   const over = (): void => {};
   const drains = !isPaid(response);
-  const first = noBytes;
   const place = dependencies.events.open();
   return new AnswerStream({
     dependencies,
@@ -141,7 +140,7 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveB
     over,
     answer,
     tap,
-    first,
+    start: { bytes: noBytes, pending: null },
     place,
     idleMs,
     drains,

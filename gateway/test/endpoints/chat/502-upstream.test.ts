@@ -132,7 +132,7 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });
 
-test("a kept connection that its upstream has closed costs the caller no answer", async () => {
+test("a kept connection that its upstream has closed costs no answer and no money", async () => {
   let stale = false;
   const upstream = await forgetfulUpstream(() => stale);
   // Durations stand still but where the test moves them, so that no slow machine takes part.
@@ -153,7 +153,7 @@ test("a kept connection that its upstream has closed costs the caller no answer"
     expect(upstream.requests).toHaveLength(4);
     const [served, before] = await gateway.entries();
     expect([served?.outcome, served?.retryIndex]).toEqual(["succeeded", 1]);
-    expect(before).toMatchObject({ outcome: "failed", errorCode: "upstream_unreachable", usageSource: "estimated" });
+    expect(before).toMatchObject({ outcome: "failed", errorCode: "upstream_unreachable", usageSource: "none" });
   } finally {
     await gateway.stop();
     upstream.stop();

@@ -1,0 +1,93 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, OutboundAnswer } from "#ports/index.ts";
+import type { StreamTap } from "#protocols/index.ts";
+import type { HeldEvents } from "./event-memory.ts";
+
+/**
+ * How long a stream is held back that has sent events and no content yet. An overloaded upstream says so within seconds; a model
+ * that thinks for minutes may send nothing else meanwhile, and its caller must hear that the answer has begun.
+ */
+const preambleMs = 10_000;
+
+/** What a stream sent until it had begun, failed or ended. */
+export interface StreamStart {
+  readonly bytes: Uint8Array;
+  /** "ended": its bytes are over. "too long": it sent only comments. */
+  readonly cut: "ended" | "too long" | null;
+  /** The read that was under way when the preamble was released. */
+  readonly pending: Promise<Uint8Array | null> | null;
+}
+
+export interface StreamStartOptions {
+  readonly clock: Clock;
+  readonly answer: OutboundAnswer;
+  readonly tap: StreamTap;
+  /** For the first event, from now on. */
+  readonly firstEventMs: number;
+  /** For each piece after it. */
+  readonly idleMs: number;
+  /** Of its stream, which releases it. */
+  readonly place: HeldEvents;
+  /** Whether the stream has begun, with all events so far. It is asked once there is an event. */
+  readonly begun: (tap: StreamTap) => boolean;
+}
+
+/**
+ * Reads a stream until it has begun, so that a failure before that can be answered with a status, or tried elsewhere. What
+ * comes ahead of the content is held for `preambleMs` and within `bounds.eventBytesMax`.
+ */
+export async function readStreamStart(options: StreamStartOptions): Promise<StreamStart> {
+  const { clock, tap, place, firstEventMs, idleMs } = options;
+  const { body } = options.answer;
+  const firstEventBy = clock.monotonic() + firstEventMs;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let release: Release | null = null;
+  const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => {
+    const [only] = pieces;
+    return { bytes: pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces), cut, pending };
+  };
+  try {
+    for (;;) {
+      let piece = body.here?.() ?? null;
+      if (piece === null && release === null) {
+        piece = await body.read("first_event", Math.max(1, firstEventBy - clock.monotonic()));
+        if (piece === null) return start("ended");
+      } else if (piece === null && release !== null) {
+        const pending = body.read("idle", idleMs);
+        const next = await Promise.race([pending, release.due]);
+        if (next === "due") {
+          // Whoever goes on with the stream may stop reading instead.
+          pending.catch(() => {});
+          return start(null, pending);
+        }
+        if (next === null) return start("ended");
+        piece = next;
+      }
+      if (piece === null) continue;
+      const whole = tap.push(piece);
+      if (whole.length > 0) pieces.push(whole);
+      size += whole.length;
+      place.hold(size + (tap.held ?? 0));
+      const isFull = size > bounds.eventBytesMax;
+      if (tap.events === 0) {
+        if (isFull) return start("too long");
+        continue;
+      }
+      if (tap.failure !== null || tap.ended || isFull || options.begun(tap)) return start(null);
+      release ??= releaseAfter(clock, preambleMs);
+    }
+  } finally {
+    release?.stop();
+  }
+}
+
+interface Release {
+  readonly due: Promise<"due">;
+  readonly stop: () => void;
+}
+
+function releaseAfter(clock: Clock, ms: number): Release {
+  const { promise, resolve } = Promise.withResolvers<"due">();
+  return { due: promise, stop: clock.after(ms, () => resolve("due")) };
+}
