@@ -79,7 +79,7 @@ export function asEquals(providers: readonly string[]): ModelConfig[] {
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
 
 /** Answers chat calls, streamed ones too. */
-export const well: Behavior = async (request) => {
+export const answers: Behavior = async (request) => {
   const { stream } = (await request.json()) as { readonly stream?: boolean };
   const choice = { index: 0, finish_reason: "stop" };
   const base = { id: "c", created: 1, model: "m" };

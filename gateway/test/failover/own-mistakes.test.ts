@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Behavior, callOnce, chatOf, refuses, startAccounts, well } from "./accounts.ts";
+import { answers, type Behavior, callOnce, chatOf, refuses, startAccounts } from "./accounts.ts";
 
 const forbidden: Behavior = () =>
   Response.json(
@@ -9,11 +9,11 @@ const forbidden: Behavior = () =>
 
 /** How many of ten later calls the first account is asked. */
 async function askedLater(refusal: Behavior, body: object, kind = "openai-compatible"): Promise<number> {
-  const answers: { of: Behavior } = { of: refusal };
-  await using running = await startAccounts({ kind, behaviors: [(...call) => answers.of(...call), well] });
+  const said: { of: Behavior } = { of: refusal };
+  await using running = await startAccounts({ kind, behaviors: [(...call) => said.of(...call), answers] });
   const { gateway, accounts } = running;
   for (let call = 0; call < 8; call++) await callOnce(gateway, body);
-  answers.of = well;
+  said.of = answers;
   const before = accounts[0]?.bodies.length ?? 0;
   for (let call = 0; call < 10; call++) await callOnce(gateway, chatOf());
   return (accounts[0]?.bodies.length ?? 0) - before;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
-import { asEquals, callAtOnce, callOnce, chatOf, countsOf, refuses, startAccounts, well } from "./accounts.ts";
+import { answers, asEquals, callAtOnce, callOnce, chatOf, countsOf, refuses, startAccounts } from "./accounts.ts";
 
 describe.each([
   [429, null],
@@ -12,7 +12,7 @@ describe.each([
   test.each([false, true])(
     "costs no call of a hundred at once while a second one is well (stream: %p)",
     async (stream) => {
-      await using running = await startAccounts({ behaviors: [refuses(status, code), well] });
+      await using running = await startAccounts({ behaviors: [refuses(status, code), answers] });
       for (let round = 0; round < 3; round++) {
         const statuses = await callAtOnce(running.gateway, 100, chatOf("m", { stream }));
         expect([round, countsOf(statuses)]).toEqual([round, { 200: 100 }]);
@@ -23,7 +23,7 @@ describe.each([
 
 test("fallback models serve all calls of a model whose only account refuses", async () => {
   await using running = await startAccounts({
-    behaviors: [refuses(429), well],
+    behaviors: [refuses(429), answers],
     modelsOf: ([first = "", second = ""]) => [
       { name: "m", price: { input: 1 }, deployments: [{ provider: first }], fallbacks: ["spare"] },
       { name: "spare", price: { input: 1 }, deployments: [{ provider: second }] },
@@ -39,10 +39,10 @@ test("a model in trouble takes nothing from the failover of another", async () =
       refuses(429),
       async (request, call) => {
         await held.promise;
-        return await well(request, call);
+        return await answers(request, call);
       },
       refuses(429),
-      well,
+      answers,
     ],
     modelsOf: (ids) =>
       ["x", "y"].map((name, at) => ({
@@ -61,7 +61,7 @@ test("a model in trouble takes nothing from the failover of another", async () =
 test("with four of five equal accounts at their limit every call is served, and the four are asked rarely", async () => {
   const limited = refuses(429);
   await using running = await startAccounts({
-    behaviors: [limited, limited, limited, limited, well],
+    behaviors: [limited, limited, limited, limited, answers],
     modelsOf: asEquals,
   });
   const { gateway, accounts } = running;

@@ -1,7 +1,7 @@
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
-import { createRouter, type Router } from "#routing/index.ts";
+import { createRouter, type Plan, type Router, type Selection, stepSentence } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
@@ -73,3 +73,26 @@ export const busy = (retryAfterMs: number): Failure =>
 
 /** The same without Retry-After. */
 export const limited = (): Failure => busy(0);
+
+export function take(plan: Plan, after: Failure | null = null): Selection {
+  const selection = plan.next(after);
+  if (selection === null) throw new Error("the plan is at its end");
+  return selection;
+}
+
+/** Ends the selection with the failure, as the walk of a call does, and asks for the next. */
+export function failWith(plan: Plan, selection: Selection, failure: Failure): Selection | null {
+  selection.end(failure, 1);
+  return plan.next(failure);
+}
+
+export function walkOf(plan: Plan): readonly string[] {
+  return plan.explain().steps.map(stepSentence);
+}
+
+/** Opens the breaker of every deployment of the model by five failures each. */
+export function breakAll(ground: RoutingGround, broken: Model): void {
+  for (const one of broken.deployments) {
+    for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unhealthy(), 1);
+  }
+}

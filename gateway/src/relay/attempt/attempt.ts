@@ -117,9 +117,8 @@ async function deliverLater(options: AttemptDependencies, answer: OutboundAnswer
       if (options.translation !== null && !call.facts.stream) throw unaskedStream();
       return await openStream(options, answer);
     }
-    const spokenTo = { dialect: call.protocol.dialect, requestId: call.requestId };
-    const read = await refusalOf(dependencies, spokenTo, refusedBy(options), answer);
-    const refusal = mayConcernObject(call, answer.status) ? read.with({ unhealthy: false, cools: false }) : read;
+    const spokenTo = { dialect: call.protocol.dialect, requestId: call.requestId, facts: call.facts };
+    const refusal = await refusalOf(dependencies, spokenTo, refusedBy(options), answer);
     throw answer.status >= 500 && mayHaveMade(call, answer.status) ? refusal.with({ arrival: "unknown" }) : refusal;
   } catch (thrown) {
     answer.body.cancel();
@@ -356,15 +355,6 @@ function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap 
   const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap));
   if (match.lane.framing !== "aws-event-stream") return outer(heard);
   return openAwsEventStream().then((frames) => outer(new FramedTap(frames, heard)));
-}
-
-/**
- * What the request names at the vendor, or has it fetch, may be what is forbidden or not there: that is the caller's own
- * matter, and says nothing about the deployment.
- */
-function mayConcernObject({ facts }: Call, status: number): boolean {
-  if (status !== 403 && status !== 404) return false;
-  return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**

@@ -1,6 +1,13 @@
 import { asFailure, bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { type Dialect, refusalReader, refusalShape, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
+import {
+  type Dialect,
+  type RequestFacts,
+  refusalReader,
+  refusalShape,
+  type UpstreamRefusal,
+  upstreamSide,
+} from "#protocols/index.ts";
 import type { WholeAnswer } from "#provider-client/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -24,17 +31,29 @@ export interface RefusedBy {
  */
 export async function refusalOf(
   dependencies: RelayDependencies,
-  call: { readonly dialect: Dialect; readonly requestId: string },
+  call: { readonly dialect: Dialect; readonly requestId: string; readonly facts?: RequestFacts },
   { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { isWhole, read } = await wordsOf(dependencies, provider, answer, idleMs);
   const { body } = read;
-  const failure = kind.classify(read);
+  const classified = kind.classify(read);
+  const failure = mayConcernObject(call.facts, answer.status)
+    ? classified.with({ unhealthy: false, cools: false })
+    : classified;
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
     heard(readRefusal(errorDialect, answer.status, body).message);
   }
   return asItIs === true && isWhole && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
+}
+
+/**
+ * What a request names at the vendor, or has it fetch, may be what is forbidden or not there: that is the caller's own
+ * matter, and says nothing about the deployment.
+ */
+function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
+  if (facts === undefined || (status !== 403 && status !== 404)) return false;
+  return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**
