@@ -103,9 +103,10 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const secrets = new FirstSecrets(environment.dataDir);
     // Those of an earlier run: the key's holder has the console.
     if (governed) secrets.remove();
-    const seeding = () => starterProviders(environment, controlStore);
+    const { clock } = control;
+    const seeding = () => starterProviders(environment, controlStore, clock.now());
     const { leadership } = processes;
-    const { found, unused } = await inTurn({ leadership, clock: control.clock }, "first start", seeding);
+    const { found, unused } = await inTurn({ leadership, clock }, "first start", seeding);
     // What is loaded next takes the room of what has done its work, as the reading of a config file has.
     await letGo();
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.

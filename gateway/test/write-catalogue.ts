@@ -1,28 +1,57 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueProviders, readCatalogue } from "#providers/index.ts";
 
 /**
- * Writes the catalogue that comes with the program from the data of genai-prices (MIT, © Pydantic Services Inc.):
- * `bun gateway/test/write-catalogue.ts <data.json> <version>`, where the data is what its `REMOTE_DATA_JSON_URL` leads to, or the
- * providers that its npm package holds. Providers that no kind of ours leads to are left out, and so is what says nothing of prices.
+ * Writes the catalogue that comes with the program from a wheel of genai-prices (MIT, © Pydantic Services Inc.):
+ *
+ *   pip download --no-deps genai-prices
+ *   bun gateway/test/write-catalogue.ts genai_prices-0.2.3-py3-none-any.whl 2026-11-10
+ *
+ * The date is the day on which that version was published (pypi.org/project/genai-prices/#history). Left out are providers that
+ * no kind leads to, and everything that says nothing of prices. Fails when a model of the data cannot be read.
  */
-const [file = "", version = ""] = process.argv.slice(2);
-const providers = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>[];
-const kept = providers
-  .filter(({ id }) => catalogueProviders.has(String(id)))
-  .map(({ id, fallback_model_providers, models }) => ({
-    id,
-    ...(fallback_model_providers === undefined ? {} : { fallback_model_providers }),
-    models: (models as Record<string, unknown>[]).map(({ id, match, context_window, deprecated, prices }) => ({
-      id,
-      match,
-      context_window,
-      deprecated,
-      prices,
-    })),
-  }));
-const source = `@pydantic/genai-prices ${version}`;
-const text = `${JSON.stringify({ source, licence: "MIT, Copyright (c) Pydantic Services Inc.", providers: kept })}\n`;
-readCatalogue(text);
-await Bun.write(join(import.meta.dir, "../src/providers/catalogue/bundled-catalogue.json"), text);
+interface Model {
+  readonly id: string;
+}
+interface Provider {
+  readonly id: string;
+  readonly fallback_model_providers?: readonly string[];
+  readonly models: readonly Model[];
+}
+
+const [wheel = "", published = ""] = process.argv.slice(2);
+if (!/^\d{4}-\d\d-\d\d$/.test(published)) throw new Error("Say on which day the version was published: 2026-11-10.");
+const root = join(import.meta.dir, "../..");
+const printed = Bun.spawnSync(["python3", join(root, "scripts/catalogue-data.py"), wheel], { stderr: "inherit" });
+if (printed.exitCode !== 0) throw new Error(`The data of ${wheel} could not be read.`);
+const data = JSON.parse(printed.stdout.toString()) as {
+  readonly version: string;
+  readonly licence: string;
+  readonly providers: Provider[];
+};
+
+const wanted = data.providers.filter(({ id }) => catalogueProviders.has(id));
+const lent = new Set(wanted.flatMap(({ fallback_model_providers: fallbacks = [] }) => fallbacks));
+const kept = data.providers.filter(({ id }) => catalogueProviders.has(id) || lent.has(id));
+const source = `genai-prices ${data.version}`;
+const text = oneModelALine({ source, published, licence: "MIT, Copyright (c) Pydantic Services Inc." }, kept);
+
+const read = readCatalogue(text);
+for (const { id, models } of kept) {
+  const known = new Set(read.providers.get(id)?.models.map((model) => model.id));
+  const lost = models.filter((model) => !known.has(model.id)).map((model) => model.id);
+  if (lost.length > 0) throw new Error(`${id}: not understood: ${lost.join(", ")}`);
+}
+const folder = join(root, "gateway/src/providers/catalogue");
+await Bun.write(join(folder, "bundled-catalogue.generated.json"), text);
+await Bun.write(join(folder, "LICENSE"), data.licence);
+console.log(`${source} of ${published}: ${kept.reduce((sum, { models }) => sum + models.length, 0)} models`);
+
+/** So that a difference between two versions can be read. */
+function oneModelALine(head: object, providers: readonly Provider[]): string {
+  const blocks = providers.map(({ models, ...provider }) => {
+    const lines = models.map((model) => JSON.stringify(model)).join(",\n");
+    return `${JSON.stringify(provider).slice(0, -1)},"models":[\n${lines}\n]}`;
+  });
+  return `${JSON.stringify(head).slice(0, -1)},"providers":[\n${blocks.join(",\n")}\n]}\n`;
+}

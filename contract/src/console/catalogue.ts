@@ -10,12 +10,19 @@ const priceChangeSchema = z.object({
   managed_by: managedBy,
   before: priceSchema.nullable().describe("null: it has none."),
   after: priceSchema,
+  guessed: z
+    .boolean()
+    .describe(
+      "The catalogue's entry is for a similar name (`claude-sonnet-5` for `claude-sonnet-5-5`). Check the price before you take it.",
+    ),
 });
 
 const catalogueSchema = z.object({
   source: z.string().describe("Where the catalogue in use is from."),
   taken_at: at.nullable().describe("null: it came with the program."),
   digest: z.string().nullable().describe("SHA-256 of what was taken; null: it came with the program."),
+  published_at: at.nullable().describe("null: the data does not say."),
+  age_days: count.nullable().describe("Since it was published, or else taken. null: neither is known."),
   models: count.describe("How many it knows."),
   changes: z
     .array(priceChangeSchema)

@@ -49,6 +49,7 @@ export const consoleModelSchema = z.object({
   context_window: count
     .nullable()
     .describe("Tokens: as it was set, else as the catalogue knows it of the first deployment's model."),
+  price_guessed: z.boolean().describe("The price was taken from a catalogue entry for a similar name. Check it."),
   context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: no context window is known."),
   deprecated: z
     .boolean()

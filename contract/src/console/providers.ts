@@ -104,6 +104,7 @@ export const upstreamModelSchema = z.object({
   served_as: z.array(z.string()).describe("Models of ours that already lead to it."),
   suggested: z.object({ name: z.string(), type: modelTypeSchema }),
   price: priceSchema.nullable().describe("As the catalogue knows it; an imported model gets it. null: not known."),
+  price_guessed: z.boolean().describe("The price is of a catalogue entry for a similar name. Check it."),
   context_window: count.nullable().describe("Tokens, as the provider or the catalogue says; null: neither does."),
   max_output_tokens: count.nullable().describe("As the provider says; null: it does not."),
   deprecated: z.boolean().describe("The provider or the catalogue says that it will go, or has gone."),

@@ -4,7 +4,7 @@ import type { Environment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
-import { type ProviderKind, priceOfStarter, providerKind } from "#providers/index.ts";
+import { catalogueData, type ProviderKind, priceSource, providerKind } from "#providers/index.ts";
 
 const auditSource = { actor: "first start", ip: null };
 
@@ -21,12 +21,19 @@ export interface StarterProviders {
  * usual there; without any model, the built-in demo answers. So they do at a later start, as long as nobody has made
  * anything else. Nothing that exists is changed.
  */
-export async function starterProviders(environment: Environment, store: ControlStore): Promise<StarterProviders> {
+export async function starterProviders(
+  environment: Environment,
+  store: ControlStore,
+  now: number,
+): Promise<StarterProviders> {
   const { config, found } = starterConfig(environment);
   const before = await store.catalog();
   if (before.providers.size === 0 || found.length > 0) {
     const made = await store.seed(config, auditSource.actor);
-    if (made.length > 0) return { found, unused: [] };
+    if (made.length > 0) {
+      await takeStarterPrices(environment, store, now);
+      return { found, unused: [] };
+    }
   }
   const kinds = new Set([...before.providers.values()].map(({ kind }) => kind));
   const unused = environment.providerKeys.filter(({ kind }) => !kinds.has(kind)).map(({ envKey }) => envKey);
@@ -86,12 +93,24 @@ function starterConfig(environment: Environment): { readonly config: ConfigFile;
   return { config: { providers, models }, found };
 }
 
+/** As from the catalogue, so that they follow it. */
+async function takeStarterPrices({ providerKeys }: Environment, store: ControlStore, now: number): Promise<void> {
+  const source = priceSource((await catalogueData(null)).data, now);
+  const prices = providerKeys.flatMap(({ kind }) =>
+    (providerKind(kind)?.starterModels ?? []).flatMap(({ name }) => {
+      const price = source.price(kind, name);
+      return price === null ? [] : [{ model: name, price }];
+    }),
+  );
+  if (prices.length > 0) await store.takePrices(prices, auditSource);
+}
+
 function starterModels(kind: ProviderKind): ModelConfig[] {
   return kind.starterModels.map((model) => ({
     name: model.name,
     ...(model.type === undefined ? {} : { type: model.type }),
     owned_by: kind.id,
     deployments: [{ provider: kind.id }],
-    price: priceOfStarter(model),
+    ...(kind.id === "demo" ? { price: { input: 0, output: 0 } } : {}),
   }));
 }

@@ -2,6 +2,7 @@ import { verify } from "node:crypto";
 import type { CatalogueSource } from "#config/index.ts";
 import { Failure, LastingFault } from "#core/index.ts";
 import type { Clock, ControlStore, Leadership, Observer, Transport } from "#ports/index.ts";
+import { lastCatalogueSince } from "#providers/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import { catalogueOf, type ReadCatalogue, readSource } from "./catalogue-source.ts";
 import { passed } from "./passed.ts";
@@ -29,7 +30,10 @@ export function refreshCatalogue(
   let failures = 0;
   let waiting = 0;
   metrics.counts({ sluice_catalogue_refresh_failures_total: () => failures });
-  metrics.gauges({ sluice_catalogue_prices_waiting: () => waiting });
+  metrics.gauges({
+    sluice_catalogue_prices_waiting: () => waiting,
+    sluice_catalogue_age_seconds: () => (clock.now() - (lastCatalogueSince() ?? clock.now())) / 1_000,
+  });
   if (source === null) return async () => undefined;
   const fault = new LastingFault({
     ...{ clock, observer, level: "warn" },
@@ -85,7 +89,8 @@ async function refreshOnce(
     if (isNew) observer.log("info", "Newer prices are there.", { source: read.source, digest: read.digest, models });
     return changes.length;
   }
-  const prices = changes.map(({ model, after }) => ({ model, price: after }));
+  // What is only a guess waits for somebody.
+  const prices = changes.filter(({ guessed }) => !guessed).map(({ model, after }) => ({ model, price: after }));
   const taken = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
   if (isNew || taken.length > 0)
     observer.log("info", "Newer prices were taken.", { source: view.source, digest: read.digest, models: taken });

@@ -10,7 +10,12 @@
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
-export { catalogueData } from "./catalogue/bundled-catalogue.ts";
+export {
+  type CatalogueInUse,
+  catalogueData,
+  catalogueSince,
+  lastCatalogueSince,
+} from "./catalogue/bundled-catalogue.ts";
 export { catalogueProviders } from "./catalogue/catalogue.ts";
 export { withContextWindows } from "./catalogue/context-windows.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
@@ -43,7 +48,6 @@ export type { SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
 export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { allowsObject } from "./shared-objects.ts";
-export { priceOfStarter } from "./starter-price.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

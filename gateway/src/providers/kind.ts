@@ -1,4 +1,3 @@
-import type { PriceConfig } from "@sluice/contract/config-file";
 import type {
   CostSource,
   EndpointId,
@@ -63,17 +62,11 @@ export interface TokenExchange {
   read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
 }
 
-/** A model that a new installation offers when it finds this kind's key. Prices are USD per million tokens. */
+/** A model that a new installation offers when it finds this kind's key. Its price is the catalogue's. */
 export interface StarterModel {
   readonly name: string;
   /** Default: it talks. */
   readonly type?: ModelType;
-  readonly input: number;
-  readonly cacheRead: number;
-  /** Where writing to the cache costs more than reading the input: for five minutes, and for an hour. */
-  readonly cacheWrite?: readonly [fiveMinutes: number, hour: number];
-  readonly output: number;
-  readonly longContext?: NonNullable<PriceConfig["long_context"]>;
 }
 
 /** What is particular to one kind of upstream: data and pure functions. Sending is the transport's. */

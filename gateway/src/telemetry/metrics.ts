@@ -87,6 +87,7 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_otlp_metric_exports_failed_total: "Exports of metrics that the telemetry collector did not take.",
   sluice_agent_telemetry_relayed_total: "Messages of agents' telemetry that the telemetry collector took.",
   sluice_agent_telemetry_lost_total: "Such messages that it did not take, that were too many, or that nobody can read.",
+  sluice_catalogue_age_seconds: "Age of the price catalogue's data; 0 while no model of this process needs it.",
   sluice_catalogue_prices_waiting: "Prices of the catalogue that wait for somebody to take them.",
   sluice_catalogue_refresh_failures_total: "Times newer prices could not be had.",
   sluice_task_webhooks_delivered_total: "Messages about tasks that their caller's host took.",
@@ -104,6 +105,7 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_tls_certificate_expires_timestamp_seconds: "min",
   sluice_ledger_export_lag_seconds: "max",
   sluice_tasks_late_seconds: "max",
+  sluice_catalogue_age_seconds: "max",
   sluice_catalogue_prices_waiting: "max",
   sluice_event_loop_delay_seconds: "max",
 };

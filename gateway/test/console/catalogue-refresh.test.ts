@@ -16,6 +16,8 @@ const keys = generateKeyPairSync("ed25519");
 /** What a model costs, in a file, and whoever looks there each hour. */
 async function openRefresh(more: Partial<CatalogueSource> = {}) {
   const ground = await openCatalogGround();
+  // What is read here is newer than what comes with the program.
+  ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeModel("gpt-5", { deployments: [{ provider: "main" }] });
   await ground.makeModel("gpt-5-mini", { deployments: [{ provider: "main" }], price: { input: 9 } });

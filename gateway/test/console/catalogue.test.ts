@@ -22,6 +22,8 @@ const newer = (usd: number) => ({
 
 async function opened(): Promise<CatalogGround> {
   const ground = await openCatalogGround();
+  // What is taken here is newer than what comes with the program.
+  ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeProvider("own", { kind: "openai-compatible" });
   return ground;
@@ -38,7 +40,10 @@ describe("the catalogue of prices", () => {
     await ground.makeModel("gpt-5.1", on("main", { unpriced: "block" }));
     await ground.makeModel("house", on("own"));
     const seen = await show(ground);
-    expect(seen).toMatchObject({ taken_at: null, digest: null, source: expect.stringContaining("genai-prices") });
+    expect(seen).toMatchObject({
+      ...{ taken_at: null, digest: null, source: expect.stringContaining("genai-prices") },
+      ...{ published_at: expect.any(Number), age_days: expect.any(Number) },
+    });
     expect(seen.changes).toEqual([
       {
         model: "gpt-5",
@@ -47,6 +52,7 @@ describe("the catalogue of prices", () => {
         managed_by: "console",
         before: null,
         after: expect.objectContaining({ input: 1.25, output: 10 }),
+        guessed: false,
       },
     ]);
     expect(await model(ground, "gpt-5")).toMatchObject({
@@ -93,6 +99,23 @@ describe("the catalogue of prices", () => {
     expect((await show(ground)).changes).toEqual([]);
     expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 } }], source)).toEqual([]);
     expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
+  });
+
+  test("a price of an entry for a similar name is shown as a guess, before it is taken and after", async () => {
+    await using ground = await opened();
+    const similar = [{ id: "gpt-5", match: { starts_with: "gpt-5" }, prices: { input_mtok: 3 } }];
+    const text = JSON.stringify([{ id: "openai", models: similar }]);
+    await ground.controlStore.storeCatalogue({ text, source: "prices.json", digest: "guess" }, source);
+    await ground.makeModel("gpt-5.9", on("main"));
+    await ground.makeModel("gpt-5-mini", on("main"));
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([
+      { model: "gpt-5-mini", guessed: false },
+      { model: "gpt-5.9", guessed: true },
+    ]);
+    await take(ground, { version: seen.version });
+    expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
+    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
   });
 
   test("takes only what was shown", async () => {

@@ -227,6 +227,13 @@ export const models = {
     later: "Not now",
     take: "{count, plural, one {Update # price} other {Update # prices}}",
     done: "Prices updated",
+    age: "The data is {days, plural, one {# day} other {# days}} old.",
+    guess: "Guess: the catalog knows a similar name. Check the price.",
+    old: "The price catalog is {days, plural, one {# day} other {# days}} old",
+    oldHelp:
+      "Newer models have no price, and changed prices are booked as they were. Update Sluice or take newer prices.",
+    guessed: "This price is a guess",
+    guessedHelp: "The catalog knows a model with a similar name. Compare it with the provider's price list.",
   },
   unpriced: {
     when: "Until it has a price",

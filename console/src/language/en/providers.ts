@@ -6,6 +6,7 @@ export const providers = {
     retires: "retires {date}",
     deprecated: "deprecated",
     noPrice: "price not known",
+    priceGuessed: "price guessed from a similar name",
     context: "{tokens} tokens of context",
     title: "Import models",
     chosen: "{count, plural, one {# model selected} other {# models selected}}",

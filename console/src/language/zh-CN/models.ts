@@ -224,6 +224,12 @@ export const models: Translation<typeof english> = {
     later: "暂不",
     take: "{count, plural, other {更新 # 个价格}}",
     done: "价格已更新",
+    age: "数据发布于 {days, plural, other {# 天}}前。",
+    guess: "推测：价目表中只有相近的名称，请核对价格。",
+    old: "价目表已是 {days, plural, other {# 天}}前的数据",
+    oldHelp: "较新的模型没有价格，已变动的价格仍按旧价计费。请升级 Sluice 或获取新价格。",
+    guessed: "该价格为推测值",
+    guessedHelp: "价目表中只有名称相近的模型。请与提供商的价目表核对。",
   },
   unpriced: {
     when: "定价之前",

@@ -9,6 +9,7 @@ export const providers: Translation<typeof english> = {
     retires: "{date}停用",
     deprecated: "已弃用",
     noPrice: "价格未知",
+    priceGuessed: "价格按相近名称推测",
     context: "上下文 {tokens} 个 token",
     title: "导入模型",
     chosen: "{count, plural, other {已选择 # 个模型}}",

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { ConsoleCatalogue } from "@sluice/contract";
-import type { Clock, ControlStore, StoredCatalogue } from "#ports/index.ts";
+import type { Clock, ControlStore } from "#ports/index.ts";
 import {
-  type CatalogueData,
+  type CatalogueInUse,
   catalogueData,
+  catalogueSince,
   type PriceChange,
   type PriceSource,
   priceChanges,
@@ -16,23 +17,21 @@ export interface CatalogueDependencies {
 }
 
 /** The catalogue of prices that is in use, as it stands now. */
-export interface CatalogueInUse {
-  readonly data: CatalogueData;
-  readonly stored: Omit<StoredCatalogue, "text"> | null;
-  readonly prices: PriceSource;
-}
-
-export async function catalogueInUse({ controlStore, clock }: CatalogueDependencies): Promise<CatalogueInUse> {
-  const stored = await controlStore.storedCatalogue();
-  const data = await catalogueData(stored);
-  return { data, stored, prices: priceSource(data, stored !== null, clock.now()) };
+export async function catalogueInUse({
+  controlStore,
+  clock,
+}: CatalogueDependencies): Promise<CatalogueInUse & { readonly prices: PriceSource }> {
+  const inUse = await catalogueData(await controlStore.storedCatalogue());
+  return { ...inUse, prices: priceSource(inUse.data, clock.now()) };
 }
 
 /** What the catalogue would change now, and what it is. */
 export async function catalogueView(
   dependencies: CatalogueDependencies,
 ): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {
-  const { data, stored, prices } = await catalogueInUse(dependencies);
+  const inUse = await catalogueInUse(dependencies);
+  const { data, stored, prices } = inUse;
+  const since = catalogueSince(inUse);
   const models = await dependencies.controlStore.listModels();
   const providers = await dependencies.controlStore.listProviders();
   const owners = new Map(models.map(({ name, managedBy }) => [name, managedBy]));
@@ -41,19 +40,24 @@ export async function catalogueView(
     source: stored?.source ?? data.source ?? "",
     taken_at: stored?.takenAt ?? null,
     digest: stored?.digest ?? null,
+    published_at: data.publishedAt,
+    age_days: since === null ? null : Math.max(0, Math.floor((dependencies.clock.now() - since) / dayMs)),
     models: [...data.providers.values()].reduce((sum, provider) => sum + provider.models.length, 0),
-    changes: changes.map(({ model, provider, upstreamModel, before, after }) => ({
+    changes: changes.map(({ model, provider, upstreamModel, before, after, guessed }) => ({
       model,
       provider,
       upstream_model: upstreamModel,
       managed_by: owners.get(model) ?? "console",
       before,
       after,
+      guessed,
     })),
     version: versionOf(changes),
   };
   return { view, changes };
 }
+
+const dayMs = 86_400_000;
 
 function versionOf(changes: readonly PriceChange[]): string {
   return createHash("sha256").update(JSON.stringify(changes)).digest("hex");

@@ -64,7 +64,7 @@ async function update(control: Control, terminal: Terminal, command: Command, { 
   const table = columns([
     ["model", "of", "before", "after"],
     ...changes.map((change) => [
-      change.model,
+      change.guessed ? `${change.model} (a guess)` : change.model,
       `${change.provider}/${change.upstreamModel}`,
       priceWords(change.before),
       priceWords(change.after),

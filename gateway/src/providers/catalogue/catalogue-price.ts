@@ -1,4 +1,5 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
+import { withOwnPrices } from "./own-prices.ts";
 import type { CatalogueModel, CataloguePriceMember, CataloguePrices, ConditionalPrices } from "./read-catalogue.ts";
 
 /** Prices of the data in the words of ours; USD for the same number of units, but for hours of sound. */
@@ -8,6 +9,8 @@ const members = {
   cache_read_mtok: "cache_read",
   cache_write_mtok: "cache_write_5m",
   cache_write_1h_mtok: "cache_write_1h",
+  cache_audio_read_mtok: "cache_read_audio",
+  output_reasoning_mtok: "separate_reasoning",
   input_audio_mtok: "audio_input",
   output_audio_mtok: "audio_output",
   input_image_mtok: "image_input",
@@ -15,14 +18,13 @@ const members = {
   web_searches_kcount: "web_search",
   storage_searches_kcount: "file_search",
   requests_kcount: "request",
+  input_mchars: "character",
 } as const satisfies Record<string, keyof PriceConfig>;
 
-/** Prices that ours has no word for and that cost at most what the plain price of their side says (sound read from a cache …). */
-const coarser = new Set([
-  "cache_audio_read_mtok",
-  "cache_image_read_mtok",
-  "input_video_mtok",
-  "output_reasoning_mtok",
+/** Prices that ours has no word for: null, or the member that pays for it and costs as much as the dearer of the two. */
+const coarser: ReadonlyMap<string, keyof PriceConfig | null> = new Map([
+  ["cache_image_read_mtok", "cache_read"],
+  ["input_video_mtok", null],
 ]);
 
 /** Of a long context, ours has prices for tokens of text alone. */
@@ -33,12 +35,18 @@ const ofLongContext = ["input", "output", "cache_read", "cache_write_5m", "cache
  * cannot say (pages of documents), or says nothing. Where ours is coarser (times of the day, several long contexts) the dearest
  * counts: a budget holds at least what may be charged.
  */
-export function cataloguePrice({ prices }: CatalogueModel, day: string): PriceConfig | null {
-  const inForce = pricesOn(prices, day);
-  const known = inForce.map(priceOf);
+export function cataloguePrice({ provider, model }: CatalogueModelOf, day: string): PriceConfig | null {
+  const known = pricesOn(model.prices, day).map(priceOf);
   const [first] = known;
   if (first === undefined || known.includes(null) || first === null) return null;
-  return known.reduce<PriceConfig>((dearest, next) => dearer(dearest, next ?? {}), first);
+  const price = known.reduce<PriceConfig>((dearest, next) => dearer(dearest, next ?? {}), first);
+  return withOwnPrices(price, provider, model.id);
+}
+
+/** A model of the data, and whose it is there. */
+export interface CatalogueModelOf {
+  readonly provider: string;
+  readonly model: CatalogueModel;
 }
 
 /** What the data lists later counts instead of what stands before it, but for times of the day, which count beside it. */
@@ -61,9 +69,11 @@ function priceOf(prices: CataloguePrices): PriceConfig | null {
       if (name === "audio_hours" || name === "input_audio_hours")
         plain["audio_second"] = wholePico(dearestOf(member) / 3_600);
       else if (!coarser.has(name)) return null;
+      const payer = coarser.get(name) ?? null;
+      if (payer !== null) plain[payer] = Math.max(plain[payer] ?? 0, dearestOf(member));
       continue;
     }
-    if (typeof member === "number") plain[word] = member;
+    if (typeof member === "number") plain[word] = Math.max(plain[word] ?? 0, member);
     else if ((ofLongContext as readonly string[]).includes(word)) {
       plain[word] = member.base;
       long[word] = dearestOf(member);

@@ -3,6 +3,7 @@ import { pricesOf } from "#core/index.ts";
 import { providerKind, providerKinds } from "../kinds.ts";
 import { bundledCatalogue } from "./bundled-catalogue.ts";
 import { catalogueEntry } from "./catalogue.ts";
+import { cataloguePrice } from "./catalogue-price.ts";
 import { priceSource } from "./price-changes.ts";
 import { readCatalogue } from "./read-catalogue.ts";
 
@@ -25,7 +26,7 @@ describe("the catalogue that comes with the program", () => {
       deprecated: false,
     });
     expect(of("openai", "gpt-5.4")?.price?.long_context).toEqual({
-      above: 271_999,
+      above: 272_000,
       input: 5,
       cache_read: 0.5,
       output: 22.5,
@@ -66,8 +67,62 @@ describe("the catalogue that comes with the program", () => {
     expect(known).toBeGreaterThan(500);
   });
 
-  test("models that a new installation offers have a price from it or from their kind", async () => {
-    const source = priceSource(await bundledCatalogue(), false, today);
+  test("every model of it can be read", async () => {
+    const file = new URL("bundled-catalogue.generated.json", import.meta.url);
+    const { providers, published } = await Bun.file(file).json();
+    const data = await bundledCatalogue();
+    expect(data.publishedAt).toBe(Date.parse(published));
+    const ids = (models: readonly { readonly id: string }[] = []) => models.map(({ id }) => id);
+    for (const { id, models } of providers) expect(ids(data.providers.get(id)?.models)).toEqual(ids(models));
+  });
+
+  test("a name with another number behind it is a guess, a date or a revision is none", async () => {
+    const data = catalogueOf(
+      priced({ input_mtok: 1 }, { or: [{ equals: "other" }, { starts_with: "claude-sonnet-5" }] }),
+    );
+    const guessed = (name: string) => catalogueEntry(data, "openai", name, day)?.guessed;
+    for (const name of ["claude-sonnet-5-5", "claude-sonnet-5.5", "claude-sonnet-5-5-20261001", "claude-sonnet-5-12"])
+      expect([name, guessed(name)]).toEqual([name, true]);
+    for (const suffix of ["", "-20261001", "-2026-10-01", "@20261001", "-latest", "-002", "-04-17", "-08-2026", "-24b"])
+      expect([suffix, guessed(`claude-sonnet-5${suffix}`)]).toEqual([suffix, false]);
+    const bundled = await bundledCatalogue();
+    expect(catalogueEntry(bundled, "anthropic", "claude-sonnet-5-5", day)).toMatchObject({
+      ...{ id: "claude-sonnet-5-5", guessed: false },
+      price: { cache_read: 0.1 },
+    });
+    expect(catalogueEntry(bundled, "anthropic", "claude-sonnet-5-7", day)).toBeNull();
+  });
+
+  test("searches, long cache writes and sound have prices where the data has none", async () => {
+    const data = await bundledCatalogue();
+    const of = (kind: string, model: string) => catalogueEntry(data, kind, model, day)?.price;
+    expect(of("gemini", "gemini-2.5-flash")).toMatchObject({ web_search: 35, map_search: 25, cache_read_audio: 0.1 });
+    expect(of("gemini", "gemini-3-pro-preview")).toMatchObject({ web_search: 14, map_search: 14 });
+    expect(of("xai", "grok-4.7")).toMatchObject({ web_search: 5, code_session: 5, file_search: 2.5 });
+    expect(of("bedrock", "us.anthropic.claude-opus-4-1-20250805-v1:0")).toMatchObject({
+      input: 15,
+      cache_write_1h: 30,
+    });
+    expect(of("openai", "gpt-4o-audio-preview")).toMatchObject({ audio_input: 40, audio_output: 80 });
+    expect(of("openai", "gpt-6.1-sol")).toMatchObject({
+      ...{ cache_write_1h: 5, code_session: 30, web_search: 10 },
+      long_context: { cache_write_1h: 10 },
+    });
+    for (const [id, { models }] of data.providers) {
+      for (const model of models) {
+        const price = cataloguePrice({ provider: id, model }, day);
+        if (
+          /claude/.test(model.id) &&
+          price?.cache_write_5m !== undefined &&
+          ["anthropic", "aws", "google"].includes(id)
+        )
+          expect([model.id, price.cache_write_1h]).toEqual([model.id, expect.any(Number)]);
+      }
+    }
+  });
+
+  test("models that a new installation offers have a price", async () => {
+    const source = priceSource(await bundledCatalogue(), today);
     for (const kind of providerKinds.filter(({ id }) => id !== "demo")) {
       for (const { name } of kind.starterModels)
         expect(source.price(kind.id, name), `${kind.id} ${name}`).not.toBeNull();
@@ -94,7 +149,12 @@ describe("a price of the data", () => {
   test("that is charged by what no price of ours says is not known, rather than too small", () => {
     expect(priceOf({ input_document_kpages: 1 })).toBeNull();
     expect(priceOf({ input_mtok: 1, something_new: 1 })).toBeNull();
-    expect(priceOf({ input_mtok: 1, cache_audio_read_mtok: 1 })).toEqual({ input: 1 });
+    expect(priceOf({ input_mtok: 1, cache_audio_read_mtok: 1 })).toEqual({ input: 1, cache_read_audio: 1 });
+    expect(priceOf({ input_mtok: 5, cache_read_mtok: 1, cache_image_read_mtok: 2 })).toEqual({
+      input: 5,
+      cache_read: 2,
+    });
+    expect(priceOf({ input_mchars: 15 })).toEqual({ character: 15 });
     expect(priceOf({})).toBeNull();
     expect(priceOf({ input_audio_hours: 0.36 })).toEqual({ audio_second: 0.0001 });
   });
@@ -129,3 +189,13 @@ test.each([["{"], ["{}"], ["[]"], ["null"], ['[{"id":"openai","models":[]}]'], [
     expect(() => readCatalogue(text)).toThrow("no catalogue of prices");
   },
 );
+
+test("a release is refused when the catalogue is older than thirty days on its day", async () => {
+  const { publishedAt } = await bundledCatalogue();
+  const script = new URL("../../../../scripts/check-catalogue.mjs", import.meta.url).pathname;
+  const on = (days: number) => new Date((publishedAt ?? 0) + days * 86_400_000).toISOString().slice(0, 10);
+  const check = (when: string) =>
+    Bun.spawnSync([process.execPath, script, when], { stdout: "ignore", stderr: "ignore" });
+  expect([0, 30, 31].map((days) => check(on(days)).exitCode)).toEqual([0, 0, 1]);
+  expect(check("no day").exitCode).toBe(1);
+});

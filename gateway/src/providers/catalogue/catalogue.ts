@@ -1,7 +1,7 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { nameLettersMax } from "@sluice/contract/words";
-import { cataloguePrice } from "./catalogue-price.ts";
-import type { CatalogueData, CatalogueModel, NameMatch } from "./read-catalogue.ts";
+import { type CatalogueModelOf, cataloguePrice } from "./catalogue-price.ts";
+import type { CatalogueData, NameMatch } from "./read-catalogue.ts";
 
 /** What is known of a vendor's model beside its name. */
 export interface CatalogueEntry {
@@ -13,6 +13,8 @@ export interface CatalogueEntry {
   readonly contextWindow: number | null;
   /** The vendor will take it away, or has. */
   readonly deprecated: boolean;
+  /** The name has another number behind what the entry is for (`claude-sonnet-5-5`, `claude-sonnet-5`): it may be another model. */
+  readonly guessed: boolean;
 }
 
 /** Whose prices an upstream of a kind charges. Kinds that are not here have none of their own (a machine of one's own, a tunnel). */
@@ -52,20 +54,38 @@ export function catalogueEntry(
 ): CatalogueEntry | null {
   const found = catalogueModel(data, kind, upstreamModel);
   if (found === null) return null;
-  const { id, contextWindow, deprecated } = found;
-  return { id, price: cataloguePrice(found, day), contextWindow, deprecated };
+  const { id, contextWindow, deprecated, match } = found.model;
+  const guessed = isGuess(match, id, upstreamModel.toLowerCase());
+  return { id, price: cataloguePrice(found, day), contextWindow, deprecated, guessed };
 }
 
 /** What the data has of a kind's model; null where it does not know it. */
-export function catalogueModel(data: CatalogueData, kind: string, upstreamModel: string): CatalogueModel | null {
+export function catalogueModel(data: CatalogueData, kind: string, upstreamModel: string): CatalogueModelOf | null {
   const provider = data.providers.get(hasCatalogue(kind) ? (providerOfKind[kind] ?? "") : "");
   if (provider === undefined || upstreamModel.length > nameLettersMax) return null;
   const name = upstreamModel.toLowerCase();
   for (const id of [provider.id, ...provider.fallbacks]) {
-    const found = data.providers.get(id)?.models.find(({ match }) => fits(match, name));
-    if (found !== undefined) return found;
+    const model = data.providers.get(id)?.models.find(({ match }) => fits(match, name));
+    if (model !== undefined) return { provider: id, model };
   }
   return null;
+}
+
+/** Behind the longest part of the name that the entry names, another number stands that is no date. */
+function isGuess(match: NameMatch, id: string, name: string): boolean {
+  let end = -1;
+  for (const text of [id.toLowerCase(), ...literals(match)]) {
+    const at = name.indexOf(text);
+    if (at !== -1) end = Math.max(end, at + text.length);
+  }
+  const rest = end === -1 ? "" : name.slice(end);
+  return /^[-._]\d{1,2}(?![\da-z])/.test(rest) && !/^-\d\d-(?:\d\d|20\d\d)(?!\d)/.test(rest);
+}
+
+function literals(match: NameMatch): readonly string[] {
+  if ("or" in match) return match.or.flatMap(literals);
+  if ("and" in match) return match.and.flatMap(literals);
+  return "regex" in match ? [] : Object.values(match);
 }
 
 function fits(match: NameMatch, name: string): boolean {

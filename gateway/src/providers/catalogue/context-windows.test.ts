@@ -18,7 +18,7 @@ function catalogOf(deployments: readonly Deployment[], contextWindow: number | n
 }
 
 const newer = (window: number) => ({
-  ...{ source: "test", takenAt: 0, digest: String(window) },
+  ...{ source: "test", takenAt: Date.UTC(2100, 0), digest: String(window) },
   text: JSON.stringify([
     { id: "openai", models: [{ id: "x", match: { equals: "x" }, context_window: window, prices: {} }] },
   ]),

@@ -15,7 +15,7 @@ export async function withContextWindows(
   const isUnknown = ({ contextWindow, provider }: Deployment) => contextWindow === null && hasCatalogue(provider.kind);
   const models = [...catalog.models.values()];
   if (!models.some(({ deployments }) => deployments.some(isUnknown))) return catalog;
-  const data = await catalogueData(await storedCatalogue());
+  const { data } = await catalogueData(await storedCatalogue());
   const filled = models.map((model): [string, Model] => {
     const deployments = model.deployments.map((each) =>
       isUnknown(each) ? Object.freeze({ ...each, contextWindow: windowIn(data, each) }) : each,
@@ -39,7 +39,7 @@ function windowIn(data: CatalogueData, { provider: { kind }, upstreamModel }: De
   const name = `${kind}\n${upstreamModel}`;
   let window = known.get(name);
   if (window === undefined) {
-    window = catalogueModel(data, kind, upstreamModel)?.contextWindow ?? null;
+    window = catalogueModel(data, kind, upstreamModel)?.model.contextWindow ?? null;
     known.set(name, window);
   }
   return window;

@@ -1,31 +1,20 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf, pricesOf } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
-import { providerKind } from "../kinds.ts";
-import { starterPrice } from "../starter-price.ts";
 import { type CatalogueEntry, catalogueEntry } from "./catalogue.ts";
 import type { CatalogueData } from "./read-catalogue.ts";
 
 /** What a catalogue says of a kind's model today. */
 export interface PriceSource {
   entry(kind: string, upstreamModel: string): CatalogueEntry | null;
-  /** Its price; what comes with the program knows some models that the catalogue does not. */
   price(kind: string, upstreamModel: string): PriceConfig | null;
 }
 
-/** `fetched`: it was taken from elsewhere, and is newer than what comes with the program. `now` is Unix milliseconds. */
-export function priceSource(data: CatalogueData, fetched: boolean, now: number): PriceSource {
+/** `now` is Unix milliseconds. */
+export function priceSource(data: CatalogueData, now: number): PriceSource {
   const day = new Date(now).toISOString().slice(0, 10);
   const entry = (kind: string, upstreamModel: string) => catalogueEntry(data, kind, upstreamModel, day);
-  return {
-    entry,
-    price(kind, upstreamModel) {
-      const known = providerKind(kind);
-      const ofStarter = known === null ? null : starterPrice(known, upstreamModel);
-      const ofCatalogue = entry(kind, upstreamModel)?.price ?? null;
-      return fetched ? (ofCatalogue ?? ofStarter) : (ofStarter ?? ofCatalogue);
-    },
-  };
+  return { entry, price: (kind, upstreamModel) => entry(kind, upstreamModel)?.price ?? null };
 }
 
 /** A price that a catalogue knows and a model has not. */
@@ -36,6 +25,8 @@ export interface PriceChange {
   readonly upstreamModel: string;
   readonly before: PriceConfig | null;
   readonly after: PriceConfig;
+  /** The price is of an entry whose name only resembles the model's. */
+  readonly guessed: boolean;
 }
 
 /**
@@ -55,7 +46,10 @@ export function priceChanges(
     const after = source.price(kind, first.upstreamModel);
     if (after === null || (model.price !== null && samePrice(priceConfigOf(model.price), after))) return [];
     const before = model.price === null ? null : priceConfigOf(model.price);
-    return [{ model: model.name, provider: first.provider, upstreamModel: first.upstreamModel, before, after }];
+    const guessed = source.entry(kind, first.upstreamModel)?.guessed === true;
+    return [
+      { model: model.name, provider: first.provider, upstreamModel: first.upstreamModel, before, after, guessed },
+    ];
   });
 }
 

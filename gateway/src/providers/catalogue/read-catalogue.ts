@@ -44,6 +44,8 @@ interface CatalogueProvider {
 export interface CatalogueData {
   /** Where it is from, for people. null: the data does not say. */
   readonly source: string | null;
+  /** When it was published, Unix milliseconds. null: the data does not say. */
+  readonly publishedAt: number | null;
   readonly providers: ReadonlyMap<string, CatalogueProvider>;
 }
 
@@ -66,7 +68,8 @@ export function readCatalogue(text: string): CatalogueData {
   if (models === 0) throw noCatalogue("it has no models with prices");
   if (models > bounds.catalogueModelsMax) throw noCatalogue("it has too many models");
   const source = isObject(body) && typeof body["source"] === "string" ? body["source"].slice(0, 256) : null;
-  return { source, providers: new Map(providers.map((provider) => [provider.id, provider])) };
+  const published = isObject(body) && isDay(body["published"]) ? Date.parse(body["published"]) : null;
+  return { source, publishedAt: published, providers: new Map(providers.map((provider) => [provider.id, provider])) };
 }
 
 function noCatalogue(why: string): Failure {
@@ -137,7 +140,7 @@ function conditionOf(value: unknown): ConditionalPrices | null {
   if (constraint == null) return { from: null, timed: false, prices };
   if (!isObject(constraint)) return null;
   const { start_date: from, start_time: time } = constraint;
-  if (typeof from === "string" && /^\d{4}-\d\d-\d\d$/.test(from)) return { from, timed: false, prices };
+  if (isDay(from)) return { from, timed: false, prices };
   return typeof time === "string" ? { from: null, timed: true, prices } : null;
 }
 
@@ -167,6 +170,10 @@ const usdMax = 100_000;
 
 function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= usdMax;
+}
+
+function isDay(value: unknown): value is string {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isName(value: unknown): value is string {

@@ -24,23 +24,5 @@ export const anthropic: ProviderKind = {
   authorize: authorizeApiKey,
   classify: classifyAnthropicShaped,
   // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
-  starterModels: [
-    { name: "claude-sonnet-5-5", input: 2, cacheRead: 0.2, cacheWrite: [2.5, 4], output: 10 },
-    { name: "claude-opus-5-5", input: 4, cacheRead: 0.2, cacheWrite: [5, 8], output: 20 },
-    {
-      name: "claude-haiku-5-5",
-      input: 0.1,
-      cacheRead: 0.01,
-      cacheWrite: [0.125, 0.2],
-      output: 0.5,
-      longContext: {
-        above: 100_000,
-        input: 0.5,
-        cache_read: 0.05,
-        cache_write_5m: 0.625,
-        cache_write_1h: 1,
-        output: 2.5,
-      },
-    },
-  ],
+  starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],
 };

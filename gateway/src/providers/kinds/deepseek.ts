@@ -26,8 +26,5 @@ export const deepseek = openaiLike({
     // Between a prompt and a suffix: "FIM Completion (Beta)", below a base URL of its own.
     { ...completions, rootOf: (root) => root.replace(/(\/v1|\/beta)?$/, "/beta") },
   ],
-  starterModels: [
-    { name: "deepseek-flash", input: 0.3, cacheRead: 0.006, output: 1.2 },
-    { name: "deepseek-v4-pro", input: 1.32, cacheRead: 0.044, output: 3.96 },
-  ],
+  starterModels: [{ name: "deepseek-flash" }, { name: "deepseek-v4-pro" }],
 });

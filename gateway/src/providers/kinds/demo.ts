@@ -19,9 +19,6 @@ import { webUrl } from "../video/video-state.ts";
 const starters: readonly StarterModel[] = modelTypes.map((type) => ({
   name: type === "chat" ? "demo" : `demo-${type}`,
   type,
-  input: 0,
-  cacheRead: 0,
-  output: 0,
 }));
 
 /**

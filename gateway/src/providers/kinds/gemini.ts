@@ -32,10 +32,7 @@ export const gemini: ProviderKind = {
   authorize: authorizeGoogleKey,
   classify: classifyGoogleShaped,
   // https://ai.google.dev/gemini-api/docs/pricing, read on 2026-11-22. Until the end of 2026 3.8 Flash costs half of this.
-  starterModels: [
-    { name: "gemini-3.8-flash", input: 1.5, cacheRead: 0.15, output: 7.5 },
-    { name: "gemini-3.5-flash-lite", input: 0.3, cacheRead: 0.03, output: 2.5 },
-  ],
+  starterModels: [{ name: "gemini-3.8-flash" }, { name: "gemini-3.5-flash-lite" }],
 };
 
 /** Earlier configurations name the OpenAI-compatible address. */

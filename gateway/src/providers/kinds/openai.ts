@@ -48,37 +48,5 @@ export const openai = openaiLike({
   ],
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.
-  starterModels: [
-    {
-      name: "gpt-6.1-sol",
-      input: 2,
-      cacheRead: 0.1,
-      cacheWrite: [2.5, 5],
-      output: 10,
-      longContext: { above: 272_000, input: 4, cache_read: 0.2, cache_write_5m: 5, cache_write_1h: 10, output: 15 },
-    },
-    {
-      name: "gpt-6.1-terra",
-      input: 1,
-      cacheRead: 0.05,
-      cacheWrite: [1.25, 2.5],
-      output: 5,
-      longContext: { above: 272_000, input: 2, cache_read: 0.1, cache_write_5m: 2.5, cache_write_1h: 5, output: 7.5 },
-    },
-    {
-      name: "gpt-6-luna",
-      input: 0.1,
-      cacheRead: 0.01,
-      cacheWrite: [0.125, 0.125],
-      output: 0.5,
-      longContext: {
-        above: 272_000,
-        input: 0.2,
-        cache_read: 0.02,
-        cache_write_5m: 0.25,
-        cache_write_1h: 0.25,
-        output: 0.75,
-      },
-    },
-  ],
+  starterModels: [{ name: "gpt-6.1-sol" }, { name: "gpt-6.1-terra" }, { name: "gpt-6-luna" }],
 });

@@ -1,6 +1,6 @@
 import { Alert, Stack } from "@mantine/core";
 import { type ConsoleModel, type PriceConfig, priceSchema } from "@sluice/contract";
-import { IconCoinOff, IconUsers } from "@tabler/icons-react";
+import { IconCoin, IconCoinOff, IconUsers } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
@@ -57,6 +57,11 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         {isUnpriced(model.price) && (
           <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
             <UnpricedChoice model={model} disabled={locked} />
+          </Alert>
+        )}
+        {model.price_guessed && (
+          <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalogue.guessed")}>
+            {t("models.catalogue.guessedHelp")}
           </Alert>
         )}
         <Section

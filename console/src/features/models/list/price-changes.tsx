@@ -14,9 +14,12 @@ import { priceItems, priceWords } from "../../catalog/price-words.ts";
 export function PriceChanges() {
   const [open, setOpen] = useState(false);
   const { data } = useCall("catalogue.show", {});
-  if (data === undefined || (data.changes.length === 0 && !open)) return null;
+  if (data === undefined) return null;
+  const old = data.age_days !== null && data.age_days > oldDays;
+  if (data.changes.length === 0 && !open) return old ? <OldCatalogue days={data.age_days ?? 0} /> : null;
   return (
     <>
+      {old && <OldCatalogue days={data.age_days ?? 0} />}
       <Alert
         color="blue"
         variant="light"
@@ -35,9 +38,20 @@ export function PriceChanges() {
   );
 }
 
+/** As the alert rule counts it. */
+const oldDays = 60;
+
+function OldCatalogue({ days }: { readonly days: number }) {
+  return (
+    <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalogue.old", { days })}>
+      {t("models.catalogue.oldHelp")}
+    </Alert>
+  );
+}
+
 function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; readonly onClose: () => void }) {
-  const { changes, version, source } = catalogue;
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const { changes, version, source, age_days: age } = catalogue;
+  const [left, setLeft] = useState<ReadonlySet<string>>(guessedModels(catalogue));
   const take = useAct("catalogue.take", {
     invalidates: afterCatalogChange,
     inline: true,
@@ -55,6 +69,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
       <Stack>
         <Text size="sm" c="dimmed">
           {t("models.catalogue.dialogHelp", { source })}
+          {age === null ? "" : ` ${t("models.catalogue.age", { days: age })}`}
         </Text>
         <Table.ScrollContainer minWidth={560} mah="26rem">
           <Table>
@@ -75,6 +90,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
                       onChange={() => toggle(change.model)}
                       label={change.model}
                       description={`${change.provider} · ${change.upstream_model}`}
+                      error={change.guessed ? t("models.catalogue.guess") : undefined}
                     />
                   </Table.Td>
                   <Table.Td>
@@ -104,6 +120,11 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
       </Stack>
     </Modal>
   );
+}
+
+/** A price that is only a guess is left out until somebody ticks it. */
+function guessedModels({ changes }: ConsoleCatalogue): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ model, guessed }) => (guessed ? [model] : [])));
 }
 
 /** What matters most in a line, and below it everything that is charged. */

@@ -9,6 +9,7 @@ const upstream = (id: string, more: Partial<UpstreamModel> = {}): UpstreamModel 
   served_as: [],
   suggested: { name: id, type: "chat" },
   price: null,
+  price_guessed: false,
   context_window: null,
   max_output_tokens: null,
   deprecated: false,

@@ -81,7 +81,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
 }
 
 function aboutOf(model: UpstreamModel): string {
-  const { served_as, owned_by, created_at, suggested, context_window, deprecated, retires_at } = model;
+  const { served_as, owned_by, created_at, suggested, price_guessed, context_window, deprecated, retires_at } = model;
   const words = priceWords(model.price);
   return [
     retires_at === null ? null : t("providers.import.retires", { date: formatRelative(retires_at, Date.now()) }),
@@ -91,6 +91,7 @@ function aboutOf(model: UpstreamModel): string {
     words === null
       ? t("providers.import.noPrice")
       : [words.amount, words.unit].filter((word) => word !== null).join(" "),
+    price_guessed ? t("providers.import.priceGuessed") : null,
     context_window === null ? null : t("providers.import.context", { tokens: formatCount(context_window) }),
     owned_by === null || owned_by === "" ? null : t("providers.import.by", { owner: owned_by }),
     // Vendors that do not know say 0.
