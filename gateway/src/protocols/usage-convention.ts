@@ -13,14 +13,22 @@ export interface UsageConvention {
 
 /**
  * Compares an upstream's total with its parts. `beyond`: tokens that no part explains, to be counted as the dearest ordinary class,
- * output. `unexplained`: how far the two differ, in either direction. A total that is absent or 0 says nothing.
+ * output. `unexplained`: how far the two differ, in either direction. A total that is absent or 0 says nothing, and neither does one
+ * beside a side that is not told (null): that side is estimated.
  */
-export function compareTotal(
-  total: number | null,
-  parts: number,
-): { readonly beyond: number; readonly unexplained: number } {
+export function compareTotal(total: number | null, parts: readonly (number | null)[]): TotalComparison {
   if (total === null || total === 0) return agrees;
-  return { beyond: Math.max(0, total - parts), unexplained: Math.abs(total - parts) };
+  let sum = 0;
+  for (const part of parts) {
+    if (part === null) return agrees;
+    sum += part;
+  }
+  return { beyond: Math.max(0, total - sum), unexplained: Math.abs(total - sum) };
 }
 
-const agrees = Object.freeze({ beyond: 0, unexplained: 0 });
+interface TotalComparison {
+  readonly beyond: number;
+  readonly unexplained: number;
+}
+
+const agrees: TotalComparison = Object.freeze({ beyond: 0, unexplained: 0 });

@@ -19,7 +19,7 @@ export {
 export { catalogueProviders } from "./catalogue/catalogue.ts";
 export { withContextWindows } from "./catalogue/context-windows.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
-export { type CatalogueData, readCatalogue } from "./catalogue/read-catalogue.ts";
+export { readCatalogue } from "./catalogue/read-catalogue.ts";
 export { retirementOf } from "./catalogue/retirements.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";

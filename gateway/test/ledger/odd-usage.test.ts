@@ -98,7 +98,9 @@ const told: Readonly<
     };
   },
   google(input, output) {
-    const usageMetadata = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: 90 };
+    const total = Number(input) + Number(output);
+    const totalTokenCount = Number.isInteger(total) ? total : 90;
+    const usageMetadata = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount };
     const candidate = { content: { role: "model", parts: [{ text }] }, finishReason: "STOP" };
     const whole = { candidates: [candidate], usageMetadata };
     return { whole, events: [whole] };

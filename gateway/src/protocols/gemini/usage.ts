@@ -21,7 +21,7 @@ export function readGeminiUsage(reported: unknown, grounding: Grounding = noGrou
   if (isSilent && grounding.webSearches + grounding.mapSearches === 0) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
-  const { beyond, unexplained } = compareTotal(total, (prompt ?? 0) + toolUse + (candidates ?? 0) + thoughts);
+  const { beyond, unexplained } = compareTotal(total, [prompt, toolUse, candidates, thoughts]);
   const output = splitOutput(candidates ?? 0, counts["candidatesTokensDetails"]);
   return {
     usage: {

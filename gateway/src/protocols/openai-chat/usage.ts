@@ -20,7 +20,7 @@ export function readChatUsage(reported: unknown, convention: UsageConvention = {
   const completionDetails = objectOf(reported["completion_tokens_details"]);
   const research = researchOf(reported);
 
-  const totals = totalsOf(reported, prompt ?? 0, completion ?? 0, convention);
+  const totals = totalsOf(reported, prompt, completion, convention);
   const cacheRead = Math.min(cachedOf(reported), totals.prompt);
   const cacheWrite = Math.min(countOf(promptDetails["cache_write_tokens"]) ?? 0, totals.prompt - cacheRead);
   const fresh = totals.prompt - cacheRead - cacheWrite;
@@ -78,14 +78,20 @@ interface Totals {
 }
 
 /** Both sides whole, whatever the upstream leaves out of them. */
-function totalsOf(reported: JsonObject, prompt: number, completion: number, convention: UsageConvention): Totals {
+function totalsOf(
+  reported: JsonObject,
+  prompt: number | null,
+  completion: number | null,
+  convention: UsageConvention,
+): Totals {
   const { cache_write_tokens: written } = objectOf(reported["prompt_tokens_details"]);
   const thought = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
   const cached = convention.cacheBeside === true ? cachedOf(reported) + (countOf(written) ?? 0) : 0;
   const beside = convention.reasoning === "beside" ? thought : 0;
-  const known = { prompt: prompt + cached, completion: completion + beside, reasoning: thought };
+  const known = { prompt: (prompt ?? 0) + cached, completion: (completion ?? 0) + beside, reasoning: thought };
 
-  const { beyond, unexplained } = compareTotal(countOf(reported["total_tokens"]), known.prompt + known.completion);
+  const total = countOf(reported["total_tokens"]);
+  const { beyond, unexplained } = compareTotal(total, [prompt, cached, completion, beside]);
   if (beyond > 0 && convention.reasoning === "total") {
     return { ...known, completion: known.completion + beyond, reasoning: thought + beyond, unexplained: 0 };
   }

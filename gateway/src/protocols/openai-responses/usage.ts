@@ -28,7 +28,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const kept = objectOf(inputDetails["cache_write_tokens_details"]);
   // What is kept for twelve hours is of the longer of two classes, as the wish for it is when it is translated.
   const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
-  const { beyond, unexplained } = compareTotal(countOf(told["total_tokens"]), inputTotal + (output ?? 0));
+  const { beyond, unexplained } = compareTotal(countOf(told["total_tokens"]), [input, output]);
   const outputTotal = (output ?? 0) + beyond;
   return {
     usage: {
