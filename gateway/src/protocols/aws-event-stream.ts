@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bounds, Failure } from "#core/index.ts";
 import { type JsonObject, parseObject, textOf } from "./json-value.ts";
+import { notCarried } from "./upstream-broke.ts";
 
 /**
  * Amazon's binary event stream in, server-sent events out. A `chunk` of InvokeModel is an event of the model's own
@@ -41,10 +42,7 @@ export class AwsEventStream {
     if (this.#size - from < lengthBytes) return null;
     const length = new DataView(this.#held.buffer, this.#held.byteOffset + from).getUint32(0);
     if (length > bounds.eventBytesMax) {
-      throw new Failure("upstream_error", `The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`, {
-        retry: "other",
-        unhealthy: true,
-      });
+      throw notCarried(`The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`);
     }
     if (length < frameBytesMin) throw damaged(new Error("a frame is shorter than its frame"));
     return length;

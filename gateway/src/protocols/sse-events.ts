@@ -1,5 +1,6 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import { lineEnd, pastMark } from "./line-end.ts";
+import { notCarried } from "./upstream-broke.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -43,10 +44,7 @@ export class SseEvents {
     }
     this.#held = start === bytes.length ? emptyBytes : bytes.subarray(start);
     if (this.#held.length > this.#eventBytesMax) {
-      throw new Failure("upstream_error", `The upstream sent an event of more than ${this.#eventBytesMax} bytes.`, {
-        retry: "other",
-        unhealthy: true,
-      });
+      throw notCarried(`The upstream sent an event of more than ${this.#eventBytesMax} bytes.`);
     }
     return start === bytes.length ? bytes : bytes.subarray(0, start);
   }

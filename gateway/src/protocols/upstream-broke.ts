@@ -5,6 +5,11 @@ export function upstreamBroke(message: string): Failure {
   return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
 }
 
+/** An answer that keeps to its dialect and holds what is not carried, or more than is held. The deployment is well. */
+export function notCarried(message: string): Failure {
+  return new Failure("upstream_error", message, { retry: "other" });
+}
+
 /** What came first in a stream is no event of its dialect: the rest of it is not passed on. */
 export function firstEventBroken(): Failure {
   return upstreamBroke("The upstream's first event is not valid JSON.");

@@ -35,6 +35,8 @@ export interface AccountsGateway extends AsyncDisposable {
 export interface AccountsOptions extends Overrides {
   readonly behaviors: readonly Behavior[];
   readonly kind?: string;
+  /** Behind the address of an account. Default: /v1. */
+  readonly root?: string;
   /** Default: one model `m` with all accounts, in their order. */
   readonly modelsOf?: (providers: readonly string[]) => ModelConfig[];
 }
@@ -43,7 +45,7 @@ const price = { input: 1, output: 10 };
 
 /** A gateway before accounts `a0`, `a1` … that behave as told. */
 export async function startAccounts(options: AccountsOptions): Promise<AccountsGateway> {
-  const { behaviors, kind = "openai-compatible", modelsOf = inOrder, ...overrides } = options;
+  const { behaviors, kind = "openai-compatible", root = "/v1", modelsOf = inOrder, ...overrides } = options;
   const accounts = behaviors.map(startAccount);
   const ids = accounts.map((_, index) => `a${index}`);
   const gateway = await startGateway({
@@ -51,7 +53,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsG
     providers: () =>
       accounts.map(
         ({ url }, index): ProviderConfig => ({
-          ...{ id: `a${index}`, kind, base_url: kind === "anthropic" ? url : `${url}/v1` },
+          ...{ id: `a${index}`, kind, base_url: `${url}${root}` },
           ...{ api_key: "sk-upstream-0123456789", allow_private_network: true },
         }),
       ),

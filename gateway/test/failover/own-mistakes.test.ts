@@ -31,6 +31,29 @@ describe("other callers' calls still go to the first account after a caller had 
   }
 });
 
+test("answers that cannot be translated for some callers take no deployment from the others", async () => {
+  const part = { inlineData: { mimeType: "audio/L16", data: "AAAA" } };
+  const sound = { candidates: [{ content: { parts: [part], role: "model" }, finishReason: "STOP" }] };
+  const text = { candidates: [{ content: { parts: [{ text: "ok" }], role: "model" }, finishReason: "STOP" }] };
+  const said = { answer: sound as object };
+  const speaks: Behavior = () => Response.json(said.answer);
+  await using running = await startAccounts({ kind: "gemini", behaviors: [speaks, speaks], root: "/v1beta" });
+  const { gateway, accounts } = running;
+  const messages = { ...chatOf(), max_tokens: 9 };
+  for (let call = 0; call < 8; call++) {
+    expect((await gateway.post("/v1/messages", messages, versioned)).status).toBe(502);
+  }
+  said.answer = text;
+  const before = accounts[0]?.bodies.length ?? 0;
+  const generate = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
+  for (let call = 0; call < 10; call++) {
+    expect((await gateway.post("/v1beta/models/m:generateContent", generate)).status).toBe(200);
+  }
+  expect((accounts[0]?.bodies.length ?? 0) - before).toBe(10);
+});
+
+const versioned = { headers: { "anthropic-version": "2023-06-01" } };
+
 function withFile(): readonly object[] {
   return [{ role: "user", content: [{ type: "file", file: { file_id: "file-0123456789" } }] }];
 }

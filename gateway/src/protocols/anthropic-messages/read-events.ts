@@ -2,6 +2,7 @@ import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { warnOfStranger, warnOfUnread } from "../unread.ts";
+import { notCarried } from "../upstream-broke.ts";
 import { OpenBlock } from "./open-block.ts";
 import { ofMessage } from "./read-answer.ts";
 import { readFinish } from "./stop-reason.ts";
@@ -98,7 +99,8 @@ export class MessagesEventReader implements EventReader {
     }
     const size = block?.add(delta, this.#emit) ?? 0;
     this.#waitingSize += size;
-    if (this.#waitingSize > bounds.replyBytesMax) throw wrongEvent("belongs to more blocks side by side than are held");
+    if (this.#waitingSize > bounds.replyBytesMax)
+      throw notCarried("An event of the upstream belongs to more blocks side by side than are held.");
   }
 
   #stopBlock(index: number): void {

@@ -2,6 +2,7 @@ import { type AnswerEvent, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { warnOfStranger, warnOfUnread } from "../unread.ts";
+import { notCarried } from "../upstream-broke.ts";
 import { codeText } from "./code-text.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
@@ -165,7 +166,8 @@ export class GeminiEventReader implements EventReader {
     const inline = objectOf(inlineData);
     const mediaType = textOf(inline["mimeType"]) ?? textOf(objectOf(fileData)["mimeType"]) ?? "";
     if (inlineData === undefined && fileData === undefined) return false;
-    if (!mediaType.startsWith("image/")) throw notAnEvent(`holds ${mediaType || "data"}, which cannot be carried`);
+    if (!mediaType.startsWith("image/"))
+      throw notCarried(`The upstream's answer holds ${mediaType || "data"}, which cannot be carried.`);
     this.#close();
     const data = textOf(inline["data"]);
     const url = textOf(objectOf(fileData)["fileUri"]) ?? "";

@@ -1,7 +1,7 @@
 import { type AnswerEvent, bounds } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
-import { upstreamBroke } from "../upstream-broke.ts";
+import { notCarried, upstreamBroke } from "../upstream-broke.ts";
 import type { CallPiece } from "./answer-pieces.ts";
 import { signatureSeal } from "./read-answer.ts";
 
@@ -86,7 +86,7 @@ export class CallQueue {
 
   #begin(index: number | null): QueuedCall {
     this.count++;
-    if (this.count > bounds.answerCallsMax) throw upstreamBroke("The upstream called too many tools at once.");
+    if (this.count > bounds.answerCallsMax) throw notCarried("The upstream called too many tools at once.");
     const call: QueuedCall = { id: "", name: "", signature: null, open: false, begun: false, closed: false, held: [] };
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);
@@ -96,7 +96,7 @@ export class CallQueue {
 
   #hold(call: QueuedCall, text: string): void {
     this.#held += text.length;
-    if (this.#held > bounds.heldArgumentsCharactersMax) throw upstreamBroke("The upstream's tool calls are too long.");
+    if (this.#held > bounds.heldArgumentsCharactersMax) throw notCarried("The upstream's tool calls are too long.");
     call.held.push(text);
   }
 

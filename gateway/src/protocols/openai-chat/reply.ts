@@ -37,8 +37,11 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
 export function failureReported(error: unknown): Failure {
   const message = errorText(error);
   const { code, type } = objectOf(error);
-  if (code !== contextLengthCode && type !== contextLengthCode) return errorReported(message);
-  return new Failure("invalid_request", `The upstream reported an error: ${message}`, { contextLength: true });
+  if (code === contextLengthCode || type === contextLengthCode) {
+    return new Failure("invalid_request", `The upstream reported an error: ${message}`, { contextLength: true });
+  }
+  const failure = errorReported(message);
+  return type === "invalid_request_error" ? failure.with({ unhealthy: false }) : failure;
 }
 
 /** The message inside OpenAI's error member, which some vendors send as a plain string. */

@@ -2,6 +2,7 @@ import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { warnOfStranger, warnOfUnread } from "../unread.ts";
+import { notCarried } from "../upstream-broke.ts";
 import { upstreamFailure } from "./error.ts";
 import { type OutputReader, outputReader } from "./output-readers.ts";
 import { finishOf, ofResponse } from "./read-answer.ts";
@@ -125,7 +126,7 @@ export class ResponsesEventReader implements EventReader {
     }
     lane.held.push(event);
     this.#heldLength += event.kind === "block-delta" ? event.text.length : 1;
-    if (this.#heldLength > bounds.replyBytesMax) throw broken("The upstream's interleaved items are too large.");
+    if (this.#heldLength > bounds.replyBytesMax) throw notCarried("The upstream's interleaved items are too large.");
   }
 
   /** The first unfinished item speaks; what it said while it waited comes first. */

@@ -89,5 +89,5 @@ export class CompletionTranslation implements Translator {
 
 /** Longer than any model writes at once. */
 function tooLong(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other", unhealthy: true });
+  return new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other" });
 }
