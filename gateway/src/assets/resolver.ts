@@ -98,9 +98,15 @@ export class Resolver implements AssetResolver {
     }
   }
 
+  /**
+   * The same link for a day, good for at least another one: a conversation names its assets again at every turn, and vendors' prompt
+   * caches and bound thoughts depend on what stands before them being the same.
+   */
   #link(asset: Asset): string | null {
     const base = this.#dependencies.publicUrl();
-    return base === null ? null : blobLink(asset, base, bounds.blobUrlUpstreamMs, this.#dependencies);
+    const dayMs = bounds.blobUrlUpstreamMs;
+    const lifetimeMs = 2 * dayMs - (this.#dependencies.clock.now() % dayMs);
+    return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
 
   /** Where the library itself serves it, which lives longer than its first address; else that first address. */

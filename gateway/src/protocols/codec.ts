@@ -39,6 +39,8 @@ export interface DialectTraits {
    * `fixed`: stop sequences are taken (Kimi). `penalties`: those and stop sequences alone are refused (xAI). Default false.
    */
   readonly refusesSampling?: boolean | "while-reasoning" | "fixed" | "penalties";
+  /** anthropic-messages: it can be asked to drop thoughts whose conversation has changed, where it would refuse them. Default false. */
+  readonly dropsMovedThoughts?: boolean;
   /** anthropic-messages: a conversation that ends with the assistant is refused. Default false. */
   readonly refusesPrefill?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */

@@ -20,6 +20,8 @@ export interface ReasoningTraits {
   readonly never?: boolean;
   /** Every tool call of its own must come back with the thoughts before it, or the request is refused. */
   readonly wantsThoughts?: boolean;
+  /** anthropic-messages: thoughts are bound to everything before them, and refused where that has changed. */
+  readonly bindsThoughts?: true;
   /** anthropic-messages: what Claude is told instead of `disabled`. */
   readonly least?: "between_tools";
   /** anthropic-messages: a choice that forces a tool is refused. */

@@ -53,6 +53,12 @@ export const betaFields: readonly BetaField[] = [
     lost: "MCP servers are not called by the upstream and were left out",
   },
   {
+    beta: "thinking-binding-controls-2026-08-01",
+    at: { nested: { thinking: ["block_binding"] } },
+    always: true,
+    lost: "block_binding is not taken by the upstream and was left out",
+  },
+  {
     beta: "task-budgets-2026-03-13",
     at: { nested: { output_config: ["task_budget"] } },
     always: true,

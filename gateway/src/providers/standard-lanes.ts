@@ -87,6 +87,6 @@ export function messagesBeside(part: RegExp, replacement: string): Lane {
 }
 
 /** Anthropic's API refuses a call without a version; a call that was translated brings none. */
-function requireVersion(draft: OutboundDraft): void {
+export function requireVersion(draft: OutboundDraft): void {
   draft.headers["anthropic-version"] ??= "2023-06-01";
 }

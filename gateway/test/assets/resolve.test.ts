@@ -65,6 +65,18 @@ describe("a reference to an asset", () => {
     expect(await ground.assets.holders(acme, [id])).toBeNull();
   });
 
+  test("of our own platform becomes the same link at every turn of a day", async () => {
+    await using ground = await openGround();
+    ground.publicUrl = "https://ai.example.com";
+    const id = await localAsset(ground);
+    ground.clock.jump(bounds.blobUrlUpstreamMs - (ground.clock.now() % bounds.blobUrlUpstreamMs));
+    const { url } = await ground.assets.resolve(acme, id, plain);
+    ground.clock.jump(bounds.blobUrlUpstreamMs - 1_000);
+    expect(await ground.assets.resolve(acme, id, plain)).toMatchObject({ url });
+    ground.clock.jump(2_000);
+    expect((await ground.assets.resolve(acme, id, plain)).url).not.toBe(url);
+  });
+
   test("of our own platform is sent inside the request where we have none, while it is small enough", async () => {
     await using ground = await openGround();
     const id = await localAsset(ground);

@@ -2,9 +2,9 @@ import type { MessageDeltaUsage } from "@anthropic-ai/sdk/resources/messages";
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
 import type { ReplyHead } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
-import { sign } from "../seal.ts";
 import { emptyMessage, nameOf, stopOf, toolUseId, usageOf } from "./anthropic-message.ts";
 import type { MessagesRequest } from "./anthropic-request.ts";
+import { signThinking } from "./thinking-binding.ts";
 
 export const pingEvent: DialectEvent = { event: "ping", data: '{"type":"ping"}', tokens: 0 };
 
@@ -36,7 +36,7 @@ function* deltas(request: MessagesRequest, part: AnswerPart, index: number): Ite
     for (let at = 0; at < part.count && request.thinkingShown; at += 1) {
       yield deltaEvent(`"type":"thinking_delta","thinking":${JSON.stringify(part.piece(at))}`, 0);
     }
-    yield deltaEvent(`"type":"signature_delta","signature":"${sign("thinking", thinking)}"`, 0);
+    yield deltaEvent(`"type":"signature_delta","signature":"${signThinking(thinking, request.place)}"`, 0);
     return;
   }
   if (part.kind === "call") yield deltaEvent('"type":"input_json_delta","partial_json":""', 0);

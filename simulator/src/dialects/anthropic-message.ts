@@ -2,8 +2,8 @@ import type { ContentBlock, Message, StopReason, TextBlock, Usage } from "@anthr
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
 import type { ReplyHead } from "../dialect.ts";
 import { parseObject } from "../json-body.ts";
-import { sign } from "../seal.ts";
 import type { MessagesRequest } from "./anthropic-request.ts";
+import { signThinking, transformationsOf } from "./thinking-binding.ts";
 
 /** A whole Message. */
 export function anthropicWhole(request: MessagesRequest, head: ReplyHead, answer: Answer): string {
@@ -40,6 +40,7 @@ export function emptyMessage(request: MessagesRequest, head: ReplyHead): Omit<Me
     stop_details: null,
     container: null,
     diagnostics: null,
+    ...transformationsOf(request.moved),
   };
 }
 
@@ -87,7 +88,7 @@ function blockOf(request: MessagesRequest, head: ReplyHead, part: AnswerPart, in
   const text = wholeText(part);
   if (part.kind === "thinking") {
     const thinking = request.thinkingShown ? text : "";
-    return { type: "thinking", thinking, signature: sign("thinking", thinking) };
+    return { type: "thinking", thinking, signature: signThinking(thinking, request.place) };
   }
   if (part.kind === "text") return { type: "text", text };
   const input = parseObject(Buffer.from(text)) ?? {};

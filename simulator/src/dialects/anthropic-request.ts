@@ -16,12 +16,17 @@ import { splitModel } from "../script-source.ts";
 import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 import { type MessagesFacts, refuseOptions } from "./anthropic-option-rules.ts";
 import { refuseMessages } from "./anthropic-rules.ts";
+import { betasOf, movedThinking, placeOfAnswer, type ThinkingPlace } from "./thinking-binding.ts";
 
 export interface MessagesRequest {
   readonly asked: ParsedRequest;
   /** False: thinking blocks come empty, with their signature. */
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
+  /** What thinking of the answer is bound to. */
+  readonly place: ThinkingPlace;
+  /** Thinking blocks of the request that were removed, by where they stood. */
+  readonly moved: readonly string[];
 }
 
 /** Reads and checks a Messages request, in the order the vendor complains. */
@@ -32,6 +37,7 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
   if (model === "") throw new Refusal(400, "model: Field required");
   refuseOptions(body, facts);
   refuseMessages(body, facts.version);
+  const moved = movedThinking(body, betasOf(request.headers, body));
   const named = splitModel(model);
   const conversation = converse(body);
   const thinking = objectOf(body["thinking"]);
@@ -52,6 +58,8 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
     },
     thinkingShown: thinking["display"] !== "omitted",
     stops,
+    place: placeOfAnswer(named.model, body),
+    moved,
   };
 }
 

@@ -1,6 +1,5 @@
 import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, objectsOf, stringOf } from "../json-body.ts";
-import { isSigned } from "../seal.ts";
 
 /** Refuses messages the Messages API would refuse. */
 export function refuseMessages(body: JsonObject, version: string): void {
@@ -60,11 +59,6 @@ function refuseBlock(block: JsonObject, at: string, role: string): void {
   if (typeof type !== "string") throw new Refusal(400, `${at}.type: Field required`);
   if (type === "text" && stringOf(block["text"]) === "") {
     throw new Refusal(400, "messages: text content blocks must be non-empty");
-  }
-  if (type === "thinking") {
-    if (!isSigned("thinking", stringOf(block["thinking"]), stringOf(block["signature"]))) {
-      throw new Refusal(400, `${at}: Invalid \`signature\` in \`thinking\` block`);
-    }
   }
   if (type === "tool_use") {
     if (role !== "assistant")

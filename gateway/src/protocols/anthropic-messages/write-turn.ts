@@ -32,7 +32,7 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
     messages: history,
     ...(tools.length + searching.length === 0 ? {} : { tools: [...tools, ...searching] }),
     ...said("tool_choice", choice),
-    ...said("thinking", plan.thinking),
+    ...said("thinking", boundThinking(plan.thinking, history, target)),
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
     ...writeSampling(turn, target, plan.on, warn),
     ...writeStop(turn, warn),
@@ -76,6 +76,23 @@ function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Bloc
   if (system.length === 0) throw wrong("messages", "hold nothing to answer");
   warn("the instructions were sent as a user message: there was no other");
   return { system: [], messages: [{ role: "user", content: system }] };
+}
+
+/**
+ * Callers of other dialects may change tools and instructions at any turn. Where Claude binds its thoughts to those, it is asked to drop
+ * the ones that no longer fit. Source: platform.claude.com, "Preserved thinking".
+ */
+function boundThinking(
+  thinking: JsonObject | null,
+  history: readonly Message[],
+  { traits }: TurnTarget,
+): JsonObject | null {
+  if (traits.dropsMovedThoughts !== true || traits.reasoning?.bindsThoughts !== true) return thinking;
+  if (!history.some(({ content }) => content.some(isThinking))) return thinking;
+  // A model that always thinks is asked for what it does anyway.
+  const asked = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
+  if (asked?.["type"] !== "adaptive" && asked?.["type"] !== "enabled") return thinking;
+  return { ...asked, block_binding: { prefix_mismatch_behavior: "drop_block" } };
 }
 
 function withoutThinking({ role, content }: Message): Message {

@@ -1,9 +1,10 @@
 import { authorizeApiKey, classifyAnthropicShaped } from "../anthropic-shaped.ts";
 import { withVersion } from "../base-url.ts";
-import type { ProviderKind } from "../kind.ts";
+import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { anthropicFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
-import { countTokens, messages } from "../standard-lanes.ts";
+import { reasoningBy } from "../reasoning/reasoning-rule.ts";
+import { countTokens, messages, requireVersion } from "../standard-lanes.ts";
 
 /** The base URL may be written with or without /v1: the vendor's SDK puts it there itself. */
 export const anthropic: ProviderKind = {
@@ -18,7 +19,7 @@ export const anthropic: ProviderKind = {
   },
   priceFactors: anthropicFactors,
   reasoning: claudeModels,
-  lanes: [messages, countTokens],
+  lanes: [{ ...messages, traits: { dropsMovedThoughts: true }, adjust: nameBinding }, countTokens],
   rootOf: withVersion,
   modelsQuery: "limit=1000",
   authorize: authorizeApiKey,
@@ -26,3 +27,14 @@ export const anthropic: ProviderKind = {
   // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
   starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],
 };
+
+/** The beta by which a translated call may ask that thoughts be dropped (`dropsMovedThoughts`). Only such a call brings no version. */
+function nameBinding(draft: OutboundDraft): void {
+  const { headers, upstreamModel } = draft;
+  const isTranslated = headers["anthropic-version"] === undefined;
+  if (isTranslated && reasoningBy(claudeModels, upstreamModel)?.takes.bindsThoughts === true) {
+    const named = headers["anthropic-beta"];
+    headers["anthropic-beta"] = `${named === undefined ? "" : `${named},`}thinking-binding-controls-2026-08-01`;
+  }
+  requireVersion(draft);
+}

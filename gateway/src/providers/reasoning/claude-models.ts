@@ -3,17 +3,22 @@ import type { ReasoningRule } from "./reasoning-rule.ts";
 /**
  * Sources: platform.claude.com, "Adaptive thinking", "Effort" and the migration guides to Opus 5.5 and Sonnet 5.5;
  * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. Models from 4.7 on take every effort; from 4.6 on
- * a conversation must end with the user (platform.claude.com, "Prefill removal").
+ * a conversation must end with the user (platform.claude.com, "Prefill removal"). Thoughts are bound since August 2026 ("Preserved thinking").
  */
 export const claudeModels: readonly ReasoningRule[] = [
   {
     models: /claude-(fable|mythos)|claude-opus-5-5/,
-    takes: { always: true, refusesForcedTools: true },
+    takes: { always: true, refusesForcedTools: true, bindsThoughts: true },
     also: { refusesSampling: true, refusesPrefill: true },
   },
   {
     models: /claude-sonnet-5-5/,
-    takes: { least: "between_tools", refusesForcedTools: true },
+    takes: { least: "between_tools", refusesForcedTools: true, bindsThoughts: true },
+    also: { refusesSampling: true, refusesPrefill: true },
+  },
+  {
+    models: /claude-haiku-5-5/,
+    takes: { bindsThoughts: true },
     also: { refusesSampling: true, refusesPrefill: true },
   },
   {

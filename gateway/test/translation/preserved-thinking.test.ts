@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Script } from "@sluice/simulator";
+import { version } from "../endpoints/messages/claude-gateway.ts";
+import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+
+/**
+ * Claude's newest models bind a thinking block to everything before it. The simulator refuses a conversation whose beginning has
+ * changed since, so what the gateway removes, adds or rewrites must be the same on every turn.
+ */
+let gateway: StartedGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    providers: (simulator) => [
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("gpt", simulator, { kind: "openai" }),
+    ],
+    models: [
+      { name: "claude", deployments: [{ provider: "claude", upstream_model: "claude-opus-5-5" }] },
+      { name: "gpt", deployments: [{ provider: "gpt", upstream_model: "gpt-6" }] },
+    ],
+  });
+});
+afterAll(() => gateway.stop());
+
+type Json = Record<string, unknown>;
+
+/** How one kind of client keeps its conversation and goes on with it. */
+interface Client {
+  readonly path: string;
+  /** What the client asks, with its history. */
+  body(model: string): Json;
+  say(text: string): void;
+  /** Puts an answer into the history and gives the ids of the calls in it. */
+  hear(answer: Json): readonly string[];
+  result(id: string): void;
+}
+
+const longName = `look_up_${"weather_".repeat(9)}`;
+const schema = { type: "object", properties: { city: { type: "string" } } };
+
+function messagesClient(more: Json = {}): Client {
+  const messages: Json[] = [];
+  return {
+    path: "/v1/messages",
+    body: (model) => ({
+      model,
+      max_tokens: 4_000,
+      system: "Be brief.",
+      thinking: { type: "adaptive" },
+      tools: [{ name: "look", input_schema: schema }],
+      messages: marked(messages),
+      ...more,
+    }),
+    say: (text) => messages.push({ role: "user", content: [{ type: "text", text }] }),
+    hear(answer) {
+      const content = answer["content"] as Json[];
+      messages.push({ role: "assistant", content });
+      return content.filter(({ type }) => type === "tool_use").map(({ id }) => String(id));
+    },
+    result: (id) =>
+      messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "sun" }] }),
+  };
+}
+
+/** Claude Code marks the last block of each turn, and no other. */
+function marked(messages: readonly Json[]): readonly Json[] {
+  return messages.map((message, index) => {
+    if (index < messages.length - 1 || message["role"] !== "user") return message;
+    const content = message["content"] as Json[];
+    return { ...message, content: content.map((block) => ({ ...block, cache_control: { type: "ephemeral" } })) };
+  });
+}
+
+function responsesClient(more: (turn: number) => Json = () => ({})): Client & { readonly input: Json[] } {
+  const input: Json[] = [{ role: "developer", content: "Be brief." }];
+  let turn = 0;
+  return {
+    input,
+    path: "/v1/responses",
+    body: (model) => ({
+      model,
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      reasoning: { effort: "high", summary: "auto" },
+      tools: [{ type: "function", name: longName, parameters: schema }],
+      input,
+      ...more(turn++),
+    }),
+    say: (text) => input.push({ role: "user", content: [{ type: "input_text", text }] }),
+    hear(answer) {
+      const output = answer["output"] as Json[];
+      input.push(...output);
+      return output.filter(({ type }) => type === "function_call").map(({ call_id: id }) => String(id));
+    },
+    result: (id) => input.push({ type: "function_call_output", call_id: id, output: "sun" }),
+  };
+}
+
+function geminiClient(): Client {
+  const contents: Json[] = [];
+  let calls: readonly Json[] = [];
+  return {
+    path: "/v1beta/models/claude:generateContent",
+    body: () => ({
+      systemInstruction: { parts: [{ text: "Be brief." }] },
+      contents,
+      tools: [{ functionDeclarations: [{ name: "look", parameters: { type: "OBJECT", properties: {} } }] }],
+      generationConfig: { thinkingConfig: { thinkingLevel: "HIGH", includeThoughts: true } },
+    }),
+    say: (text) => contents.push({ role: "user", parts: [{ text }] }),
+    hear(answer) {
+      const [candidate] = answer["candidates"] as { content: { parts: Json[] } }[];
+      const content = candidate?.content ?? { parts: [] };
+      contents.push(content as unknown as Json);
+      calls = content.parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall as Json]));
+      return calls.map((_, index) => String(index));
+    },
+    result(id) {
+      const { id: callId, name } = calls[Number(id)] ?? {};
+      const functionResponse = { ...(callId === undefined ? {} : { id: callId }), name, response: { sky: "sun" } };
+      contents.push({ role: "user", parts: [{ functionResponse }] });
+    },
+  };
+}
+
+function chatClient(): Client {
+  const messages: Json[] = [{ role: "system", content: "Be brief." }];
+  return {
+    path: "/v1/chat/completions",
+    body: (model) => ({
+      model,
+      messages,
+      reasoning_effort: "high",
+      tools: [{ type: "function", function: { name: longName, parameters: schema } }],
+    }),
+    say: (text) => messages.push({ role: "user", content: text }),
+    hear(answer) {
+      const [choice] = answer["choices"] as { message: Json }[];
+      const message = choice?.message ?? {};
+      messages.push(message);
+      return ((message["tool_calls"] ?? []) as Json[]).map(({ id }) => String(id));
+    },
+    result: (id) => messages.push({ role: "tool", tool_call_id: id, content: "sun" }),
+  };
+}
+
+async function ask(client: Client, model: string): Promise<Json> {
+  const response = await gateway.post(client.path, client.body(model), { headers: version });
+  const text = await response.text();
+  expect([response.status, text.slice(0, 400)]).toEqual([200, expect.any(String)]);
+  const end = text.split("\n").findLast((line) => line.includes('"response.completed"') && line.startsWith("data: "));
+  if (end === undefined) return JSON.parse(text) as Json;
+  return (JSON.parse(end.slice(6)) as { response: Json }).response;
+}
+
+const script: Script = { tool_calls: 1, preamble: true, keep_received: true };
+
+/** Three times: a question, a thought with a call of a tool, its result, a thought with the answer. */
+async function converse(client: Client, modelOf: (turn: number) => string = () => "claude"): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    client.say(`How is the weather in city ${turn}? [[sim ${JSON.stringify(script)}]]`);
+    const calls = client.hear(await ask(client, modelOf(turn)));
+    expect(calls).toHaveLength(1);
+    for (const id of calls) client.result(id);
+    client.hear(await ask(client, modelOf(turn)));
+  }
+}
+
+const records = () =>
+  gateway.simulator.simulator.truth.list().data.filter(({ dialect }) => dialect === "anthropic-messages");
+/** How many thinking blocks came back to Claude, and how many of them it had to drop. */
+function thoughts(): { readonly returned: number; readonly dropped: number } {
+  const last = records().at(-1);
+  return {
+    returned: last?.received_body?.split('"type":"thinking"').length ?? 0,
+    dropped: records().filter(({ reply_text: text }) => text?.includes("thinking_dropped") === true).length,
+  };
+}
+
+test.each([
+  ["a client of Messages, as Claude Code marks its cache", messagesClient, true],
+  ["a client of Responses", responsesClient, true],
+  ["a client of Responses that streams", () => responsesClient(() => ({ stream: true })), true],
+  ["a client of Gemini", geminiClient, true],
+  // This dialect has no place for thoughts that are signed.
+  ["a client of chat", chatClient, false],
+] as const)("%s keeps its thoughts over three turns with tools", async (_, clientOf, returns) => {
+  gateway.simulator.simulator.truth.clear();
+  await converse(clientOf());
+  expect(records().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  const { returned, dropped } = thoughts();
+  expect(dropped).toBe(0);
+  expect(returned > 3).toBe(returns);
+});
+
+test.each([
+  ["Messages", messagesClient],
+  ["Responses", responsesClient],
+] as const)("thoughts stay whole in %s where another vendor's model answered in between", async (_, clientOf) => {
+  for (const order of [
+    ["claude", "gpt", "claude"],
+    ["gpt", "claude", "claude"],
+  ]) {
+    gateway.simulator.simulator.truth.clear();
+    await converse(clientOf(), (turn) => order[turn] ?? "claude");
+    expect(records()).toHaveLength(4);
+    expect(thoughts().dropped).toBe(0);
+    expect(thoughts().returned).toBeGreaterThan(1);
+  }
+});
+
+test("tools and a format that come later cost the thoughts before them, not the conversation", async () => {
+  gateway.simulator.simulator.truth.clear();
+  const added = { type: "function", name: "more", parameters: schema };
+  const client = responsesClient((turn) => ({
+    ...(turn < 2 ? {} : { tools: [{ type: "function", name: longName, parameters: schema }, added] }),
+    ...(turn < 4 ? {} : { text: { format: { type: "json_object" } } }),
+  }));
+  await converse(client);
+  expect(records().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(thoughts().dropped).toBeGreaterThan(1);
+  // What was thought since is still there.
+  expect(thoughts().returned).toBeGreaterThan(3);
+});
+
+test("a client that changes what is before its own thoughts is refused by the vendor, as without the gateway", async () => {
+  let system = "Be brief.";
+  const client = messagesClient();
+  const changing: Client = { ...client, body: (model) => ({ ...client.body(model), system }) };
+  changing.say(`How is the weather? [[sim ${JSON.stringify(script)}]]`);
+  for (const id of changing.hear(await ask(changing, "claude"))) changing.result(id);
+  system = "Be long.";
+  const refused = await gateway.post(changing.path, changing.body("claude"), { headers: version });
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("bound to a different conversation");
+});
+
+test("members that the gateway leaves out change nothing before a thought", async () => {
+  gateway.simulator.simulator.truth.clear();
+  const client = messagesClient({
+    service_tier: "priority",
+    speed: "fast",
+    fallbacks: [{ model: "claude-sonnet-5-5" }],
+  });
+  await converse(client);
+  expect(thoughts()).toMatchObject({ dropped: 0 });
+});
