@@ -33,6 +33,7 @@ export const remarkCodes = {
     try_first: ["attempt", "deployment"],
     try_first_unready: ["attempt", "deployment"],
     try_next: ["attempt", "deployment"],
+    try_larger: ["attempt", "deployment"],
     try_same: ["attempt", "deployment", "wait_ms"],
     try_same_asked: ["attempt", "deployment", "wait_ms"],
     try_unready: ["attempt", "deployment"],

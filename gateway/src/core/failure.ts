@@ -88,6 +88,12 @@ export type AccountFault =
  */
 export type Arrival = "unsent" | "refused" | "stale" | "unknown";
 
+/**
+ * Whether other calls should ask elsewhere first for a moment, because the account is at a limit or does not have the model.
+ * `once_served_elsewhere`: it may as well be about the request, until another deployment serves the very same one.
+ */
+export type Cools = "never" | "now" | "once_served_elsewhere";
+
 export interface FailureOptions {
   readonly param?: string | null;
   readonly retry?: Retry;
@@ -96,8 +102,7 @@ export interface FailureOptions {
   readonly upstream?: UpstreamAnswer;
   /** True when the deployment itself is unhealthy, so that the breaker counts it. */
   readonly unhealthy?: boolean;
-  /** Its account is at a limit, or does not have the model: for a moment other calls should ask elsewhere first. */
-  readonly cools?: boolean;
+  readonly cools?: Cools;
   /** Default: unknown. */
   readonly arrival?: Arrival;
   readonly accountFault?: AccountFault;
@@ -119,7 +124,7 @@ export class Failure extends Error {
   readonly details: FailureDetails | undefined;
   readonly upstream: UpstreamAnswer | undefined;
   readonly unhealthy: boolean;
-  readonly cools: boolean;
+  readonly cools: Cools;
   readonly arrival: Arrival;
   readonly accountFault: AccountFault | null;
   readonly contextLength: boolean;
@@ -135,7 +140,7 @@ export class Failure extends Error {
     this.details = options.details;
     this.upstream = options.upstream;
     this.unhealthy = options.unhealthy ?? false;
-    this.cools = options.cools ?? false;
+    this.cools = options.cools ?? "never";
     this.arrival = options.arrival ?? "unknown";
     this.accountFault = options.accountFault ?? null;
     this.contextLength = options.contextLength ?? false;

@@ -56,7 +56,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     case 404:
       return failure(`The upstream answered ${status}.`, {
         retry: "other",
-        cools: reading.lacksModel === true,
+        cools: reading.lacksModel === true ? "now" : "once_served_elsewhere",
         upstream,
       });
     case 408:
@@ -66,7 +66,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     case 429:
       return failure("The upstream's rate limit is exceeded.", {
         retry: reading.spent === true ? "other" : "same",
-        cools: true,
+        cools: "now",
         upstream,
       });
     case 503:

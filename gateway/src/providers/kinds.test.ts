@@ -125,18 +125,18 @@ describe("the codes inside a refusal", () => {
   });
 
   test.each([
-    ["openai", 429, {}, true],
-    ["openai", 404, { code: "model_not_found", param: null }, true],
-    ["openai", 403, { code: "model_not_found", param: "model" }, true],
-    ["azure-openai", 404, { code: "DeploymentNotFound" }, true],
-    ["ark", 404, { code: "ModelNotOpen" }, true],
-    ["openai", 404, { code: "model_not_found", param: "tools[0].model" }, false],
-    ["openai", 404, { code: "not_found" }, false],
-    ["openai", 404, {}, false],
-    ["openai", 403, {}, false],
-    ["openai", 400, { code: "context_length_exceeded" }, false],
-    ["anthropic", 404, { type: "not_found_error" }, false],
-    ["gemini", 404, { status: "NOT_FOUND" }, false],
+    ["openai", 429, {}, "now"],
+    ["openai", 404, { code: "model_not_found", param: null }, "now"],
+    ["openai", 403, { code: "model_not_found", param: "model" }, "now"],
+    ["azure-openai", 404, { code: "DeploymentNotFound" }, "now"],
+    ["ark", 404, { code: "ModelNotOpen" }, "now"],
+    ["openai", 404, { code: "model_not_found", param: "tools[0].model" }, "once_served_elsewhere"],
+    ["openai", 404, { code: "not_found" }, "once_served_elsewhere"],
+    ["openai", 404, {}, "once_served_elsewhere"],
+    ["openai", 403, {}, "once_served_elsewhere"],
+    ["openai", 400, { code: "context_length_exceeded" }, "never"],
+    ["anthropic", 404, { type: "not_found_error" }, "once_served_elsewhere"],
+    ["gemini", 404, { status: "NOT_FOUND" }, "once_served_elsewhere"],
   ] as const)("of %s: %i %j says something of the account's limits or models: %p", (kind, status, error, cools) => {
     expect(classify(kind, status, { error })).toMatchObject({ cools, unhealthy: false });
   });

@@ -120,11 +120,14 @@ export class Circuit {
     const { retryAfterMs = 0, cools } = failure;
     if (retryAfterMs > 0) {
       this.#cool(nowMs + Math.min(retryAfterMs, bounds.coolMsMax), { code: "upstream_asked_to_wait", params: {} });
-    } else if (cools && this.#dependencies.board.coolingUntil(this.deploymentId) <= nowMs) {
-      // The refusals of calls that were under way together are one.
-      const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
-      this.#cool(nowMs + coolMs, { code: "refused_a_call", params: {} });
-    }
+    } else if (cools === "now") this.coolAfterRefusal(nowMs);
+  }
+
+  /** For a refusal that is about its account. Those of calls that were under way together are one. */
+  coolAfterRefusal(nowMs: number): void {
+    if (this.#dependencies.board.coolingUntil(this.deploymentId) > nowMs) return;
+    const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
+    this.#cool(nowMs + coolMs, { code: "refused_a_call", params: {} });
   }
 
   cancel(pass: BreakerPass): void {

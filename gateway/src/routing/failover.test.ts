@@ -112,6 +112,49 @@ describe("what follows a failure", () => {
     expect(coolingMs()).toBe(1_000);
   });
 
+  test.each([
+    [404, "openai", true],
+    [403, "openai", true],
+    [404, "anthropic", true],
+    [403, "anthropic", false],
+  ])(
+    "a %i that another deployment serves is the account's, unless another vendor only allows more (%s)",
+    (status, kind, cools) => {
+      const { router } = routingGround();
+      const other = deployment("b", { priority: 2 });
+      const shared = model("m", [deployment("a"), { ...other, provider: { ...other.provider, kind } }]);
+      const upstream = { status, contentType: "application/json", body: new Uint8Array(0) };
+      const refused = new Failure("upstream_error", "no", {
+        ...{ retry: "other", arrival: "refused", cools: "once_served_elsewhere", upstream },
+      });
+      const plan = router.plan([shared]);
+      const second = failWith(plan, take(plan), refused);
+      const coolingMs = () => router.states()[0]?.coolingMs;
+      expect(coolingMs()).toBe(0);
+      second?.answered();
+      expect(coolingMs()).toBe(cools ? 1_000 : 0);
+    },
+  );
+
+  test("a prompt that is too long goes on to the deployments with a larger known context window alone", () => {
+    const { router } = routingGround();
+    const windows = { small: 8_000, same: 8_000, unknown: null, large: 100_000, larger: 1_000_000 };
+    const all = Object.entries(windows).map(([id, contextWindow], priority) =>
+      deployment(id, { priority, contextWindow }),
+    );
+    const tooLong = new Failure("upstream_error", "400", { arrival: "refused", contextLength: true });
+    const plan = router.plan([model("m", all.slice(0, 3)), model("fallback", all.slice(3))]);
+    const second = failWith(plan, take(plan), tooLong);
+    expect(second?.deployment.id).toBe("large");
+    const third = second === null ? null : failWith(plan, second, limited());
+    expect(third?.deployment.id).toBe("larger");
+    expect(third === null ? "none" : failWith(plan, third, tooLong)).toBeNull();
+    expect(walkOf(plan)).toContain("attempt 2 to large: next in order with a larger context window");
+    const only = router.plan([model("m", all.slice(0, 3))]);
+    expect(failWith(only, take(only), tooLong)).toBeNull();
+    expect(walkOf(only).at(-1)).toBe("no further attempt: this failure is not retried");
+  });
+
   test("what cools is asked when nothing else is left, each once, and after the fallback models", () => {
     const { router } = routingGround();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);

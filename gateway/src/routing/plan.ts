@@ -46,6 +46,10 @@ export class OrderedPlan implements Plan {
   /** One deployment was tried twice: a call waits once. */
   #repeated = false;
   #repeatsUsedUp = false;
+  /** The prompt is too long for context windows of so many tokens, and for those that are not known; null: nobody said so. */
+  #tooLongFor: number | null = null;
+  /** Refused the request for a reason that may be the account's: the next one that serves it proves it. */
+  #suspects: Suspect[] | null = null;
 
   constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
     this.#order = order;
@@ -65,6 +69,13 @@ export class OrderedPlan implements Plan {
     if (lastFailure === null) return null;
     const { code, retry } = lastFailure;
     this.#note({ code: "failed", params: { deployment: last.candidate.deployment.id, code, retry } });
+    if (lastFailure.contextLength) {
+      this.#tooLongFor = Math.max(this.#tooLongFor ?? 0, last.candidate.deployment.contextWindow ?? 0);
+    }
+    if (lastFailure.cools === "once_served_elsewhere") {
+      this.#suspects ??= [];
+      this.#suspects.push({ candidate: last.candidate, forbidden: lastFailure.upstream?.status === 403 });
+    }
     const end = this.#endAfter(lastFailure);
     return end === null ? this.#after(last.candidate, lastFailure) : this.#stop(end);
   }
@@ -89,8 +100,9 @@ export class OrderedPlan implements Plan {
   }
 
   /** What ends the call whatever else could be tried. */
-  #endAfter({ retry, arrival }: Failure): Stop | null {
-    if (retry === "never") return arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
+  #endAfter({ retry, arrival, contextLength }: Failure): Stop | null {
+    const goesOn = contextLength && arrival !== "unknown" && this.#untried(() => true) !== null;
+    if (retry === "never" && !goesOn) return arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
     if (arrival === "unknown" || arrival === "stale") this.#resends++;
     return this.#attempts >= bounds.attemptsMax || this.#resends > bounds.resendsMax ? "stop_enough_attempts" : null;
   }
@@ -104,7 +116,8 @@ export class OrderedPlan implements Plan {
   #after(last: Candidate, failure: Failure): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     const ready = this.#untried(({ circuit }) => circuit.ready(nowMs));
-    if (ready !== null && ready.model === last.model) return this.#take(ready, 0, "try_next");
+    const next = failure.contextLength ? "try_larger" : "try_next";
+    if (ready !== null && ready.model === last.model) return this.#take(ready, 0, next);
     const askedMs = failure.retryAfterMs ?? 0;
     const { trusted, full } = last.circuit;
     const isRepeatable = failure.retry === "same" && !this.#repeated && trusted && !full;
@@ -112,7 +125,7 @@ export class OrderedPlan implements Plan {
       const again = this.#repeat(last, failure, nowMs);
       if (again !== null) return again;
     }
-    if (ready !== null) return this.#take(ready, 0, "try_next");
+    if (ready !== null) return this.#take(ready, 0, next);
     const cooling = this.#untried(({ circuit }) => circuit.trusted);
     if (cooling !== null) return this.#take(cooling, 0, "try_unready");
     if (isRepeatable && askedMs <= bounds.retryAfterMsMax) {
@@ -136,7 +149,26 @@ export class OrderedPlan implements Plan {
   }
 
   #untried(holds: (candidate: Candidate) => boolean): Candidate | null {
-    return this.#order.find((candidate) => candidate.tries === 0 && !candidate.circuit.full && holds(candidate));
+    return this.#order.find(
+      (candidate) => candidate.tries === 0 && !candidate.circuit.full && this.#fits(candidate) && holds(candidate),
+    );
+  }
+
+  #fits({ deployment }: Candidate): boolean {
+    return this.#tooLongFor === null || (deployment.contextWindow ?? 0) > this.#tooLongFor;
+  }
+
+  /**
+   * Whoever serves what others refused proves that it was about their account, so that other calls ask them later. What is
+   * forbidden at one vendor may be allowed at another, and then it is about the request.
+   */
+  servedBy({ deployment }: Candidate): void {
+    const nowMs = this.#dependencies.clock.monotonic();
+    for (const { candidate, forbidden } of this.#suspects ?? []) {
+      if (forbidden && candidate.deployment.provider.kind !== deployment.provider.kind) continue;
+      candidate.circuit.coolAfterRefusal(nowMs);
+    }
+    this.#suspects = null;
   }
 
   #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
@@ -163,7 +195,8 @@ export class OrderedPlan implements Plan {
 
   #select(candidate: Candidate, waitMs: number): Selection {
     this.#triedOpen ||= !candidate.circuit.trusted;
-    const selection = new CountedSelection(candidate, waitMs, this.#dependencies);
+    const proven = this.#suspects === null ? null : this;
+    const selection = new CountedSelection(candidate, waitMs, proven, this.#dependencies);
     this.#attempts++;
     this.#last = { candidate, selection };
     return selection;
@@ -180,8 +213,14 @@ export class OrderedPlan implements Plan {
   }
 }
 
+interface Suspect {
+  readonly candidate: Candidate;
+  /** It answered 403. */
+  readonly forbidden: boolean;
+}
+
 type Stop = Extract<StepRemark["code"], `stop_${string}`>;
-type Again = "try_next" | "try_same" | "try_same_asked" | "try_unready";
+type Again = "try_next" | "try_larger" | "try_same" | "try_same_asked" | "try_unready";
 
 function placeIn(attempt: number, { deployment }: Candidate) {
   return { attempt, deployment: deployment.id };

@@ -31,6 +31,7 @@ const stepSentences: { readonly [Code in StepRemark["code"]]: Sentence<StepRemar
   try_first: (params) => tried(params, "first in order"),
   try_first_unready: (params) => tried(params, "nothing is ready, so the first in order is tried all the same"),
   try_next: (params) => tried(params, "next in order"),
+  try_larger: (params) => tried(params, "next in order with a larger context window"),
   try_same: (params) => tried(params, `the same again after ${params.wait_ms} ms`),
   try_same_asked: (params) => tried(params, `the same again after the ${params.wait_ms} ms its upstream asked for`),
   try_unready: (params) => tried(params, "nothing is ready, so one that is not is tried"),

@@ -22,16 +22,23 @@ export interface SelectionDependencies {
   readonly clock: Clock;
 }
 
+/** A plan that wants to know who serves the call. */
+export interface ServedPlan {
+  servedBy(candidate: Candidate): void;
+}
+
 export class CountedSelection implements Selection {
   readonly waitMs: number;
   readonly #candidate: Candidate;
+  readonly #plan: ServedPlan | null;
   readonly #dependencies: SelectionDependencies;
   readonly #pass: BreakerPass;
   #ended = false;
 
-  constructor(candidate: Candidate, waitMs: number, dependencies: SelectionDependencies) {
+  constructor(candidate: Candidate, waitMs: number, plan: ServedPlan | null, dependencies: SelectionDependencies) {
     this.waitMs = waitMs;
     this.#candidate = candidate;
+    this.#plan = plan;
     this.#dependencies = dependencies;
     candidate.tries++;
     this.#pass = candidate.circuit.begin(dependencies.clock.monotonic());
@@ -47,6 +54,7 @@ export class CountedSelection implements Selection {
 
   answered(): void {
     const { circuit } = this.#candidate;
+    this.#plan?.servedBy(this.#candidate);
     if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
   }
 

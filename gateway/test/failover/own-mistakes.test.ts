@@ -8,26 +8,30 @@ const forbidden: Behavior = () =>
   );
 
 /** How many of ten later calls the first account is asked. */
-async function askedLater(refusal: Behavior, body: object, kind = "openai-compatible"): Promise<number> {
-  const said: { of: Behavior } = { of: refusal };
-  await using running = await startAccounts({ kind, behaviors: [(...call) => said.of(...call), answers] });
+async function askedLater(refusals: readonly [Behavior, Behavior], body: object, kind?: string): Promise<number> {
+  const said = { of: refusals };
+  await using running = await startAccounts({
+    behaviors: [(...call) => said.of[0](...call), (...call) => said.of[1](...call)],
+    ...(kind === undefined ? {} : { kind }),
+  });
   const { gateway, accounts } = running;
   for (let call = 0; call < 8; call++) await callOnce(gateway, body);
-  said.of = answers;
+  said.of = [answers, answers];
   const before = accounts[0]?.bodies.length ?? 0;
   for (let call = 0; call < 10; call++) await callOnce(gateway, chatOf());
   return (accounts[0]?.bodies.length ?? 0) - before;
 }
 
 describe("other callers' calls still go to the first account after a caller had refusals about", () => {
-  const refusals: readonly [string, Behavior, object, string?][] = [
-    ["content that it does not allow", refuses(403, "content_policy_violation"), chatOf()],
-    ["an object that is not there", refuses(404, "not_found"), chatOf()],
-    ["a model of the caller's own words", refuses(400, "unknown_model"), chatOf()],
-    ["a file of another project", forbidden, chatOf("m", { messages: withFile() }), "gemini"],
+  const everywhere = (refusal: Behavior): readonly [Behavior, Behavior] => [refusal, refusal];
+  const refusals: readonly [string, readonly [Behavior, Behavior], object, string?][] = [
+    ["content that it does not allow", everywhere(refuses(403, "content_policy_violation")), chatOf()],
+    ["an object that is not there", everywhere(refuses(404, "not_found")), chatOf()],
+    ["a bad request", everywhere(refuses(400, "unknown_model")), chatOf()],
+    ["a file that only another project has", [forbidden, answers], chatOf("m", { messages: withFile() }), "gemini"],
   ];
-  for (const [title, refusal, body, kind] of refusals) {
-    test(title, async () => expect(await askedLater(refusal, body, kind)).toBe(10));
+  for (const [title, both, body, kind] of refusals) {
+    test(title, async () => expect(await askedLater(both, body, kind)).toBe(10));
   }
 });
 

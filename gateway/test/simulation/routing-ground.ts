@@ -69,7 +69,7 @@ export const unhealthy = (options: FailureOptions = {}): Failure =>
 
 /** A limit of the account is reached: what a 429 with Retry-After becomes. */
 export const busy = (retryAfterMs: number): Failure =>
-  new Failure("upstream_error", "429", { retry: "same", retryAfterMs, cools: true, arrival: "refused" });
+  new Failure("upstream_error", "429", { retry: "same", retryAfterMs, cools: "now", arrival: "refused" });
 
 /** The same without Retry-After. */
 export const limited = (): Failure => busy(0);

@@ -197,6 +197,7 @@ export const requests = {
       try_first: "Attempt {attempt} to {deployment}: first in order",
       try_first_unready: "Attempt {attempt} to {deployment}: none is ready, so the first in order is tried anyway",
       try_next: "Attempt {attempt} to {deployment}: next in order",
+      try_larger: "Attempt {attempt} to {deployment}: next in order with a larger context window",
       try_same: "Attempt {attempt} to {deployment}: the same again after {wait_ms} ms",
       try_same_asked:
         "Attempt {attempt} to {deployment}: the same again after the {wait_ms} ms that the provider asked for",

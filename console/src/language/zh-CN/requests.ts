@@ -196,6 +196,7 @@ export const requests: Translation<typeof english> = {
       try_first: "第 {attempt} 次尝试，{deployment}：按顺序排第一",
       try_first_unready: "第 {attempt} 次尝试，{deployment}：没有可用的部署，仍尝试排第一的",
       try_next: "第 {attempt} 次尝试，{deployment}：按顺序的下一个",
+      try_larger: "第 {attempt} 次尝试，{deployment}：按顺序的下一个上下文窗口更大的部署",
       try_same: "第 {attempt} 次尝试，{deployment}：等待 {wait_ms} 毫秒后重试同一部署",
       try_same_asked: "第 {attempt} 次尝试，{deployment}：按提供商要求等待 {wait_ms} 毫秒后重试同一部署",
       try_unready: "第 {attempt} 次尝试，{deployment}：没有可用的部署，尝试一个尚不可用的",

@@ -36,15 +36,14 @@ export async function refusalOf(
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { isWhole, read } = await wordsOf(dependencies, provider, answer, idleMs);
-  const { body } = read;
-  const classified = kind.classify(read);
-  const failure = mayConcernObject(call.facts, answer.status)
-    ? classified.with({ unhealthy: false, cools: false })
+  const { status } = answer;
+  const { message, contextLength } = readRefusal(errorDialect, status, read.body);
+  const classified = kind.classify(read).with({ contextLength });
+  const failure = mayConcernObject(call.facts, status)
+    ? classified.with({ unhealthy: false, cools: "never" })
     : classified;
-  if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
-    heard(readRefusal(errorDialect, answer.status, body).message);
-  }
-  return asItIs === true && isWhole && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
+  if (heard !== undefined && (failure.upstream !== undefined || status >= 500)) heard(message);
+  return asItIs === true && isWhole && status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
 
 /**
