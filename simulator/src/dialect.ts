@@ -76,11 +76,18 @@ export class Refusal extends Error {
   readonly status: number;
   readonly param: string | null;
   readonly code: string | null | undefined;
+  /** Of Anthropic's errors. */
+  readonly details: object | null;
 
-  constructor(status: number, message: string, options: { param?: string; code?: string | null } = {}) {
+  constructor(
+    status: number,
+    message: string,
+    options: { param?: string; code?: string | null; details?: object } = {},
+  ) {
     super(message);
     this.status = status;
     this.param = options.param ?? null;
     this.code = options.code;
+    this.details = options.details ?? null;
   }
 }

@@ -31,6 +31,8 @@ export interface Script {
   readonly reasoning_field?: "reasoning_content" | "reasoning";
   /** Calls this many of the request's tools, one after the other, unless a tool result came last. */
   readonly tool_calls?: number;
+  /** In the text of a prompt: so many turns call a tool before the answer is text. Default 1. */
+  readonly tool_turns?: number;
   /** With calls: text comes before them. */
   readonly preamble?: boolean;
   /** How the answer says it ended; each dialect has its own word. `failed` is a response.failed. */
@@ -179,6 +181,7 @@ const checks: { readonly [K in keyof Required<Script>]: Check } = {
   image_tokens: whole(1_000_000),
   reasoning_field: (value) => value === "reasoning_content" || value === "reasoning",
   tool_calls: whole(bounds.callsMax),
+  tool_turns: whole(bounds.callsMax),
   preamble: flag,
   finish: (value) => finishes.some((finish) => finish === value),
   blocked: text,

@@ -20,7 +20,8 @@ export function chooseCalls(
   conversation: Conversation,
 ): Pick<ParsedRequest, "calls" | "callable" | "parallel"> {
   const { parallel } = requested;
-  if (requested.mode === "none" || conversation.toolResultLast) return { calls: [], callable: [], parallel };
+  const isDone = conversation.toolResultLast && conversation.toolResults >= (conversation.script.tool_turns ?? 1);
+  if (requested.mode === "none" || isDone) return { calls: [], callable: [], parallel };
   const one = pick(tools, requested, conversation.last);
   const calls = one === undefined ? [] : [one];
   const rest = tools.filter((tool) => tool !== one);

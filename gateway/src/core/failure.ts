@@ -55,6 +55,8 @@ export interface FailureDetails {
   /** Of a budget. */
   readonly period?: BudgetPeriod;
   readonly resets_at?: number | null;
+  /** As Anthropic's API names what was refused, so that its clients recover by themselves. */
+  readonly details?: { readonly error_code: string; readonly unsupported?: readonly string[] };
 }
 
 /** An upstream's own answer, to be passed through to a caller of the same dialect as it is. */

@@ -16,6 +16,7 @@ export {
   isVendorVersion,
   isVersionDate,
   requireVendorVersion,
+  threadLeftOut,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
 export { type Edit, splice } from "./bytes.ts";

@@ -11,7 +11,11 @@ export function authorizeApiKey(draft: OutboundDraft): void {
 
 /** A bad answer whose error is `{"type":"error","error":{type,message},"request_id"}`. 529 is an overload. */
 export function classifyAnthropicShaped(answer: BadAnswer): Failure {
-  const type = textOf(objectOf(refusalObject(answer.body)["error"])["type"]);
+  const error = objectOf(refusalObject(answer.body)["error"]);
+  const type = textOf(error["type"]);
+  // What is wrong with a thread is so at its one account, and its caller knows what to do.
+  const isOfThread = textOf(objectOf(error["details"])["error_code"])?.startsWith("thread_") === true;
+  if (isOfThread && answer.status < 500) return classifyByStatus(answer).with({ retry: "never" });
   if (type === "billing_error") return classifyByStatus(answer, { account: "credit" });
   // 403 says what the account's key may do, and names the account's organisation.
   return classifyByStatus(answer, { account: answer.status === 403 ? "credential" : null });

@@ -48,6 +48,7 @@ export type { SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
 export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { allowsObject } from "./shared-objects.ts";
+export { keepsThreads } from "./threads.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

@@ -101,6 +101,8 @@ export interface ProviderKind {
   readonly priceFactors?: readonly PriceFactor[];
   /** `vendor`: where an answer says what it cost, that is booked. Default `price`. */
   readonly costSource?: CostSource;
+  /** It keeps the message threads of the Messages API. Default: it does not. */
+  readonly keepsThreads?: true;
   /** What its models take of a request to reason. */
   readonly reasoning?: readonly ReasoningRule[];
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */

@@ -1,6 +1,14 @@
-import { Failure, type Provider, type UpstreamObject, type UpstreamObjectKind } from "#core/index.ts";
+import {
+  type Deployment,
+  Failure,
+  type Model,
+  type Provider,
+  type UpstreamObject,
+  type UpstreamObjectKind,
+} from "#core/index.ts";
 import type { NamedObject } from "#protocols/index.ts";
-import { allowsObject } from "#providers/index.ts";
+import { allowsObject, keepsThreads } from "#providers/index.ts";
+import { matchLane } from "./attempt/lane-match.ts";
 import type { Call } from "./call.ts";
 import type { RelayDependencies } from "./dependencies.ts";
 import type { KeptState } from "./upstream-objects.ts";
@@ -18,9 +26,11 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
     { waits: continues !== null || mayBeRefused(dependencies, call, objects), signal: call.signal },
   );
   const continued = continues === null ? undefined : found.get(continues.id);
-  if (continues !== null && continued === undefined) throw notContinued(continues);
+  if (continues !== null && continued?.kind !== continues.kind) throw notContinued(call, continues);
+  const models = continued?.kind === "thread_message" ? threadModels(call, continued) : call.models;
+  if (continues !== null && models.length === 0) throw notContinued(call, continues);
   const first = continued ?? [...found.values()].find(({ provider }) => canServe(call, provider));
-  return { found, provider: first?.provider ?? null, tokens: tokensOf(named, found) };
+  return { found, models, provider: first?.provider ?? null, tokens: tokensOf(named, found) };
 }
 
 /**
@@ -34,6 +44,14 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
     if (allowsObject(provider, id) || call.kept?.found.get(id)?.provider === provider.id) continue;
     throw new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param, retry: "other" });
   }
+}
+
+/** A thread goes on with the model that answered it, at its own account. None: its caller has to begin it anew. */
+function threadModels({ models }: Call, { provider: account, upstreamModel }: UpstreamObject): readonly Model[] {
+  const isThere = ({ enabled, provider, upstreamModel: name }: Deployment): boolean =>
+    enabled && provider.enabled && provider.id === account && name === upstreamModel;
+  const model = models.find(({ deployments }) => deployments.some(isThere));
+  return model === undefined ? [] : [model];
 }
 
 function canServe({ models }: Call, account: string): boolean {
@@ -64,9 +82,28 @@ function tokensOf(named: readonly NamedObject[], found: ReadonlyMap<string, Upst
   return tokens;
 }
 
-function notContinued({ id, param }: NamedObject): Failure {
-  return new Failure("invalid_request", `There is no response with the id "${id.slice(0, 128)}" to go on from.`, {
-    param,
+function notContinued(call: Call, { id, kind, param }: NamedObject): Failure {
+  const shown = id.slice(0, 128);
+  if (kind !== "thread_message") {
+    return new Failure("invalid_request", `There is no response with the id "${shown}" to go on from.`, { param });
+  }
+  const [model] = call.models;
+  if (model === undefined || !modelKeepsThreads(model, call)) {
+    return new Failure("unsupported_by_model", "This model's provider keeps no threads. Send the whole conversation.", {
+      param: "thread",
+      details: { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
+    });
+  }
+  return new Failure("not_found", `Thread not found: no message "${shown}" can be continued.`, {
+    param: "thread.previous_message_id",
+    details: { details: { error_code: "thread_not_found" } },
+  });
+}
+
+function modelKeepsThreads({ deployments }: Model, { protocol }: Call): boolean {
+  return deployments.some((deployment) => {
+    const match = matchLane(deployment, protocol);
+    return match !== null && !match.translated && keepsThreads(deployment.provider, match.kind);
   });
 }
 

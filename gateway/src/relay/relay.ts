@@ -63,7 +63,7 @@ export class Relay {
     try {
       if (namesKept(call)) call.kept = await findKeptState(this.#dependencies, call);
       constraints = this.#constraints(call);
-      const planned = router.plan(call.models, constraints);
+      const planned = router.plan(call.kept?.models ?? call.models, constraints);
       plan = planned;
       const admitted = admission.admit(call.principal, estimate, call.requestId);
       const permit = admitted instanceof Promise ? await admitted : admitted;

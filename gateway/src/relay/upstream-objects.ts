@@ -1,4 +1,4 @@
-import { bounds, type CallSignal, TenantMap, type UpstreamObject } from "#core/index.ts";
+import { bounds, type CallSignal, type Model, TenantMap, type UpstreamObject } from "#core/index.ts";
 import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
@@ -14,6 +14,8 @@ export interface KeptState {
   readonly found: ReadonlyMap<string, UpstreamObject>;
   /** The account that has them: the call goes there and nowhere else. null: none of them is known. */
   readonly provider: string | null;
+  /** The models that may serve the call. */
+  readonly models: readonly Model[];
   /** What they bring as input beside the call's body, in tokens; null: not known. */
   readonly tokens: number | null;
 }

@@ -33,7 +33,12 @@ export function requireAnthropicKey(headers: Readonly<Record<string, string>>): 
 export function anthropicError(refusal: Refusal, requestId: string): string {
   const type =
     refusal.code ?? errorTypes[refusal.status] ?? (refusal.status < 500 ? "invalid_request_error" : "api_error");
-  return JSON.stringify({ type: "error", error: { type, message: refusal.message }, request_id: requestId });
+  const details = refusal.details === null ? {} : { details: refusal.details };
+  return JSON.stringify({
+    type: "error",
+    error: { type, message: refusal.message, ...details },
+    request_id: requestId,
+  });
 }
 
 export function anthropicErrorEvent(_refusal: Refusal, requestId: string): DialectEvent {

@@ -5,17 +5,41 @@ import { anthropicError, anthropicErrorEvent, anthropicHeaders, requireAnthropic
 import { anthropicEvents, pingEvent } from "./anthropic-events.ts";
 import { anthropicWhole } from "./anthropic-message.ts";
 import { type MessagesRequest, readMessages } from "./anthropic-request.ts";
+import type { ThreadStore, ThreadTurn } from "./anthropic-threads.ts";
 
-/** Anthropic's Messages, at any base path that ends in /messages. The query (`beta=true`) means nothing. */
-export const anthropicMessages: Dialect = {
-  id: "anthropic-messages",
-  matches: ({ method, path }) => method === "POST" && path.endsWith("/messages"),
-  read(request) {
-    return messagesExchange(readMessages(request, { model: null, version: versionOf(request), stream: null }));
-  },
-  headers: anthropicHeaders,
-  error: anthropicError,
-};
+/** Anthropic's Messages, at any base path that ends in /messages. Threads belong to the API key. The query (`beta=true`) means nothing. */
+export function anthropicMessages(threads: ThreadStore): Dialect {
+  return {
+    id: "anthropic-messages",
+    matches: ({ method, path }) => method === "POST" && path.endsWith("/messages"),
+    read(request) {
+      const facts = { model: null, version: versionOf(request), stream: null };
+      const turn = threads.open(request);
+      if (turn === null) return messagesExchange(readMessages(request, facts));
+      return threadedExchange(readMessages({ ...request, body: turn.body }, facts), turn);
+    },
+    headers: anthropicHeaders,
+    error: anthropicError,
+  };
+}
+
+/** A stream that breaks off is not kept. */
+function threadedExchange(request: MessagesRequest, turn: ThreadTurn): Exchange {
+  return {
+    ...messagesExchange(request),
+    whole(head, answer) {
+      const message = anthropicWhole(request, head, answer);
+      turn.keep(message);
+      return message;
+    },
+    *events(head, answer) {
+      for (const event of anthropicEvents(request, head, answer)) {
+        if (event.role === "terminal") turn.keep(anthropicWhole(request, head, answer));
+        yield event;
+      }
+    },
+  };
+}
 
 /** Counts the prompt of a Messages request; costs nothing. */
 export const anthropicCountTokens: Dialect = {

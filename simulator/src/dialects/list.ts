@@ -1,6 +1,7 @@
 import type { Dialect } from "../dialect.ts";
 import type { TaskBook } from "../task-desk.ts";
 import { anthropicCountTokens, anthropicMessages } from "./anthropic-messages.ts";
+import { ThreadStore } from "./anthropic-threads.ts";
 import { type ArkAccount, arkAccountsUsual, createArkAccounts } from "./ark-accounts.ts";
 import { createArkAssetStore } from "./ark-asset-store.ts";
 import { arkAssets } from "./ark-assets.ts";
@@ -56,7 +57,7 @@ export function createDialects(options: DialectOptions, taskBook: TaskBook): rea
   return [
     azureChat,
     openAiChat,
-    anthropicMessages,
+    anthropicMessages(new ThreadStore()),
     anthropicCountTokens,
     openAiResponses(store),
     openAiResponsesCompact(store),

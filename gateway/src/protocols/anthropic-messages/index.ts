@@ -12,6 +12,7 @@ import { writeMessagesAnswer } from "./write-answer.ts";
 import { MessagesEventWriter } from "./write-events.ts";
 import { writeMessagesTurn } from "./write-turn.ts";
 
+export { threadLeftOut } from "./read-turn.ts";
 export { isVendorVersion, isVersionDate, requireVendorVersion } from "./vendor-version.ts";
 
 export const anthropicMessages: Dialect = {

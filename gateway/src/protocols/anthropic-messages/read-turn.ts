@@ -87,11 +87,18 @@ const harmless: readonly string[] = [
 ];
 const known: ReadonlySet<string> = new Set([...carried, ...harmless]);
 
-/** Names the fields that have no place elsewhere. Throws Failure unsupported_by_model for state kept at the vendor. */
+/** Whoever begins a thread sends the whole conversation, so that nothing of it is missing. */
+export const threadLeftOut = "the upstream keeps no threads: thread was left out, and it cannot be continued";
+
+/** Names the fields that have no place elsewhere. Throws Failure unsupported_by_model for a conversation that is not there. */
 function warnOfRest(request: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(request)) {
     if (known.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    if (name === "thread") throw unsupported("thread", "The upstream keeps no threads: send the whole conversation.");
+    if (name === "thread") {
+      if (objectOf(value)["type"] !== "create") throw unsupported("thread", "The upstream keeps no threads.");
+      warn(threadLeftOut);
+      continue;
+    }
     if (name === "speed" && value === "standard") continue;
     if (name === "billing_policy" && objectOf(value)["bill_to"] === "self") continue;
     const named = /^[a-zA-Z0-9_.-]{1,64}$/.test(name) ? name : "a field of an unknown name";

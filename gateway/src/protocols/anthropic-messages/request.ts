@@ -4,9 +4,18 @@ import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type NamesHeard, readSpan, type Span } from "../json-scan.ts";
+import { wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { valueEnd, walkMembers } from "../member-walk.ts";
-import { listenFor, mediaHeard, nestedObjects, objectAt, objectNames, toolsHeard } from "../named-objects.ts";
+import {
+  listenFor,
+  mediaHeard,
+  namedObject,
+  nestedObjects,
+  objectAt,
+  objectNames,
+  toolsHeard,
+} from "../named-objects.ts";
 import { readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 
@@ -17,8 +26,9 @@ const countChecks = new MemberChecks(requestFields["count-tokens"]);
 const toolDefinition: ReadonlySet<string> = new Set(["definition"]);
 const objectsOfClaude = objectNames(["file_id", "skill_id"], ["file_id", "skill_id"], { toolsIn: [...toolDefinition] });
 const wanted = bodyNames([
-  ...["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata"],
+  ...["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata", "thread"],
 ]);
+const wantedThread = new GovernedNames(["type", "previous_message_id"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
@@ -28,8 +38,10 @@ export function readMessagesRequest(body: Uint8Array): RequestFacts {
   checks.check(body, members);
   const facts = promptFacts(body, members, heard);
   const maxTokens = members.get("max_tokens");
+  const thread = members.get("thread");
   return {
     ...facts,
+    ...(thread === undefined ? {} : threadFacts(body, thread)),
     stream: readBoolean(body, members.get("stream"), "stream"),
     // Zero is allowed: it warms the cache.
     outputTokensMax: maxTokens === undefined ? null : Number(readSpan(body, maxTokens)),
@@ -81,6 +93,21 @@ function addedTools(body: Uint8Array): readonly Span[] {
     found.push({ start, end: valueEnd(bytes, start) });
   });
   return found;
+}
+
+/**
+ * A thread that the vendor keeps: the answer is kept for the next call, and `continue` names the answer before. Source: Anthropic
+ * API reference, "Message threads".
+ */
+function threadFacts(body: Uint8Array, span: Span): Partial<Pick<RequestFacts, "continues" | "keeps">> {
+  if (body[span.start] === 0x6e) return {};
+  if (body[span.start] !== 0x7b) throw wrong("thread", "must be an object");
+  const inner = body.subarray(span.start, span.end);
+  const previous = scanRequest(inner, wantedThread).get("previous_message_id");
+  if (previous === undefined || inner[previous.start] === 0x6e) return { keeps: "thread_message" };
+  const id = readLabel(inner, previous);
+  if (id === null) throw wrong("thread.previous_message_id", "must be an id");
+  return { keeps: "thread_message", continues: namedObject("previous_message_id", id) };
 }
 
 /** Claude Code writes its session into `metadata.user_id`, as a JSON text with the device and account. */

@@ -20,6 +20,8 @@ export const anthropic: ProviderKind = {
   priceFactors: anthropicFactors,
   reasoning: claudeModels,
   lanes: [{ ...messages, traits: { dropsMovedThoughts: true }, adjust: nameBinding }, countTokens],
+  // https://platform.claude.com/docs/en/build-with-claude/message-threads, read on 2026-11-24.
+  keepsThreads: true,
   rootOf: withVersion,
   modelsQuery: "limit=1000",
   authorize: authorizeApiKey,

@@ -99,7 +99,7 @@ export class AttemptEntry {
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
       ...countedIntent(call.facts, selection.model),
     };
-    this.#kept = new KeptObjects(dependencies, call, match, this.#fields);
+    this.#kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
     this.#terms = priceTermsOf(selection.deployment.provider);
     const pricing = { price: selection.model.price, terms: this.#terms };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);

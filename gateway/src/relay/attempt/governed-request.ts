@@ -1,7 +1,7 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { Failure, type Provider } from "#core/index.ts";
-import { choosingMembers, type Governing, type NamedModel } from "#protocols/index.ts";
-import { governingFor, type ProviderKind } from "#providers/index.ts";
+import { choosingMembers, type Governing, type NamedModel, threadLeftOut } from "#protocols/index.ts";
+import { governingFor, keepsThreads, type ProviderKind } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 
@@ -34,11 +34,27 @@ export function governingOf(
 ): Governing | null {
   const { choosing, namedModels } = facts;
   if (namedModels !== undefined && !translated) checkNamedModels(dependencies, mayCall, namedModels, provider);
-  if (choosing === undefined) return null;
+  const dropsThread = !translated && leavesThreadOut(facts, { provider, kind });
+  if (choosing === undefined && !dropsThread) return null;
   // In another dialect a member may have another name.
-  const names = translated ? [...choosingMembers] : choosing;
+  const names = translated ? [...choosingMembers] : (choosing ?? []);
   const governing = governingFor(provider, names, kind.memberRules ?? {});
+  if (dropsThread) return { ...governing, names: [...governing.names, "thread"] };
   return governing.names.length === 0 ? null : governing;
+}
+
+/** The call begins a message thread, and this account keeps none. */
+export function leavesThreadOut(
+  { keeps }: Pick<Call["facts"], "keeps">,
+  { provider, kind }: Pick<GovernedTarget, "provider" | "kind">,
+): boolean {
+  return keeps === "thread_message" && !keepsThreads(provider, kind);
+}
+
+/** Without the beta of message threads; null: no other beta is left. */
+export function betasWithoutThreads(betas: string): string | null {
+  const left = betas.split(",").filter((beta) => !beta.trim().startsWith("message-threads-"));
+  return left.length === 0 ? null : left.join(",");
 }
 
 /** In a thread where it is large. The body that is sent may be the call's own, which is then that of the job. */
@@ -52,7 +68,9 @@ async function withoutGoverned(
   const done = await dependencies.bodies.do("govern", governing, body, { signal: call.signal });
   if (own && call.body !== null) call.body = done.body;
   const { made, answer } = outcomeOf(done);
-  for (const name of answer) warn(`${name} is governed by the gateway and was left out`);
+  for (const name of answer) {
+    warn(name === "thread" ? threadLeftOut : `${name} is governed by the gateway and was left out`);
+  }
   return made ?? done.body;
 }
 

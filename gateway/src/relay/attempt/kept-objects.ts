@@ -1,7 +1,9 @@
 import { bounds, isObjectId, type KeptObject, tokensOf, type UpstreamObject } from "#core/index.ts";
 import type { AttemptFields } from "#ledger/index.ts";
+import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import { leavesThreadOut } from "./governed-request.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import type { Measured } from "./measured-usage.ts";
 
@@ -14,10 +16,17 @@ export class KeptObjects {
   #answerId: string | null = null;
   #containers: readonly string[] = [];
 
-  constructor(dependencies: RelayDependencies, call: Call, match: LaneMatch, fields: AttemptFields) {
+  constructor(
+    dependencies: RelayDependencies,
+    call: Call,
+    { selection, match }: { readonly selection: Selection; readonly match: LaneMatch },
+    fields: AttemptFields,
+  ) {
     this.#dependencies = dependencies;
     this.#fields = fields;
-    this.#keeps = match.translated ? null : call.facts.keeps;
+    const { provider } = selection.deployment;
+    const isKept = !match.translated && !leavesThreadOut(call.facts, { provider, kind: match.kind });
+    this.#keeps = isKept ? call.facts.keeps : null;
   }
 
   /** The id under which the upstream keeps its answer, once it is known. */

@@ -7,6 +7,7 @@ import { checkObjects } from "../kept-state.ts";
 import { adjustDraft } from "./adjusted-draft.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import { withQuery } from "./forwarded-query.ts";
+import { betasWithoutThreads, leavesThreadOut } from "./governed-request.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import { urlOf } from "./lane-match.ts";
 import { type BodyParts, outboundBody, type TypedBody } from "./outbound-body.ts";
@@ -35,6 +36,12 @@ export function sendAttempt(
   headers["x-attempt-id"] = attemptId;
   headers["user-agent"] ??= "sluice";
   checkObjects(dependencies, call, provider);
+  const betas = headers["anthropic-beta"];
+  if (betas !== undefined && leavesThreadOut(call.facts, { provider, kind: options.match.kind })) {
+    const left = betasWithoutThreads(betas);
+    if (left === null) delete headers["anthropic-beta"];
+    else headers["anthropic-beta"] = left;
+  }
   const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
   const sending: Sending = { dependencies, options, signal, headers, warn };
   const made = outboundBody(dependencies, options, warn);
