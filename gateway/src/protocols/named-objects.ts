@@ -52,7 +52,7 @@ export interface ObjectNames {
 }
 
 /** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
-const originPattern = /(?:_output|_result|_interpreter_call|citation|file_path|^anthropic)$/;
+const originPattern = /(?:_output|_result|citation|file_path|^anthropic)$/;
 
 /** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. */
 export function objectNames(

@@ -82,6 +82,15 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     "container",
   ],
   [
+    "the container of an earlier call",
+    "responses",
+    inResponses({
+      input: [{ type: "code_interpreter_call", id: "ci_1", status: "completed", container_id: "cntr_of_acme" }],
+      tools: [{ type: "code_interpreter", container: { type: "auto" } }],
+    }),
+    "container_id",
+  ],
+  [
     "a container's files",
     "responses",
     inResponses({ tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["file-of-acme"] } }] }),

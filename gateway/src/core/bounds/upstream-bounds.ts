@@ -43,8 +43,8 @@ export const upstreamBounds = {
   responseKeptMs: 60 * 86_400_000,
   /** Anthropic stores a thread for minutes, and deletes it within an hour. */
   threadKeptMs: 3_600_000,
-  /** Anthropic's containers live for 30 days, OpenAI's for 20 minutes without use. */
-  containerKeptMs: 31 * 86_400_000,
+  /** Vendors' containers live for 30 days at most; conversations that name one are sent again for longer. */
+  containerKeptMs: 180 * 86_400_000,
   /** Attempts for one call, over all deployments: a last bound, above the deployments that a model may have. */
   attemptsMax: 128,
   /** How often one call is sent again after a try of which nobody knows whether it was done. */
