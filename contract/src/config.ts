@@ -69,6 +69,9 @@ export const providerSchema = z.strictObject({
 
 const resolution = z.string().regex(/^\d+[pPkK]$/, "such as 720p or 2k");
 
+/** As answers say it, in lower case. */
+const servedWord = z.string().regex(/^[a-z0-9_.-]{1,32}$/, "such as flex, priority, us or fast");
+
 export const priceSchema = z.strictObject({
   ...priceFields(usd),
   long_context: z
@@ -83,13 +86,25 @@ export const priceSchema = z.strictObject({
       z.strictObject({
         resolution: resolution.optional(),
         audio: z.boolean().optional(),
-        video: usd.optional().describe("USD per second of such a video."),
-        output: usd.optional().describe("USD per million tokens of such a video."),
+        tier: servedWord.optional().describe("The service tier that the answer names: flex, priority, batch …"),
+        geo: servedWord.optional().describe("Where the answer says the model ran: us …"),
+        speed: servedWord.optional().describe("How fast the answer says the model ran: fast …"),
+        multiplier: z
+          .number()
+          .min(0)
+          .max(100)
+          .optional()
+          .describe(
+            "Times the plain prices, fees excepted, in thousandths. A class with its own price here is not multiplied.",
+          ),
+        ...priceFields(usd),
       }),
     )
     .max(64)
     .optional()
-    .describe("Other prices for videos of a resolution, or with or without sound; the most exact one counts."),
+    .describe(
+      "Other prices for some calls: videos by resolution and sound, answers by service tier, region and speed. The most exact one with prices of its own counts; multipliers of the others apply beside it.",
+    ),
 });
 
 /** What a deployment's model takes, where the kind does not know it or knows it wrongly. */

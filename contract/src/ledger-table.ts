@@ -136,6 +136,16 @@ export const ledgerTable = [
     shown: { instead: "`vendor_cost_usd`" },
   },
   {
+    member: "ownCostNanoUsd",
+    column: "own_cost_nano_usd",
+    kind: "nanoUsd",
+    nullable: true,
+    absent: null,
+    journal: { settle: 23 },
+    ...exported,
+    shown: { instead: "`own_cost_usd`" },
+  },
+  {
     member: "served",
     column: "served",
     kind: "text",

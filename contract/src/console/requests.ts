@@ -28,6 +28,9 @@ export const attemptSchema = requestRowSchema.extend({
     .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
     .describe("How the cost came about at the price version of the attempt."),
   vendor_cost_usd: usd.nullable().describe("What the vendor says the call costs. null: it does not say."),
+  own_cost_usd: usd
+    .nullable()
+    .describe("Price times usage, where `cost_source` is `vendor`. null: it is `cost_usd`, or there is no price."),
   reserved_usd: usd,
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;

@@ -1,5 +1,5 @@
 import type { NanoUsd, PicoUsd } from "./money.ts";
-import type { ClassPrices, PriceTable, PriceVersion } from "./price.ts";
+import type { ClassPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
 import { type CountedClass, countedClasses, outputClasses } from "./usage.ts";
 
 /** For how long a request asks the upstream to keep its prompt in a cache, which is charged when it is written. */
@@ -29,12 +29,16 @@ export interface HeldCounts {
 
 /**
  * The prices that a call of about so many input tokens is held at: input at the class that the request asks for, the rest at the
- * dearest class; those of a long context where the estimate exceeds its threshold. Of variants the dearest counts.
+ * dearest class; those of a long context where the estimate exceeds its threshold. Of variants the dearest counts, but for those of
+ * a tier, a region or a speed, which only the answer tells.
  */
 export function holdPrices(price: PriceVersion, inputTokens: number, writes: CacheWrites): HoldPrices {
   let known = cache.get(price);
   if (known === undefined) {
-    const tables = [price.table, ...(price.variants ?? []).map(({ table }) => ({ ...price.table, ...table }))];
+    const tables = [
+      price.table,
+      ...(price.variants ?? []).filter(isAskedFor).map(({ table }) => ({ ...price.table, ...table })),
+    ];
     known = {
       above: Math.min(...tables.map(({ longContext }) => longContext?.above ?? Number.POSITIVE_INFINITY)),
       plain: pricesOf(tables),
@@ -69,6 +73,10 @@ interface Known {
 
 /** By version object: a new catalog brings new ones. */
 const cache = new WeakMap<PriceVersion, Known>();
+
+function isAskedFor({ tier, geo, speed }: PriceVariant): boolean {
+  return tier === undefined && geo === undefined && speed === undefined;
+}
 
 function withLongContext(table: PriceTable): readonly ClassPrices[] {
   return table.longContext === undefined ? [table] : [table, { ...table, ...table.longContext.prices }];

@@ -82,6 +82,8 @@ export interface Settlement {
   readonly costSource?: CostSource;
   /** What the vendor says the call costs. Absent: it does not say. */
   readonly vendorCostNanoUsd?: NanoUsd;
+  /** Price times usage, where the vendor's figure counts. Absent: it does not, or there is no price. */
+  readonly ownCostNanoUsd?: NanoUsd;
   /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
   readonly served?: string;
   /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
@@ -168,6 +170,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (settlement.objects !== undefined) entry.objects = settlement.objects;
   if (settlement.costSource !== undefined) entry.costSource = settlement.costSource;
   if (settlement.vendorCostNanoUsd !== undefined) entry.vendorCostNanoUsd = settlement.vendorCostNanoUsd;
+  if (settlement.ownCostNanoUsd !== undefined) entry.ownCostNanoUsd = settlement.ownCostNanoUsd;
   if (settlement.served !== undefined) entry.served = settlement.served;
   if (settlement.unpriced !== undefined) entry.unpriced = settlement.unpriced;
   return entry;

@@ -17,6 +17,14 @@ export function nanoToUsd(nano: NanoUsd): number {
   return nano / nanoUsdPerUsd;
 }
 
+/** USD as a decimal without an exponent, to the last nano-USD. */
+export function nanoToUsdText(nano: NanoUsd): string {
+  const fraction = String(nano % nanoUsdPerUsd)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  return `${Math.floor(nano / nanoUsdPerUsd)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
 /** USD per million units (how vendors quote tokens) to pico-USD a unit. */
 export function usdPerMillionToPico(usd: number): PicoUsd {
   return Math.round(usd * 1_000_000);

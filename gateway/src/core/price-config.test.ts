@@ -20,8 +20,16 @@ const variant = fc.record(
   {
     resolution: fc.constantFrom("480p", "720p", "1080P", "2k"),
     audio: fc.boolean(),
+    tier: fc.constantFrom("flex", "priority"),
+    geo: fc.constant("us"),
+    speed: fc.constant("fast"),
+    multiplier: fc.integer({ min: 0, max: 100_000 }).map((thousandths) => thousandths / 1_000),
     video: usdPerUnit,
+    input: usdPerMillion,
     output: usdPerMillion,
+    cache_read: usdPerMillion,
+    audio_input: usdPerMillion,
+    web_search: usdPerUnit,
   },
   { requiredKeys: [] },
 );

@@ -9,13 +9,14 @@ export type Prices = Pick<PriceVersion, "table" | "variants">;
 /** A price as people write it, as whole pico-USD a unit. Prices of videos of one kind stand beside the table. */
 export function pricesOf(price: PriceConfig): Prices {
   const variants = price.variants?.map(
-    ({ resolution, audio, video, output }): PriceVariant => ({
+    ({ resolution, audio, tier, geo, speed, multiplier, ...own }): PriceVariant => ({
       resolution: resolution ?? null,
       audio: audio ?? null,
-      table: {
-        ...(video === undefined ? {} : { videoSeconds: usdPerUnitToPico(video) }),
-        ...(output === undefined ? {} : { output: usdPerMillionToPico(output) }),
-      },
+      ...(tier === undefined ? {} : { tier }),
+      ...(geo === undefined ? {} : { geo }),
+      ...(speed === undefined ? {} : { speed }),
+      ...(multiplier === undefined ? {} : { multiplier: Math.round(multiplier * 1_000) }),
+      table: { ...otherPrices(price, own), ...countedTable(own) },
     }),
   );
   const { long_context } = price;
@@ -32,16 +33,18 @@ export function pricesOf(price: PriceConfig): Prices {
  */
 export function priceConfigOf({ table, variants }: Prices): PriceConfig {
   const perMillion = (pico: PicoUsd) => usdOf(pico, scales.million.scale, scales.million.toPico);
-  const perUnit = (pico: PicoUsd) => usdOf(pico, scales.one.scale, scales.one.toPico);
+  const others = [table.longContext?.prices ?? {}, ...(variants ?? []).map((each) => each.table)];
+  const tokens = tokenConfig(table, others, perMillion);
   const price: { readonly [Name in keyof PriceConfig]-?: PriceConfig[Name] | undefined } = {
-    ...tokenConfig(table, perMillion),
+    ...tokens,
     ...countedConfig(table),
-    long_context: table.longContext === undefined ? undefined : longContextConfig(table, table.longContext, perMillion),
-    variants: variants?.map((variant) => ({
-      ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
-      ...(variant.audio === null ? {} : { audio: variant.audio }),
-      ...(variant.table.videoSeconds === undefined ? {} : { video: perUnit(variant.table.videoSeconds) }),
-      ...(variant.table.output === undefined ? {} : { output: perMillion(variant.table.output) }),
+    long_context:
+      table.longContext === undefined ? undefined : longContextConfig(tokens, table.longContext, perMillion),
+    variants: variants?.map(({ multiplier, table: own, ...traits }) => ({
+      ...withoutAbsent(traits),
+      ...(multiplier === undefined ? {} : { multiplier: multiplier / 1_000 }),
+      ...otherConfig(tokenRows, { written: tokens, other: own, usd: perMillion }),
+      ...withoutAbsent(countedConfig(own)),
     })),
   };
   return Object.fromEntries(Object.entries(price).filter(([, value]) => value !== undefined));
@@ -73,19 +76,20 @@ function plainPrice(table: ClassPrices, costsAs: TokenRow["costsAs"]): PicoUsd |
 /** A class that was stored without a price where its side has one cost nothing, and says so. */
 function tokenConfig(
   table: PriceTable,
+  others: readonly ClassPrices[],
   perMillion: (pico: PicoUsd) => number,
 ): Record<TokenRow["price"], number | undefined> {
   const entries = tokenRows.map((row) => {
     const own = table[row.name];
-    const isPlain = own === plainPrice(table, row.costsAs) && !costsAsUsual(row, table.longContext);
+    const isPlain = own === plainPrice(table, row.costsAs) && !others.some((other) => costsAsUsual(row, other));
     return [row.price, isPlain ? undefined : perMillion(own ?? 0)];
   });
   return Object.fromEntries(entries);
 }
 
-/** In a long context the plain ones of its side have a price, and it has none: it was written for the shorter one. */
-function costsAsUsual({ name, costsAs }: TokenRow, long: LongContextPrices | undefined): boolean {
-  return long !== undefined && long.prices[name] === undefined && plainPrice(long.prices, costsAs) !== undefined;
+/** In a long context or a variant the plain ones of its side have a price, and it has none: it was written for the usual one. */
+function costsAsUsual({ name, costsAs }: TokenRow, other: ClassPrices): boolean {
+  return other[name] === undefined && plainPrice(other, costsAs) !== undefined;
 }
 
 type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
@@ -122,7 +126,10 @@ type LongContextConfig = NonNullable<PriceConfig["long_context"]>;
  * cost, which is their price of a long context.
  */
 function longContextOf(price: PriceConfig, long: LongContextConfig): LongContextPrices {
-  const written: Readonly<Partial<Record<string, number>>> = long;
+  return { above: long.above, prices: otherPrices(price, long) };
+}
+
+function otherPrices(price: PriceConfig, written: Readonly<Partial<Record<string, number>>>): ClassPrices {
   const prices: Partial<Record<keyof ClassPrices, PicoUsd>> = {};
   for (const { name, price: member, costsAs } of tokenRows) {
     const usd = written[member];
@@ -130,20 +137,44 @@ function longContextOf(price: PriceConfig, long: LongContextConfig): LongContext
     const pico = usd === undefined ? plain : usdPerMillionToPico(usd);
     if (pico !== undefined) prices[name] = pico;
   }
-  return { above: long.above, prices };
+  return prices;
 }
 
 function longContextConfig(
-  table: ClassPrices,
+  written: Readonly<Record<string, number | undefined>>,
   { above, prices }: LongContextPrices,
   usd: (pico: PicoUsd) => number,
 ): LongContextConfig {
-  const written = longContextRows.flatMap(({ name, price: word, costsAs }) => {
-    const pico = prices[name];
-    const isFilledIn = table[name] === plainPrice(table, costsAs) && pico === plainPrice(prices, costsAs);
+  return { above, ...otherConfig(longContextRows, { written, other: prices, usd }) };
+}
+
+/**
+ * What is written for classes that cost something else than usual; what was filled in is left out. `written`: what the usual price
+ * says, since only a class that is not in that is filled in.
+ */
+function otherConfig(
+  rows: readonly Pick<TokenRow, "name" | "price" | "costsAs">[],
+  {
+    written,
+    other,
+    usd,
+  }: {
+    readonly written: Readonly<Record<string, number | undefined>>;
+    readonly other: ClassPrices;
+    readonly usd: (pico: PicoUsd) => number;
+  },
+): Readonly<Record<string, number>> {
+  const entries = rows.flatMap(({ name, price: word, costsAs }) => {
+    const pico = other[name];
+    const isFilledIn = written[word] === undefined && pico === plainPrice(other, costsAs);
     return pico === undefined || isFilledIn ? [] : [[word, usd(pico)]];
   });
-  return { above, ...Object.fromEntries(written) };
+  return Object.fromEntries(entries);
+}
+
+/** Members that hold something. */
+function withoutAbsent(members: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** Steps to the neighbours of a quotient: near 9,000 USD a unit the nearest number may round to the next pico-USD. */

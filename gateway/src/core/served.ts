@@ -50,6 +50,13 @@ export const usualFactors: readonly PriceFactor[] = [
 
 export const usualTerms: PriceTerms = Object.freeze({ costSource: "price", factors: usualFactors });
 
+/** Without the vendor's figure, which is for the whole call, or not for this part of it. */
+export function withoutCost(served: Served | undefined): Served | undefined {
+  if (served === undefined) return undefined;
+  const { vendorCostNanoUsd: _, ...axes } = served;
+  return axes;
+}
+
 /** As the ledger keeps it: `priority us fast`. null: nothing out of the ordinary. */
 export function servedText(served: Served | undefined): string | null {
   if (served === undefined) return null;

@@ -31,6 +31,8 @@ export interface Settled {
   /** Absent: the price times the usage. */
   readonly costSource?: "vendor";
   readonly vendorCostNanoUsd?: NanoUsd;
+  /** Price times usage, where the vendor's figure counts and there is a price. */
+  readonly ownCostNanoUsd?: NanoUsd;
   readonly served?: string;
   /** What was used and has no price, or one that is assumed: columns of usage, and axes of `Served`. Absent: nothing. */
   readonly unpriced?: readonly string[];
@@ -44,10 +46,12 @@ export function settle({ price, usage, served, terms, upstreamModel }: Settling)
   const isVendors = vendor > 0 && terms.costSource === "vendor";
   const unpriced = priced === null || isVendors ? [] : unpricedIn(priced, usage);
   const text = servedText(served);
+  const own = priced === null ? 0 : costOf(priced.version.table, usage);
   return {
-    costNanoUsd: isVendors ? vendor : priced === null ? 0 : costOf(priced.version.table, usage),
+    costNanoUsd: isVendors ? vendor : own,
     priceVersion: priced?.version.id ?? null,
     ...(isVendors ? { costSource: "vendor" } : {}),
+    ...(isVendors && priced !== null ? { ownCostNanoUsd: own } : {}),
     ...(vendor > 0 ? { vendorCostNanoUsd: vendor } : {}),
     ...(text === null ? {} : { served: text }),
     ...(unpriced.length === 0 ? {} : { unpriced }),

@@ -58,14 +58,14 @@ async function entryFaults(entry: LedgerEntry, store: Pick<LedgerStore, "price">
     return [{ rule: "no count and no amount is negative", detail: detail(found) }];
   }
   const expected = await expectedCost(entry, store);
-  if (expected === null || expected === entry.costNanoUsd) return [];
-  const found = `${entry.costNanoUsd} nano-USD, it must be ${expected}`;
+  const booked = entry.costSource === "vendor" ? (entry.ownCostNanoUsd ?? 0) : entry.costNanoUsd;
+  if (expected === null || expected === booked) return [];
+  const found = `${booked} nano-USD, by its price version it is ${expected}`;
   return [{ rule: "a cost is its price version times its usage", detail: detail(found) }];
 }
 
 /** Null when the price version is not known. */
 async function expectedCost(entry: LedgerEntry, store: Pick<LedgerStore, "price">): Promise<NanoUsd | null> {
-  if (entry.costSource === "vendor") return entry.vendorCostNanoUsd ?? 0;
   if (entry.priceVersion === null) return 0;
   const version = await store.price(entry.priceVersion);
   return version === null ? null : costOf(version.table, entry.usage);

@@ -100,6 +100,7 @@ export {
   videoObject,
 } from "./openai-videos/index.ts";
 export { patchedPieces, patchedRequest, patchesAtOnce } from "./patched-request.ts";
+export { readServedHeaders, withServed } from "./read-served.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";

@@ -6,6 +6,7 @@ import type { Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { errorText } from "./openai-chat/reply.ts";
 import { rawUsage } from "./raw-usage.ts";
+import { readServed } from "./read-served.ts";
 import { readLabel, readModel } from "./request-members.ts";
 
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
@@ -70,6 +71,7 @@ export function replyReader(
         reading === null
           ? null
           : { ...reading, raw: rawUsageIn(usageIn, (name) => skimValue(body, members.get(name))) },
+      served: readServed({}, skimValue(body, members.get("usage"))),
       errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
       outputEstimate: 0,
       id: null,

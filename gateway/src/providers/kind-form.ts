@@ -1,4 +1,5 @@
 import { forwardHeaders } from "./caller-headers.ts";
+import { costSourceSetting } from "./cost-source.ts";
 import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
@@ -55,6 +56,13 @@ export function kindForm(kind: ProviderKind): KindForm {
     settingField(passThroughSetting, "Pass-through", {
       type: "json",
       help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
+    }),
+  );
+  fields.push(
+    settingField(costSourceSetting, "Cost", {
+      type: "select",
+      options: ["price", "vendor"],
+      help: "Where an answer says what it cost: vendor books that, price books usage times price. Both are recorded. Default: vendor for OpenRouter and xAI, else price.",
     }),
   );
   fields.push(...networkFields);

@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
+import { costSourceProblem } from "./cost-source.ts";
 import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
@@ -60,6 +61,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
     headers ??
     passMembersProblem(provider) ??
     passThroughProblem(provider) ??
+    costSourceProblem(provider) ??
     networkProblem(provider) ??
     kind.checkSettings?.(provider) ??
     null

@@ -1,18 +1,19 @@
-import { type PriceTerms, type Provider, usualFactors, usualTerms } from "#core/index.ts";
+import { type CostSource, type PriceTerms, type Provider, usualFactors, usualTerms } from "#core/index.ts";
+import { costSourceOf } from "./cost-source.ts";
 import type { ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
 
-/** How an account charges. By kind, since nothing of the account's own is in it yet. */
-export function priceTermsOf({ kind }: Pick<Provider, "kind">): PriceTerms {
+/** How an account charges: as its kind does, unless it says otherwise. */
+export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settings">): PriceTerms {
   const known = providerKind(kind);
   if (known === null) return usualTerms;
   let terms = byKind.get(known);
   if (terms === undefined) {
     const factors = [...(known.priceFactors ?? []), ...usualFactors];
-    terms = { costSource: known.costSource ?? "price", factors };
+    terms = { price: { costSource: "price", factors }, vendor: { costSource: "vendor", factors } };
     byKind.set(known, terms);
   }
-  return terms;
+  return terms[costSourceOf({ settings }) ?? known.costSource ?? "price"];
 }
 
-const byKind = new WeakMap<ProviderKind, PriceTerms>();
+const byKind = new WeakMap<ProviderKind, Readonly<Record<CostSource, PriceTerms>>>();

@@ -1,4 +1,4 @@
-import { bounds, type LedgerEntry, type Usage, usageClasses } from "#core/index.ts";
+import { bounds, type LedgerEntry, servedAxes, type Usage, usageClasses } from "#core/index.ts";
 import { type HistogramTally, registerHistogram } from "./histogram-tally.ts";
 import type { Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
@@ -13,6 +13,8 @@ interface Pair {
   readonly tokens: Series<keyof Usage, Tally>;
   readonly cost: Tally;
   readonly unpriced: Tally;
+  readonly unpricedUse: Series<string, Tally>;
+  readonly costDiffers: Tally;
   readonly firstByte: HistogramTally;
 }
 
@@ -36,10 +38,19 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
       if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
     }
     pair.cost.count += entry.costNanoUsd;
-    if (entry.priceVersion === null && usageClasses.some((name) => usage[name] > 0)) pair.unpriced.count++;
+    const isCounted = entry.priceVersion !== null || entry.costSource === "vendor";
+    if (!isCounted && usageClasses.some((name) => usage[name] > 0)) pair.unpriced.count++;
+    for (const name of entry.unpriced ?? []) pair.unpricedUse.of(name).count++;
+    if (costDiffers(entry)) pair.costDiffers.count++;
     if (entry.firstByteMs !== null) pair.firstByte.observe(((entry.startedAfterMs ?? 0) + entry.firstByteMs) / 1000);
     if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
   };
+}
+
+/** The vendor's figure and ours are more than a hundredth of the vendor's apart. */
+function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, costNanoUsd }: LedgerEntry): boolean {
+  if (priceVersion === null || vendor === undefined) return false;
+  return Math.abs(vendor - (ownCostNanoUsd ?? costNanoUsd)) > vendor / 100;
 }
 
 function pairMaker(registry: Registry): (key: string) => Pair {
@@ -63,6 +74,16 @@ function pairMaker(registry: Registry): (key: string) => Pair {
     help: "Attempts of models without a price that used something: they cost 0, and no budget counts them.",
     labelNames: ["model"],
   });
+  const unpricedUse = registerTallies(registry, {
+    name: "sluice_unpriced_usage_total",
+    help: "Attempts that used a class without a price, or were served at an assumed one, by model and class (or tier, geo, speed).",
+    labelNames: ["model", "class"],
+  });
+  const costDiffers = registerTallies(registry, {
+    name: "sluice_vendor_cost_differs_total",
+    help: "Attempts whose cost by the vendor differs from price times usage by more than 1 %, by provider and model.",
+    labelNames: ["provider", "model"],
+  });
   const firstByte = registerHistogram(registry, {
     name: "sluice_first_byte_seconds",
     help: "Time from the request's arrival to the first byte of its answer.",
@@ -79,6 +100,8 @@ function pairMaker(registry: Registry): (key: string) => Pair {
       tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
       cost: cost({ model }),
       unpriced: unpriced({ model }),
+      unpricedUse: new Series(usageClasses.length + servedAxes.length, (name) => unpricedUse({ model, class: name })),
+      costDiffers: costDiffers({ provider, model }),
       firstByte: firstByte(provider, model),
     };
   };

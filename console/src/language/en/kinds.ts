@@ -24,6 +24,10 @@ export const kinds = {
       label: "Model reasoning",
       help: 'By names of models or beginnings with a *: \'{"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}\'. Also always, never and wants_thoughts. Only where it differs from what is known.',
     },
+    cost_source: {
+      label: "Cost",
+      help: "Where an answer says what it cost: vendor books that, price books usage times price. Both are recorded. Default: vendor for OpenRouter and xAI, else price.",
+    },
     pass_members: {
       label: "Forwarded fields",
       help: "Fields of requests that choose a model, a route, a tier or a size past the gateway's prices and grants, and are kept back unless they are named here.",

@@ -247,6 +247,7 @@ export const requests = {
     reserved: "Reserved",
     served: "Served as",
     vendorCost: "Cost by the vendor",
+    ownCost: "Cost by the price",
     costSource: "Cost taken from",
     costOfVendor: "the vendor's figure",
     unpriced: "Used without a price",

@@ -23,6 +23,10 @@ export const kinds: Translation<typeof english> = {
       label: "模型的推理设置",
       help: '按模型名称或以 * 结尾的前缀填写：\'{"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}\'。还可填写 always、never 和 wants_thoughts。仅在与已知情况不同时填写。',
     },
+    cost_source: {
+      label: "费用来源",
+      help: "当响应中报告了费用时：vendor 按厂商报告的数字记账，price 按用量乘以价格记账。两者都会被记录。默认：OpenRouter 和 xAI 为 vendor，其余为 price。",
+    },
     pass_members: {
       label: "转发的字段",
       help: "会绕过网关的价格和授权来选择模型、路由、服务等级或规格的请求字段，默认不转发，除非在此列出。",

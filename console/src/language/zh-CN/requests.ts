@@ -244,6 +244,7 @@ export const requests: Translation<typeof english> = {
     reserved: "预留金额",
     served: "服务方式",
     vendorCost: "厂商报告的费用",
+    ownCost: "按价格计算的费用",
     costSource: "费用来源",
     costOfVendor: "厂商的数字",
     unpriced: "已使用但没有价格",

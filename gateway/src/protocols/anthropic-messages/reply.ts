@@ -2,6 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { countOf, isObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { readLabel, readSmall } from "../request-members.ts";
 import { readMessagesUsage } from "./usage.ts";
 
@@ -13,9 +14,11 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const content = members.get("content");
   const error = members.get("error");
   if (content === undefined && error === undefined) throw notAReply("is not a message");
-  const usage = members.get("usage");
+  const usageAt = members.get("usage");
+  const usage = usageAt === undefined ? null : readSpan(body, usageAt);
   return {
-    usage: usage === undefined ? null : readMessagesUsage(readSpan(body, usage)),
+    usage: readMessagesUsage(usage),
+    served: readServed({}, usage),
     errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),

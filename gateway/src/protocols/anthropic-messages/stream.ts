@@ -1,8 +1,9 @@
-import { bounds, type Failure, noUsage } from "#core/index.ts";
+import { bounds, type Failure, noUsage, type Served } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { eventData, firstField, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { containerIn } from "./reply.ts";
@@ -62,6 +63,10 @@ export class MessagesStreamTap implements StreamTap {
 
   get held(): number {
     return this.#sse.held.length;
+  }
+
+  get served(): Served | undefined {
+    return readServed({}, this.#reported);
   }
 
   get usage(): UsageReading | null {

@@ -1,20 +1,22 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { JsonInvalid, readSpan, scanObject } from "../json-scan.ts";
+import { JsonInvalid, readSpan, type Span, scanObject } from "../json-scan.ts";
 import { textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { readConverseUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["output", "usage", "message"]);
+const wanted: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "message"]);
 
 /** Reads a whole Converse reply: that it is one, and what it used. */
 export function readConverseReply(body: Uint8Array): ReplyFacts {
   try {
     const members = scanObject(body, wanted);
     const output = members.get("output");
-    const usage = members.get("usage");
+    const usage = valueAt(body, members.get("usage"));
     const message = members.get("message");
     return {
-      usage: usage === undefined ? null : readConverseUsage(readSpan(body, usage)),
+      usage: readConverseUsage(usage),
+      served: readServed({ serviceTier: valueAt(body, members.get("serviceTier")) }, null),
       errorMessage: output === undefined && message !== undefined ? wordsOf(readSpan(body, message)) : null,
       outputEstimate: output === undefined ? 0 : Math.ceil((output.end - output.start) / 4),
       id: null,
@@ -27,6 +29,10 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
       cause: thrown,
     });
   }
+}
+
+function valueAt(body: Uint8Array, span: Span | undefined): unknown {
+  return span === undefined ? null : readSpan(body, span);
 }
 
 function wordsOf(message: unknown): string {

@@ -1,6 +1,7 @@
-import type { Failure } from "#core/index.ts";
+import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { converseStreamFailure } from "./error.ts";
@@ -11,6 +12,7 @@ export class ConverseStreamTap implements StreamTap {
   events = 0;
   contentSeen = false;
   usage: UsageReading | null = null;
+  served: Served | undefined;
   failure: Failure | null = null;
   outputEstimate = 0;
   /** Bedrock keeps no answers. */
@@ -54,7 +56,10 @@ export class ConverseStreamTap implements StreamTap {
     if (isObject(event["contentBlockStart"])) this.#count(event["contentBlockStart"]["start"]);
     if (isObject(event["contentBlockDelta"])) this.#count(event["contentBlockDelta"]["delta"]);
     if (isObject(event["messageStop"])) this.#stopped = true;
-    if (isObject(event["metadata"])) this.usage = readConverseUsage(event["metadata"]["usage"]) ?? this.usage;
+    if (isObject(event["metadata"])) {
+      this.usage = readConverseUsage(event["metadata"]["usage"]) ?? this.usage;
+      this.served = readServed(event["metadata"], null);
+    }
   }
 
   /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four letters. */

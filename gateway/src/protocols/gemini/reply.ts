@@ -3,6 +3,7 @@ import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { arrayOf, parseObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
 import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";
@@ -29,6 +30,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
       usage,
       candidates === undefined ? noGrounding : groundingOf(body, candidates, members.get("modelVersion")),
     ),
+    served: readServed({}, usage),
     errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
     id: textOf(value(body, members.get("responseId"))),

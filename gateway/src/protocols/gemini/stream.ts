@@ -1,7 +1,8 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { stringEnd } from "../event-strings.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { upstreamErrorOf } from "./error.ts";
@@ -46,6 +47,7 @@ export class GeminiStreamTap implements StreamTap {
   /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
   #usageTail: string | null = null;
   #usage: UsageReading | null = null;
+  #served: Served | undefined;
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
   #grounding = noGrounding;
@@ -61,14 +63,30 @@ export class GeminiStreamTap implements StreamTap {
     return this.#sse.held.length;
   }
 
+  get served(): Served | undefined {
+    this.#readTail();
+    return this.#served;
+  }
+
   get usage(): UsageReading | null {
-    if (this.#usageTail !== null) {
-      this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
-      this.#usageTail = null;
-    }
+    this.#readTail();
     if (this.#grounding === noGrounding) return this.#usage;
     if (this.#usage === null) return readGeminiUsage(null, this.#grounding);
     return { ...this.#usage, usage: { ...this.#usage.usage, ...this.#grounding } };
+  }
+
+  #readTail(): void {
+    if (this.#usageTail === null) return;
+    this.#take(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]);
+    this.#usageTail = null;
+  }
+
+  #take(reported: unknown): boolean {
+    const usage = readGeminiUsage(reported);
+    if (usage === null) return false;
+    this.#usage = usage;
+    this.#served = readServed({}, reported);
+    return true;
   }
 
   /** What was told before the last of the content does not count that. */
@@ -124,9 +142,7 @@ export class GeminiStreamTap implements StreamTap {
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
     this.#grounding = moreGrounding(this.#grounding, groundingIn(candidates, response["modelVersion"]));
-    const usage = readGeminiUsage(response["usageMetadata"]);
-    if (usage === null) return;
-    this.#usage = usage;
+    if (!this.#take(response["usageMetadata"])) return;
     this.#usageTail = null;
     this.#contentSince = false;
   }

@@ -1,25 +1,27 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, scanObject } from "../json-scan.ts";
+import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { objectOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
 import { errorReported } from "../upstream-broke.ts";
 import type { UsageConvention } from "../usage-convention.ts";
 import { contextLengthCode } from "./error.ts";
 import { readChatUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices", "id"]);
+const wanted: ReadonlySet<string> = new Set(["usage", "service_tier", "error", "choices", "id"]);
 
 /** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
   try {
     const members = scanObject(body, wanted);
-    const usage = members.get("usage");
+    const usage = valueAt(body, members.get("usage"));
     const error = members.get("error");
     const choices = members.get("choices");
     const errorValue = error === undefined ? null : readSpan(body, error);
     return {
-      usage: usage === undefined ? null : readChatUsage(readSpan(body, usage), convention),
+      usage: readChatUsage(usage, convention),
+      served: readServed({ service_tier: valueAt(body, members.get("service_tier")) }, usage),
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
       outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),
@@ -31,6 +33,10 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
       cause: thrown,
     });
   }
+}
+
+function valueAt(body: Uint8Array, span: Span | undefined): unknown {
+  return span === undefined ? null : readSpan(body, span);
 }
 
 /** An error inside an answer or a stream. That a prompt is too long is the request's own fault, wherever it is said. */

@@ -1,9 +1,10 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { eventLines, isDone } from "../event-lines.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
 import { skimObject, skimValue } from "../json-skim.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
+import { readServed, withServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import type { UsageConvention } from "../usage-convention.ts";
@@ -47,6 +48,7 @@ export class ChatStreamTap implements StreamTap {
   ended = false;
   contentSeen = false;
   usage: UsageReading | null = null;
+  served: Served | undefined;
   failure: Failure | null = null;
   untold = false;
   outputEstimate = 0;
@@ -113,7 +115,7 @@ export class ChatStreamTap implements StreamTap {
       this.ended = true;
       return;
     }
-    if (this.events === 1) requireJson(bytes, start, end);
+    if (this.events === 1) this.served = readServed(firstChunk(bytes, start, end), null);
     if (event.includes(choicesMark)) this.#follow(event);
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(bytes, start, end);
@@ -145,9 +147,12 @@ export class ChatStreamTap implements StreamTap {
     const chunk = chunkOf(bytes, start, end);
     if (chunk === null) return;
     const choices = chunk["choices"];
-    const reading = readChatUsage(chunk["usage"] ?? usageInChoice(choices), this.#convention);
+    const reported = chunk["usage"] ?? usageInChoice(choices);
+    const reading = readChatUsage(reported, this.#convention);
     if (reading === null) return;
     this.usage = reading;
+    // What the first chunk says is a promise; the last one says what was done.
+    this.served = withServed(readServed(chunk, reported), chunk["service_tier"] == null ? this.served : undefined);
     this.#contentSince = false;
     this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push({ start, end });
@@ -228,8 +233,10 @@ function hasFinishReason(event: Buffer): boolean {
   return false;
 }
 
-function requireJson(bytes: Uint8Array, start: number, end: number): void {
-  if (chunkOf(bytes, start, end) === null) throw firstEventBroken();
+function firstChunk(bytes: Uint8Array, start: number, end: number): JsonObject {
+  const chunk = chunkOf(bytes, start, end);
+  if (chunk === null) throw firstEventBroken();
+  return chunk;
 }
 
 /** Of an event with pictures in it only what is looked at is built. null: it is no object. */
@@ -242,4 +249,13 @@ function chunkOf(bytes: Uint8Array, start: number, end: number): JsonObject | nu
   return { ...Object.fromEntries([...members].map(([name, span]) => [name, skimValue(data, span)])), ...choices };
 }
 
-const lookedAt: ReadonlySet<string> = new Set(["choices", "usage", "error", "object", "message", "code", "type"]);
+const lookedAt: ReadonlySet<string> = new Set([
+  "choices",
+  "usage",
+  "service_tier",
+  "error",
+  "object",
+  "message",
+  "code",
+  "type",
+]);

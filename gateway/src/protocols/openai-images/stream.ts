@@ -1,8 +1,10 @@
+import type { Served } from "#core/index.ts";
 import type { StreamTap } from "../dialect.ts";
 import { eventLines, isDone } from "../event-lines.ts";
 import type { Span } from "../json-scan.ts";
 import { skimValue } from "../json-skim.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { type TypedEvent, TypedEventStream } from "../typed-event-stream.ts";
 import { imagesUsage } from "./usage.ts";
 
@@ -17,6 +19,7 @@ const partialImageTokens = 100;
  */
 export class ImagesStreamTap extends TypedEventStream implements StreamTap {
   usageFinal = false;
+  served: Served | undefined;
   #completed = false;
   #images = 0;
   #reported: JsonObject | null = null;
@@ -67,6 +70,7 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
     this.#images += more;
     if (isObject(reported)) this.#reported = reported;
     this.usage = imagesUsage(this.#reported, null, this.#images);
+    this.served = readServed({}, this.#reported);
   }
 }
 

@@ -3,12 +3,13 @@ import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { objectOf, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { OutputTools } from "../server-tools.ts";
 import { drawingModel } from "./drawing.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
-  ...["object", "id", "status", "usage", "tool_usage", "error", "output", "tools"],
+  ...["object", "id", "status", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
 ]);
 
 /**
@@ -27,7 +28,8 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   }
   const tools = new OutputTools();
   if (output !== undefined) tools.takeAll(body, output);
-  const told = readResponsesUsage(read(members.get("usage")), {
+  const reported = read(members.get("usage"));
+  const told = readResponsesUsage(reported, {
     beside: read(members.get("tool_usage")),
     seen: tools.use,
     drawing: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : drawingModel(body, members.get("tools")) },
@@ -39,6 +41,8 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const isTold = usage !== null && usage.untold === undefined;
   return {
     usage,
+    // Until it is done it says what was asked for.
+    served: running ? undefined : readServed({ service_tier: read(members.get("service_tier")) }, reported),
     errorMessage: null,
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),

@@ -1,9 +1,10 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { type EventLines, eventLines } from "../event-lines.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { readServed } from "../read-served.ts";
 import { moreOf, OutputTools } from "../server-tools.ts";
 import { SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
@@ -23,6 +24,7 @@ export class ResponsesStreamTap implements StreamTap {
   failure: Failure | null = null;
   outputEstimate = 0;
   id: string | null = null;
+  served: Served | undefined;
 
   /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
@@ -131,6 +133,7 @@ export class ResponsesStreamTap implements StreamTap {
     this.ended = true;
     this.id ??= textOf(response["id"]);
     const drawing = { pictures: Math.max(this.#tools.pictures, all.pictures), model };
+    this.served = readServed(response, response["usage"]);
     this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen, drawing });
     if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
   }
@@ -160,7 +163,7 @@ const withoutContent: ReadonlySet<string> = new Set([
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
-const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "tool_usage", "error"]);
+const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "service_tier", "tool_usage", "error"]);
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
 const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 

@@ -7,6 +7,7 @@ export const openrouter = openaiLike({
   title: "OpenRouter",
   baseUrl: "https://openrouter.ai/api/v1",
   variable: "OPENROUTER",
+  costSource: "vendor",
   form: {
     apiKeyHelp: "Create one at openrouter.ai, under Keys.",
   },

@@ -8,6 +8,7 @@ export const xai = openaiLike({
   title: "xAI",
   baseUrl: "https://api.x.ai/v1",
   variable: "XAI",
+  costSource: "vendor",
   form: {
     apiKeyHelp: "Create one at console.x.ai, under API keys.",
   },

@@ -1,4 +1,4 @@
-import type { HeaderReader } from "#core/index.ts";
+import { type HeaderReader, nanoToUsdText } from "#core/index.ts";
 import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -11,6 +11,8 @@ export interface AnswerHeaderOptions {
   readonly selection: Selection;
   readonly tally: CallTally;
   readonly overheadMs: number;
+  /** Of an answer that is booked before its headers go. null: nobody knows yet. */
+  readonly costNanoUsd: number | null;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -47,7 +49,7 @@ export function translatedHeaders(
 }
 
 function ownHeaders(
-  { call, selection, tally, overheadMs, now }: AnswerHeaderOptions,
+  { call, selection, tally, overheadMs, costNanoUsd, now }: AnswerHeaderOptions,
   out: Record<string, string>,
 ): void {
   const { dialect } = call.protocol;
@@ -56,6 +58,7 @@ function ownHeaders(
   out["x-sluice-provider"] = selection.deployment.provider.id;
   out["x-sluice-deployment"] = selection.deployment.id;
   out["x-sluice-attempts"] = String(tally.tried);
+  if (costNanoUsd !== null) out["x-sluice-cost-usd"] = nanoToUsdText(costNanoUsd);
   out["x-sluice-overhead-ms"] = inThousandths(overheadMs);
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));

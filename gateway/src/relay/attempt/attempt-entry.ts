@@ -1,14 +1,18 @@
 import {
   asFailure,
   type Failure,
+  type HeaderReader,
+  type LedgerEntry,
   type Outcome,
   onlyCounts,
   type PriceTerms,
   personField,
+  type Served,
   tokensOf,
+  withoutCost,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
-import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
+import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
@@ -20,6 +24,7 @@ import { failureWords } from "./failure-words.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import {
+  asServed,
   countedIntent,
   estimated,
   type Measured,
@@ -51,11 +56,13 @@ export class AttemptEntry {
   readonly #startMs: number;
   #sentMs = 0;
   #upstreamStatus: number | null = null;
+  #inHeaders: Served | undefined;
   #awayMs = 0;
   #firstByteMs: number | null = null;
   #firstTokenMs: number | null = null;
   #overheadMs: number | null = null;
   #settled = false;
+  #booked: LedgerEntry | null = null;
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   readonly #kept: KeptObjects;
@@ -117,8 +124,9 @@ export class AttemptEntry {
   }
 
   /** The upstream's status line is here, whatever it says. */
-  answered(status: number): void {
+  answered(status: number, headers: HeaderReader): void {
     this.#upstreamStatus = status;
+    this.#inHeaders = readServedHeaders(headers);
   }
 
   /** From now on the caller is being answered, and no other deployment is tried. Gives the time, monotonic. */
@@ -133,6 +141,10 @@ export class AttemptEntry {
     return now;
   }
 
+  get costNanoUsd(): number | null {
+    return this.#booked?.costNanoUsd ?? null;
+  }
+
   get overheadMs(): number {
     return this.#overheadMs ?? 0;
   }
@@ -145,6 +157,11 @@ export class AttemptEntry {
   /** The same of a stream, whose first events may bring its end with them. */
   hearsStream(tap: StreamTap): void {
     this.#stream = tap;
+  }
+
+  /** What was used and has no price, to be told ahead of a whole answer. */
+  warnUnpriced(): void {
+    for (const name of this.#booked?.unpriced ?? []) this.#warnings?.add(`${name}: used, and has no price of its own`);
   }
 
   /** Where to ask, at the end, for what could not be carried. */
@@ -299,7 +316,9 @@ export class AttemptEntry {
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    const charged = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
+    const isCharged = outcome === "succeeded" || told.source !== "none";
+    const heard = isCharged ? asServed(told, this.#besideBody()) : told;
+    const charged = this.#toBePaid(heard) ? this.#charged(heard, outcome) : nothingYet;
     const { usage, source } = charged;
     const end: AttemptEnd = {
       outcome,
@@ -323,11 +342,16 @@ export class AttemptEntry {
         this.#tally.add(bookOthers(this.#dependencies, this.#fields, charged, this.#terms, outcome));
       }
     } finally {
-      this.#record.settle(end, now);
+      this.#booked = this.#record.settle(end, now);
     }
     this.#kept.remember(told);
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
+  }
+
+  /** Of a stream the headers are written before anybody knows what it costs. */
+  #besideBody(): Served | undefined {
+    return this.#stream === null ? this.#inHeaders : withoutCost(this.#inHeaders);
   }
 
   /** What is charged by the request is so with the answer, and with whatever else is charged. */

@@ -94,7 +94,7 @@ export async function openAttempt(
 
 /** What cannot be delivered is not left open: an upstream that would go on sending is told to stop. */
 function deliver(options: AttemptDependencies, answer: OutboundAnswer): Delivery | Promise<Delivery> {
-  options.entry.answered(answer.status);
+  options.entry.answered(answer.status, answer.headers);
   const { status } = answer;
   if (status < 200 || status > 299 || isStream(answer, options.match) || isBytes(options, answer))
     return deliverLater(options, answer);
@@ -209,6 +209,7 @@ function succeeded(
 ): Delivery {
   const { tally, entry, translation } = options;
   entry.succeed(answer.status, facts, translated?.images ?? 0);
+  entry.warnUnpriced();
   tally.end();
   const said = answerHeaderOptions(options);
   if (translated === null || translation === null) {
@@ -325,7 +326,14 @@ function answerHeaderOptions({
   tally,
   entry,
 }: AttemptDependencies): AnswerHeaderOptions {
-  return { call, selection, tally, overheadMs: entry.overheadMs, now: dependencies.clock.now() };
+  return {
+    call,
+    selection,
+    tally,
+    overheadMs: entry.overheadMs,
+    costNanoUsd: entry.costNanoUsd,
+    now: dependencies.clock.now(),
+  };
 }
 
 function refusedBy({ selection, match, entry }: AttemptDependencies): RefusedBy {

@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "#protocols/index.ts";
 
 /** Turns a stream's framing into server-sent events before another tap listens to them. */
@@ -33,6 +33,10 @@ export class FramedTap implements StreamTap {
 
   get usage(): UsageReading | null {
     return this.#inner.usage;
+  }
+
+  get served(): Served | undefined {
+    return this.#inner.served;
   }
 
   get usageFinal(): boolean {

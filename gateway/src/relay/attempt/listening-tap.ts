@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "#protocols/index.ts";
 
 /** Passes every byte as it comes, whatever its framing is, while another tap listens to it. */
@@ -39,6 +39,10 @@ export class ListeningTap implements StreamTap {
 
   get usage(): UsageReading | null {
     return this.#inner.usage;
+  }
+
+  get served(): Served | undefined {
+    return this.#inner.served;
   }
 
   get usageFinal(): boolean {

@@ -10,7 +10,14 @@ import {
   type Usage,
   type UsageSource,
 } from "#core/index.ts";
-import type { OtherUsage, ReplyFacts, RequestFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+import {
+  type OtherUsage,
+  type ReplyFacts,
+  type RequestFacts,
+  type StreamTap,
+  type UsageReading,
+  withServed,
+} from "#protocols/index.ts";
 
 /** What an attempt is booked with. */
 export interface Measured {
@@ -42,7 +49,7 @@ export function withImages(told: Measured, images: number): Measured {
 
 /** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
 export function measuredReply(reply: ReplyFacts, inputEstimate: () => number): Measured {
-  return withServed(measured(reply.usage, reply.outputEstimate, inputEstimate), reply.served);
+  return asServed(measured(reply.usage, reply.outputEstimate, inputEstimate), reply.served);
 }
 
 /**
@@ -50,11 +57,12 @@ export function measuredReply(reply: ReplyFacts, inputEstimate: () => number): M
  * a dialect that tells its input first is an estimate with a true input.
  */
 export function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
-  return withServed(measuredEvents(tap, inputEstimate), tap?.served);
+  return asServed(measuredEvents(tap, inputEstimate), tap?.served);
 }
 
 /** A cost that the vendor says is one, also where it says nothing else. */
-function withServed(told: Measured, served: Served | undefined): Measured {
+export function asServed(told: Measured, beside: Served | undefined): Measured {
+  const served = withServed(told.served, beside);
   if (served === undefined) return told;
   const isCharged = told.source === "none" && served.vendorCostNanoUsd !== undefined;
   return { ...told, source: isCharged ? "upstream" : told.source, served };

@@ -1,4 +1,4 @@
-import { type Catalog, type Model, type Outcome, type PriceTerms, type Served, tokensOf } from "#core/index.ts";
+import { type Catalog, type Model, type Outcome, type PriceTerms, tokensOf, withoutCost } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Measured } from "./measured-usage.ts";
 
@@ -44,7 +44,7 @@ export function bookOthers(
         errorCode: null,
         usage,
         usageSource: "upstream",
-        served: tierOnly(served),
+        served: withoutCost(served),
         rawUsage: null,
         firstByteMs: null,
         firstTokenMs: null,
@@ -72,11 +72,4 @@ function modelLeadingTo(dependencies: Pick<Books, "catalog">, upstreamModel: str
     }
   }
   return best;
-}
-
-/** The vendor's figure is for the whole call, whose own entry has it. */
-function tierOnly(served: Served | undefined): Served | undefined {
-  if (served === undefined) return undefined;
-  const { vendorCostNanoUsd: _, ...axes } = served;
-  return axes;
 }

@@ -147,7 +147,7 @@ function streamOf(body: Spooled) {
 }
 
 async function deliver(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
-  parts.entry.answered(answer.status);
+  parts.entry.answered(answer.status, answer.headers);
   try {
     const { status } = answer;
     if (status >= 300 && status <= 399) throw redirected(status);
@@ -201,6 +201,7 @@ async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Pr
     const { body, facts } = await told(parts, await held.read(answer, idleMs));
     entry.hearsReply(facts);
     entry.succeed(answer.status, facts, 0);
+    entry.warnUnpriced();
     tally.end();
     return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
   } finally {
@@ -314,6 +315,7 @@ function headersOf(parts: AttemptDependencies, answer: OutboundAnswer, warnings:
     selection,
     tally,
     overheadMs: entry.overheadMs,
+    costNanoUsd: entry.costNanoUsd,
     now: dependencies.clock.now(),
   };
   const headers = answerHeaders(said, answer.headers, warnings.header());

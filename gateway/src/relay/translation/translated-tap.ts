@@ -1,4 +1,4 @@
-import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
+import { type AnswerEvent, asFailure, bounds, type Failure, type Served } from "#core/index.ts";
 import {
   type AnswerSource,
   brokenAnswer,
@@ -91,6 +91,10 @@ export class TranslatedTap implements StreamTap {
 
   get usage(): UsageReading | null {
     return this.#options.inner.usage;
+  }
+
+  get served(): Served | undefined {
+    return this.#options.inner.served;
   }
 
   get usageFinal(): boolean {

@@ -241,6 +241,7 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.vendorCostNanoUsd ?? null,
     settlement.served ?? null,
     settlement.unpriced ?? null,
+    settlement.ownCostNanoUsd ?? null,
   ];
 }
 

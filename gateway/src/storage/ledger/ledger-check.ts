@@ -144,9 +144,8 @@ async function costFaults(
   while (faults.length < faultsMax) {
     const rows = await database.kysely
       .selectFrom("ledger_entries")
-      .select(["attempt_id", "price_version", "cost_nano_usd", ...usageColumns])
+      .select(["attempt_id", "price_version", "cost_source", "cost_nano_usd", "own_cost_nano_usd", ...usageColumns])
       .where("attempt_id", ">", after)
-      .where("cost_source", "=", "price")
       .orderBy("attempt_id")
       .limit(pageRows)
       .execute();
@@ -154,8 +153,9 @@ async function costFaults(
       const version = row.price_version === null ? null : await price(row.price_version);
       if (version === null) continue;
       const cost = costOf(version.table, usageOf(row));
-      if (cost === row.cost_nano_usd) continue;
-      const detail = `attempt ${row.attempt_id}: ${row.cost_nano_usd} nano-USD, by ${version.id} it is ${cost}`;
+      const booked = row.cost_source === "price" ? row.cost_nano_usd : row.own_cost_nano_usd;
+      if (cost === booked) continue;
+      const detail = `attempt ${row.attempt_id}: ${booked} nano-USD, by ${version.id} it is ${cost}`;
       faults.push({ rule: "a cost is its price version times its usage", detail });
     }
     const last = rows.at(-1);

@@ -8,6 +8,7 @@ const usual: Readonly<Record<string, Value>> = {
   warnings: null,
   cost_source: "price",
   vendor_cost_nano_usd: null,
+  own_cost_nano_usd: null,
   served: null,
   unpriced: null,
   operation: null,

@@ -47,6 +47,7 @@ function detailOf(row: Row<"ledger_entries">): Detail {
     ...shownFields("detail", row),
     usage: Object.fromEntries(used(usage).map((name) => [usageColumnOf[name], usage[name]])),
     vendor_cost_usd: row.vendor_cost_nano_usd === null ? null : nanoToUsd(row.vendor_cost_nano_usd),
+    own_cost_usd: row.own_cost_nano_usd === null ? null : nanoToUsd(row.own_cost_nano_usd),
     reserved_usd: nanoToUsd(row.reserved_nano_usd),
   };
 }

@@ -63,6 +63,10 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
           attempt.vendor_cost_usd === null ? null : <Money key="vendorCost" usd={attempt.vendor_cost_usd} />,
         ],
         [
+          t("requests.attempt.ownCost"),
+          attempt.own_cost_usd === null ? null : <Money key="ownCost" usd={attempt.own_cost_usd} />,
+        ],
+        [
           t("requests.attempt.costSource"),
           attempt.cost_source === "vendor" ? t("requests.attempt.costOfVendor") : null,
         ],

@@ -21,6 +21,7 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     ],
     cost_source: "price",
     vendor_cost_usd: null,
+    own_cost_usd: null,
     served: null,
     unpriced: [],
     reserved_usd: 0,

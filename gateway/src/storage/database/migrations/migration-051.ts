@@ -10,6 +10,7 @@ export function migration051(): Migration {
         .addColumn("cost_source", "text", (column) => column.notNull().defaultTo("price"))
         .execute();
       await schema.alterTable("ledger_entries").addColumn("vendor_cost_nano_usd", "bigint").execute();
+      await schema.alterTable("ledger_entries").addColumn("own_cost_nano_usd", "bigint").execute();
       await schema.alterTable("ledger_entries").addColumn("served", "text").execute();
       await schema.alterTable("ledger_entries").addColumn("unpriced", "text").execute();
     },
