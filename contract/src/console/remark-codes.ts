@@ -12,6 +12,7 @@ export const remarkCodes = {
     affinity: ["count"],
     full: ["in_flight"],
     half_open: [],
+    recovering: ["percent"],
     cooling: ["seconds"],
     breaker_open: ["seconds"],
     failures_in_a_row: ["count"],

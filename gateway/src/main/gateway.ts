@@ -6,8 +6,8 @@ import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
-import { ProviderClient } from "#provider-client/index.ts";
-import { withContextWindows } from "#providers/index.ts";
+import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
+import { providerKind, withContextWindows } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import {
@@ -138,7 +138,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
   opening.tellAdopted(adoptedToldTo(admission, observer));
-  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
+  const probe = new ProviderProbe(providerClient, clock);
+  const router = createRouter({
+    ...{ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer },
+    check({ provider }, signal) {
+      const kind = providerKind(provider.kind);
+      return kind === null ? null : probe.isReached(provider, kind, signal);
+    },
+  });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({
     ...{ control, catalog, observer, metrics, writer: options.explainWriter },

@@ -63,7 +63,7 @@ export class Breaker {
     if (this.#state === "closed" || !this.admits(nowMs)) {
       return { pass: { epoch: this.#epoch, probe: false }, change: null };
     }
-    const change = this.#state === "half-open" ? null : this.#move("half-open", "its time is over, one call probes it");
+    const change = this.#state === "half-open" ? null : this.#move("half-open", "its time is over, it is probed");
     this.#probing = true;
     return { pass: { epoch: this.#epoch, probe: true }, change };
   }

@@ -7,6 +7,8 @@ export interface Candidate {
   readonly model: Model;
   readonly deployment: Deployment;
   readonly circuit: Circuit;
+  /** It was down a moment ago, and this call is not of the part that it gets again. */
+  readonly heldBack: boolean;
   tries: number;
 }
 
@@ -82,12 +84,27 @@ function leastIndex(tier: Tier, units: readonly number[]): number {
   return least;
 }
 
+/** One of two equals has to be so many times as busy as the other for the other to be taken. */
+const busierBy = 2;
+
+/**
+ * Whether the first drawn is clearly busier than the second: by its calls in flight for its weight, and by how long its calls
+ * take. Smaller differences are chance, and do not change the shares that weights give.
+ */
+export function isBusier(first: Candidate, second: Candidate): boolean {
+  const weights = weightOf(first.deployment) + weightOf(second.deployment);
+  const known = first.circuit.latencyMs !== null && second.circuit.latencyMs !== null;
+  const cost = ({ deployment, circuit: { inFlight, latencyMs } }: Candidate): number =>
+    (1 + (inFlight * weights) / (2 * weightOf(deployment))) * (known ? Math.max(1, latencyMs ?? 1) : 1);
+  return cost(first) > busierBy * cost(second);
+}
+
 /** All of a tier have a weight, or none of them has one. */
 function weightOf(deployment: Deployment | undefined): number {
   return deployment === undefined || deployment.weight <= 0 ? 1 : deployment.weight;
 }
 
 /** A text as a number in [0, 1), evenly spread. */
-function unitOf(text: string): number {
+export function unitOf(text: string): number {
   return Number(BigInt.asUintN(53, Bun.hash.wyhash(text))) / 2 ** 53;
 }

@@ -24,6 +24,11 @@ export interface CircuitDependencies {
 
 /** How much one call moves the mean latency. */
 const latencyGain = 0.1;
+/**
+ * A deployment that was down comes back in steps: a tenth of its traffic when its breaker closes, then a fifth more every six
+ * seconds.
+ */
+const recovery = { first: 0.1, steps: 5, stepMs: 6_000 } as const;
 /** A refusal without Retry-After cools for this long, and for twice as long each time until a call succeeds. */
 const refusalCoolMs = { first: 1_000, most: 30_000 } as const;
 
@@ -35,6 +40,10 @@ export class Circuit {
   #inFlight = 0;
   #sound = true;
   #latencyMs: number | null = null;
+  /** When its breaker closed; null: it has all of its traffic. */
+  #closedAtMs: number | null = null;
+  /** Its account answered a check since its breaker opened: a call may probe it. */
+  #checked = false;
   /** Times in a row that it has cooled after a refusal without Retry-After. */
   #refusals = 0;
   readonly #repeats = new RepeatTokens();
@@ -54,6 +63,49 @@ export class Circuit {
   /** True when forgetting it would lose nothing. */
   get atRest(): boolean {
     return this.#inFlight === 0 && this.#breaker.state === "closed";
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Recent successful calls, an exponential mean; null before the first. */
+  get latencyMs(): number | null {
+    return this.#latencyMs;
+  }
+
+  get isRecovering(): boolean {
+    return this.#closedAtMs !== null;
+  }
+
+  /** The part of its traffic that it gets: 1, or less for a while after its breaker has closed. */
+  share(nowMs: number): number {
+    if (this.#closedAtMs === null) return 1;
+    const step = Math.floor((nowMs - this.#closedAtMs) / recovery.stepMs);
+    if (step < recovery.steps) return Math.max(recovery.first, step / recovery.steps);
+    this.#closedAtMs = null;
+    return 1;
+  }
+
+  /** Whether its account should be checked before a call probes it: its breaker's time is over, and nothing was asked yet. */
+  needsCheck(nowMs: number): boolean {
+    return !this.trusted && !this.#checked && this.#breaker.admits(nowMs);
+  }
+
+  /** Takes the place of the probing call. The function that is returned ends the check. */
+  beginCheck(nowMs: number): (answered: boolean, nowMs: number) => void {
+    const { pass, change } = this.#breaker.begin(nowMs);
+    this.#tell(change, nowMs);
+    return (answered, endMs) => {
+      if (!answered) return this.#tell(this.#breaker.fail(pass, endMs), endMs);
+      this.#breaker.pass(pass);
+      this.skipCheck();
+    };
+  }
+
+  /** A call may probe it without a check, or after one. */
+  skipCheck(): void {
+    this.#checked = !this.trusted;
   }
 
   /** True when it should be preferred to one that is not. */
@@ -90,14 +142,14 @@ export class Circuit {
     this.#inFlight++;
     const { pass, change } = this.#breaker.begin(nowMs);
     this.#tell(change, nowMs);
-    this.#weigh();
+    this.#weigh(nowMs);
     return pass;
   }
 
   /** A first sign of success of one that is not trusted, while the attempt goes on: a probe need not wait for the end of a long stream. */
   answer(pass: BreakerPass, nowMs: number): void {
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
-    this.#weigh();
+    this.#weigh(nowMs);
   }
 
   succeed(pass: BreakerPass, nowMs: number, latencyMs: number): void {
@@ -107,14 +159,14 @@ export class Circuit {
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + latencyGain * (latencyMs - this.#latencyMs);
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
-    this.#weigh();
+    this.#weigh(nowMs);
   }
 
   fail(pass: BreakerPass, nowMs: number, failure: Failure): void {
     this.#inFlight--;
     if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
     else this.#breaker.pass(pass);
-    this.#weigh();
+    this.#weigh(nowMs);
     // What our own threads, disk or ledger ask for is no word of the upstream's.
     if (failure.code !== "upstream_error") return;
     const { retryAfterMs = 0, cools } = failure;
@@ -130,10 +182,10 @@ export class Circuit {
     this.#cool(nowMs + coolMs, { code: "refused_a_call", params: {} });
   }
 
-  cancel(pass: BreakerPass): void {
+  cancel(pass: BreakerPass, nowMs: number): void {
     this.#inFlight--;
     this.#breaker.pass(pass);
-    this.#weigh();
+    this.#weigh(nowMs);
   }
 
   state(nowMs: number): DeploymentState {
@@ -151,8 +203,8 @@ export class Circuit {
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
   }
 
-  #weigh(): void {
-    const sound = this.trusted && !this.full;
+  #weigh(nowMs: number): void {
+    const sound = this.trusted && !this.full && this.share(nowMs) === 1;
     if (sound === this.#sound) return;
     this.#sound = sound;
     this.#dependencies.soundness(sound);
@@ -161,6 +213,8 @@ export class Circuit {
   #tell(change: BreakerChange | null, nowMs: number): void {
     if (change === null) return;
     const { state, reason, cause, openMs } = change;
+    this.#closedAtMs = state === "closed" ? nowMs : null;
+    if (state !== "half-open") this.#checked = false;
     if (cause !== null) this.#cool(nowMs + openMs, cause);
     if (state === "closed") {
       this.#causeUntilMs = 0;

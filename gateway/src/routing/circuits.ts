@@ -1,11 +1,23 @@
-import { bounds } from "#core/index.ts";
-import type { HealthBoard, Observer } from "#ports/index.ts";
+import { bounds, type Deployment } from "#core/index.ts";
+import type { Clock, HealthBoard, Observer } from "#ports/index.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
+
+/**
+ * Asks a deployment's account something that costs nothing. Resolves to false when it is not reached or says that it is ill;
+ * never rejects. null: its kind has nothing of the sort.
+ */
+export type CheckDeployment = (deployment: Deployment, signal: AbortSignal) => Promise<boolean> | null;
 
 export interface CircuitsOptions {
   readonly board: HealthBoard;
   readonly observer: Observer;
+  readonly clock: Clock;
+  /** Left out: a call probes a deployment that was down. */
+  readonly check?: CheckDeployment;
 }
+
+/** How long a check may take. */
+const checkMs = 10_000;
 
 /** What is known of each deployment that was called since the start. */
 export class Circuits {
@@ -34,6 +46,24 @@ export class Circuits {
 
   states(nowMs: number): readonly DeploymentState[] {
     return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
+  }
+
+  /** Begins to check a deployment. False: there is nothing to ask, and a call has to probe it. */
+  check(circuit: Circuit, deployment: Deployment): boolean {
+    const { clock, check } = this.#options;
+    const late = new AbortController();
+    const asked = check?.(deployment, late.signal) ?? null;
+    if (asked === null) {
+      circuit.skipCheck();
+      return false;
+    }
+    const end = circuit.beginCheck(clock.monotonic());
+    const stop = clock.after(checkMs, () => late.abort());
+    void asked.then((answered) => {
+      stop();
+      end(answered, clock.monotonic());
+    });
+    return true;
   }
 
   readonly #count = (sound: boolean): void => {

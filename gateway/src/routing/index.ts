@@ -15,6 +15,7 @@
 
 export type { RoutingConstraints } from "./candidates.ts";
 export type { DeploymentState } from "./circuit.ts";
+export type { CheckDeployment } from "./circuits.ts";
 export type { Plan } from "./plan.ts";
 export { placeSentence, stepSentence } from "./remarks.ts";
 export { createRouter, type Router } from "./router.ts";

@@ -1,6 +1,7 @@
 import type { Deployment, Model } from "#core/index.ts";
-import type { Chance } from "#ports/index.ts";
-import { type Candidate, drawByWeight, type Tier, unitsOf } from "./candidates.ts";
+import type { Chance, Clock } from "#ports/index.ts";
+import { type Candidate, drawByWeight, isBusier, type Tier, unitOf, unitsOf } from "./candidates.ts";
+import type { Circuit } from "./circuit.ts";
 import type { Circuits } from "./circuits.ts";
 
 /** Equals of one model, as they stand in an order. */
@@ -11,14 +12,16 @@ export interface ModelTier {
 
 export interface OrderDependencies {
   readonly chance: Chance;
+  readonly clock: Clock;
   readonly circuits: Circuits;
 }
 
 /**
  * The candidates of one call in order, each found when it is asked for: most calls need the first only.
  *
- * Tier after tier. Within one, each comes first as often as its weight says, and so on among the rest: by chance, or by a hash of
- * `affinity`, which gives calls with the same affinity the same order.
+ * Tier after tier. Within one, two are drawn by weight, and the first of them comes first unless it is clearly busier (the power
+ * of two choices); and so on among the rest. A hash of `affinity` draws one, so that calls with the same affinity have the same
+ * order.
  */
 export class CandidateOrder {
   readonly #tiers: readonly ModelTier[];
@@ -70,13 +73,37 @@ export class CandidateOrder {
   #findNext(): boolean {
     this.#leaveTaken();
     if (this.#rest.length === 0 && !this.#beginTier()) return false;
-    const { chance, circuits } = this.#dependencies;
-    this.#taken = this.#rest.length < 2 ? 0 : drawByWeight(this.#rest, this.#units, chance);
-    const deployment = this.#rest[this.#taken];
-    const tier = this.#tiers[this.#begun - 1];
-    if (deployment === undefined || tier === undefined) return false;
-    this.#found.push({ model: tier.model, deployment, circuit: circuits.of(deployment.id), tries: 0 });
+    const candidate = this.#rest.length < 2 ? this.#candidate(0) : this.#drawn();
+    if (candidate === null) return false;
+    this.#taken = this.#rest.indexOf(candidate.deployment);
+    this.#found.push(candidate);
     return true;
+  }
+
+  #drawn(): Candidate | null {
+    const { chance } = this.#dependencies;
+    const index = drawByWeight(this.#rest, this.#units, chance);
+    const first = this.#candidate(index);
+    if (this.#units !== null) return first;
+    const other = drawByWeight(this.#rest, null, chance);
+    const second = other === index ? null : this.#candidate(other);
+    return first !== null && second !== null && isBusier(first, second) ? second : first;
+  }
+
+  #candidate(index: number): Candidate | null {
+    const deployment = this.#rest[index];
+    const tier = this.#tiers[this.#begun - 1];
+    if (deployment === undefined || tier === undefined) return null;
+    const circuit = this.#dependencies.circuits.of(deployment.id);
+    return { model: tier.model, deployment, circuit, heldBack: this.#holdsBack(circuit), tries: 0 };
+  }
+
+  /** Of one conversation always the same, while the part that comes back only grows. */
+  #holdsBack(circuit: Circuit): boolean {
+    if (!circuit.isRecovering) return false;
+    const { chance, clock } = this.#dependencies;
+    const unit = this.#affinity === null ? chance.unit() : unitOf(`${circuit.deploymentId}\n${this.#affinity}`);
+    return unit >= circuit.share(clock.monotonic());
   }
 
   #leaveTaken(): void {

@@ -117,7 +117,7 @@ describe("the order of a plan", () => {
   test("it says who comes first and why: weight, conversation, the account that keeps what is gone on from, a fallback", () => {
     const { router } = routingGround();
     const equals = model("m", [deployment("a"), deployment("b")]);
-    expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight, first of 2");
+    expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight and load, first of 2");
     expect(notesOf(router.plan([equals], { affinity: "talk" }))[0]).toEndWith(
       "affinity: calls of this conversation come here first, of 2",
     );

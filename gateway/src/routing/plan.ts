@@ -1,6 +1,7 @@
 import { bounds, type Failure, type Model } from "#core/index.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Candidate, RoutingConstraints } from "./candidates.ts";
+import type { Circuit } from "./circuit.ts";
 import type { CandidateOrder, OrderDependencies } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 import { CountedSelection, type Selection, type SelectionDependencies } from "./selection.ts";
@@ -92,7 +93,7 @@ export class OrderedPlan implements Plan {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
     this.#problems = this.#problemsNow();
-    const ready = this.#order.find(({ circuit }) => circuit.ready(nowMs));
+    const ready = this.#order.find((candidate) => this.#isReady(candidate, nowMs));
     if (ready !== null) return this.#takeFirst(ready, "try_first");
     const unready = this.#untried(({ circuit }) => circuit.trusted) ?? this.#untried(() => true);
     if (unready === null) return this.#stop("stop_all_full");
@@ -115,7 +116,7 @@ export class OrderedPlan implements Plan {
    */
   #after(last: Candidate, failure: Failure): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
-    const ready = this.#untried(({ circuit }) => circuit.ready(nowMs));
+    const ready = this.#untried((candidate) => this.#isReady(candidate, nowMs));
     const next = failure.contextLength ? "try_larger" : "try_next";
     if (ready !== null && ready.model === last.model) return this.#take(ready, 0, next);
     const askedMs = failure.retryAfterMs ?? 0;
@@ -154,6 +155,12 @@ export class OrderedPlan implements Plan {
     );
   }
 
+  /** One that was down is asked something cheap, where its kind has that, before a call probes it. */
+  #isReady({ circuit, deployment, heldBack }: Candidate, nowMs: number): boolean {
+    if (heldBack || !circuit.ready(nowMs)) return false;
+    return !circuit.needsCheck(nowMs) || !this.#dependencies.circuits.check(circuit, deployment);
+  }
+
   #fits({ deployment }: Candidate): boolean {
     return this.#tooLongFor === null || (deployment.contextWindow ?? 0) > this.#tooLongFor;
   }
@@ -175,8 +182,12 @@ export class OrderedPlan implements Plan {
     const { circuits, clock } = this.#dependencies;
     if (circuits.allReady) return null;
     const nowMs = clock.monotonic();
-    if (this.#order.every(({ id }) => circuits.of(id).ready(nowMs))) return null;
-    return this.#order.all().map(({ circuit }) => (circuit.ready(nowMs) ? [] : circuit.problem(nowMs)));
+    const isWell = (circuit: Circuit): boolean => circuit.ready(nowMs) && !circuit.isRecovering;
+    if (this.#order.every(({ id }) => isWell(circuits.of(id)))) return null;
+    return this.#order.all().map(({ circuit, heldBack }) => {
+      if (!circuit.ready(nowMs)) return circuit.problem(nowMs);
+      return heldBack ? [{ code: "recovering", params: { percent: Math.round(circuit.share(nowMs) * 100) } }] : [];
+    });
   }
 
   #takeFirst(candidate: Candidate, code: "try_first" | "try_first_unready"): Selection {

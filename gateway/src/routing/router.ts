@@ -2,7 +2,7 @@ import { type Deployment, Failure, type Model } from "#core/index.ts";
 import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
 import { type RoutingConstraints, tiersOf } from "./candidates.ts";
 import type { DeploymentState } from "./circuit.ts";
-import { Circuits } from "./circuits.ts";
+import { type CheckDeployment, Circuits } from "./circuits.ts";
 import { CandidateOrder, type ModelTier } from "./order.ts";
 import { OrderedPlan, type Plan, type PlanDependencies } from "./plan.ts";
 import { type Place, placesOf } from "./story.ts";
@@ -12,6 +12,8 @@ export interface RouterOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly observer: Observer;
+  /** Left out: a call probes a deployment that was down. */
+  readonly check?: CheckDeployment;
 }
 
 export interface Router {

@@ -63,7 +63,7 @@ export class CountedSelection implements Selection {
     this.#ended = true;
     const { circuit } = this.#candidate;
     if (result === "ok") circuit.succeed(this.#pass, nowMs, latencyMs);
-    else if (result === "cancelled") circuit.cancel(this.#pass);
+    else if (result === "cancelled") circuit.cancel(this.#pass, nowMs);
     else circuit.fail(this.#pass, nowMs, result);
   }
 }

@@ -1,7 +1,14 @@
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
-import { createRouter, type Plan, type Router, type Selection, stepSentence } from "#routing/index.ts";
+import {
+  type CheckDeployment,
+  createRouter,
+  type Plan,
+  type Router,
+  type Selection,
+  stepSentence,
+} from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
@@ -14,7 +21,7 @@ export interface RoutingGround {
 }
 
 /** A router on a fake clock with seeded chance; `drawn` hears of each draw. */
-export function routingGround(seed = 1, drawn: () => void = () => undefined): RoutingGround {
+export function routingGround(seed = 1, drawn: () => void = () => undefined, check?: CheckDeployment): RoutingGround {
   const clock = new FakeClock();
   const board = createMemoryHealthBoard(clock);
   const changes: { id: string; state: string; atMs: number }[] = [];
@@ -32,7 +39,12 @@ export function routingGround(seed = 1, drawn: () => void = () => undefined): Ro
       return seeded.unit();
     },
   };
-  return { clock, board, changes, router: createRouter({ board, clock, chance, observer }) };
+  return {
+    clock,
+    board,
+    changes,
+    router: createRouter({ board, clock, chance, observer, ...(check === undefined ? {} : { check }) }),
+  };
 }
 
 export function deployment(id: string, change: Partial<Deployment> = {}): Deployment {

@@ -172,10 +172,11 @@ export const requests = {
     place: {
       fallback_model: "fallback model",
       account_bound: "only this account has what the request continues",
-      drawn_by_weight: "drawn by weight, first of {count}",
+      drawn_by_weight: "drawn by weight and load, first of {count}",
       affinity: "preferred for this conversation, first of {count}",
       full: "full, {in_flight, plural, one {# request in flight} other {# requests in flight}}",
       half_open: "circuit breaker half-open, a probe is under way",
+      recovering: "recovering, {percent} % of its requests go there again",
       cooling: "cooling down for {seconds} s",
       breaker_open: "circuit breaker open for {seconds} s",
       failures_in_a_row: "{count, plural, one {# failure in a row} other {# failures in a row}}",

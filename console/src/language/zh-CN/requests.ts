@@ -172,10 +172,11 @@ export const requests: Translation<typeof english> = {
     place: {
       fallback_model: "备用模型",
       account_bound: "只有此账号保存了该请求要延续的内容",
-      drawn_by_weight: "按权重抽取，{count} 个中排第一",
+      drawn_by_weight: "按权重和负载抽取，{count} 个中排第一",
       affinity: "此会话优先使用，{count} 个中排第一",
       full: "已满，{in_flight, plural, other {# 个请求进行中}}",
       half_open: "熔断器半开，正在探测",
+      recovering: "正在恢复，已承接其 {percent}% 的请求",
       cooling: "冷却中，还需 {seconds} 秒",
       breaker_open: "熔断器已断开，还需 {seconds} 秒",
       failures_in_a_row: "{count, plural, other {连续失败 # 次}}",
