@@ -6,7 +6,7 @@ import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
 import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
 import { AnswerMemory } from "./attempt/answer-memory.ts";
 import { openAttempt } from "./attempt/attempt.ts";
-import { callFields } from "./attempt/attempt-entry.ts";
+import { callFields } from "./attempt/call-fields.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { EventMemory } from "./attempt/event-memory.ts";

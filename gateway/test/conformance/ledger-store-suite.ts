@@ -245,7 +245,7 @@ function checkTests(make: StoreGroundFactory): void {
     ["a refused call that used something", { outcome: "rejected" }, "a refused call used nothing"],
     ["usage without a source", { usage_source: "none" }, "usage has a source"],
     ["a cost without a price", { price_version: null }, "what has no price costs nothing"],
-    ["an unknown outcome", { outcome: "lost" }, "outcome and usage source are known words"],
+    ["an unknown outcome", { outcome: "lost" }, "outcome, usage source and cost source are known words"],
     ["a row that moved to another key", { key_id: "key_2" }, "a rollup is the sum of its entries"],
   ];
   test.each(damages)("the check finds %s", async (_what, damage, rule) => {

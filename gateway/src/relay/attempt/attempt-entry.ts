@@ -6,7 +6,6 @@ import {
   type Outcome,
   onlyCounts,
   type PriceTerms,
-  personField,
   type Served,
   tokensOf,
   withoutCost,
@@ -18,6 +17,7 @@ import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { Warnings } from "../translation/translator.ts";
+import { callFields } from "./call-fields.ts";
 import type { CallTally } from "./call-tally.ts";
 import { neverDialled } from "./failed-attempt.ts";
 import { failureWords } from "./failure-words.ts";
@@ -373,25 +373,6 @@ export class AttemptEntry {
     const words = failureWords(message, this.#refusedWith, from);
     this.#tally.failed({ attemptId: this.attemptId, code, message: words, retry });
   }
-}
-
-/** What every entry of a call says alike. */
-export function callFields(call: Call) {
-  return {
-    requestId: call.requestId,
-    workspaceId: call.principal.workspace.id,
-    groupId: call.principal.group.id,
-    keyId: call.principal.key.id,
-    ...personField(call.principal),
-    requestedModel: call.facts.model,
-    endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
-    ...(call.operation === undefined ? {} : { operation: call.operation }),
-    callerDialect: call.protocol.wireDialect,
-    stream: call.facts.stream,
-    inputEstimate: call.facts.inputEstimate,
-    userAgent: call.userAgent,
-    tags: call.tags,
-  } as const;
 }
 
 /** Content came, or the upstream's usage counts what came of the request. What it counts ahead of the content is the prompt's. */

@@ -24,6 +24,7 @@ import { streamType, type TranslatedAnswer, type Translator, Warnings } from "..
 import { type AnswerHeaderOptions, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
+import { truncated, unaskedPacking, unaskedStream } from "./bad-answers.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { HeldEvents } from "./event-memory.ts";
 import { FramedTap } from "./framed-tap.ts";
@@ -375,29 +376,10 @@ function mayHaveMade({ facts }: Call, status: number): boolean {
 
 const saidBeforeBeginning: ReadonlySet<number> = new Set([501, 503, 505, 529]);
 
-/** A caller that waits for one answer cannot be given events; one of the upstream's own dialect gets what it sends. */
-function unaskedStream(): Failure {
-  return new Failure("upstream_error", "The upstream sent a stream that was not asked for.", {
-    retry: "other",
-    unhealthy: true,
-  });
-}
-
 /** Every upstream is told that nobody here unpacks. Some servers put the encoding of their letters there. */
 function isPacked({ headers }: OutboundAnswer): boolean {
   const encoding = headers.get("content-encoding");
   return encoding !== null && /\b(?:gzip|deflate|br|zstd|compress)\b/i.test(encoding);
-}
-
-function unaskedPacking(): Failure {
-  return new Failure("upstream_error", "The upstream's answer has a content encoding that was not asked for.", {
-    retry: "other",
-    unhealthy: true,
-  });
-}
-
-function truncated(message: string): Failure {
-  return new Failure("upstream_truncated", message, { retry: "other", unhealthy: true });
 }
 
 /** Whatever else went wrong at the same time; what is known of the request stays known. */
