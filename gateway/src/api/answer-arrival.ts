@@ -5,6 +5,7 @@ import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
+import { advice, unknownPath } from "./unknown-path.ts";
 
 /** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
 export type ListenerRole = "all" | "calls" | "console";
@@ -25,6 +26,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   const { request, path, startedMs } = arrival;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
+  const dialect = dialectOf(route, path, request.headers);
   dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
@@ -46,6 +48,22 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       principal: seen.principal,
     });
   };
+  const exchange: Exchange = {
+    request,
+    requestId,
+    path,
+    query: arrival.query,
+    startedMs,
+    address: arrival.address,
+    bodies: arrival.bodies,
+    patient: arrival.patient,
+    ...(arrival.openSocket === undefined ? {} : { openSocket: arrival.openSocket }),
+    seen,
+    streams: () => {
+      streaming = true;
+      return report;
+    },
+  };
   try {
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
@@ -62,35 +80,25 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
         report();
         return response;
       }
-      throw new Failure("not_found", `There is no ${request.method} ${path}.`);
+      if (!dataPlane.test(path)) throw new Failure("not_found", `There is no ${request.method} ${path}.`);
+      if (asksForSocket(request))
+        throw new Failure("not_found", `There is no WebSocket at ${path}. One is at /v1/responses.`);
+      throw await unknownPath(dependencies, exchange, dialect);
     }
     if (dependencies.draining() && path.startsWith("/v1")) {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     }
     const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[request.method];
-    if (endpoint === undefined) throw methodNotAllowed(route.methods, request.method);
-    const exchange: Exchange = {
-      request,
-      requestId,
-      path,
-      query: arrival.query,
-      startedMs,
-      address: arrival.address,
-      bodies: arrival.bodies,
-      patient: arrival.patient,
-      ...(arrival.openSocket === undefined ? {} : { openSocket: arrival.openSocket }),
-      seen,
-      streams: () => {
-        streaming = true;
-        return report;
-      },
-    };
+    if (endpoint === undefined) {
+      const elsewhere = dataPlane.test(path) ? await advice(dependencies, exchange, dialect) : "";
+      throw new MethodNotAllowed(request.method, Object.keys(route.methods).join(", "), elsewhere);
+    }
     const answered = endpoint(dependencies, exchange);
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.error = failure.code;
-    response = failed(dependencies, thrown, failure, requestId, dialectOf(route, path, request.headers));
+    response = failed(dependencies, thrown, failure, requestId, dialect);
   }
   if (!streaming) report();
   return response;
@@ -136,14 +144,10 @@ function withRequestId(answer: Response, requestId: string): Response {
 class MethodNotAllowed extends Failure {
   readonly allow: string;
 
-  constructor(method: string, allow: string) {
-    super("method_not_allowed", `${method} is not possible here; ${allow} is.`);
+  constructor(method: string, allow: string, elsewhere: string) {
+    super("method_not_allowed", `Method ${method} not allowed. Use ${allow}.${elsewhere}`);
     this.allow = allow;
   }
-}
-
-function methodNotAllowed(methods: Readonly<Record<string, unknown>>, method: string): Failure {
-  return new MethodNotAllowed(method, Object.keys(methods).join(", "));
 }
 
 /** A host that holds no path or query of its own, which would move the path that the router reads. */

@@ -214,8 +214,12 @@ export function routeOf(path: string, method: string): Route | null {
 function ofModel(path: string, prefix: string, method: string, one: Route): Route | null {
   if (path.length === prefix.length) return null;
   // Whoever reads looks the model up: a name may end like a verb.
-  return (method === "GET" ? null : askedOf(path, prefix)) ?? one;
+  if (method === "GET") return one;
+  return askedOf(path, prefix) ?? (unknownVerb.test(path) ? null : one);
 }
+
+/** A verb of Google's that is not served, as they are written: `predictLongRunning`. */
+const unknownVerb = /:[a-z]+[A-Z][A-Za-z]*$/;
 
 /** What Google's clients ask of the model behind the prefix. */
 function askedOf(path: string, prefix: string): Route | null {
@@ -248,7 +252,8 @@ export function dialectOf(route: Route | null, path: string, headers: HeaderRead
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
-  if (!path.startsWith("/v1/models") && !path.startsWith(providersPath)) return openaiChat;
+  // Paths that several vendors have, and those that the gateway does not.
+  if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;
 }

@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { GovernedNames } from "./governed-names.ts";
-import { everyClass, type NameSieve, sieveIndex } from "./name-sieve.ts";
+import { everyClass, type NameSieve, sieveIndex, sieveSize } from "./name-sieve.ts";
 
 /** Where a value stands in the bytes: start inclusive, end exclusive. */
 export interface Span {
@@ -139,7 +139,7 @@ interface Count {
 }
 
 /** The classes of no name at all. */
-const deaf = new Uint8Array(256);
+const deaf = new Uint8Array(sieveSize);
 
 const endless: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
@@ -363,7 +363,10 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
   while (plain[bytes[at] as number] === 1) at++;
   if (bytes[at] === QUOTE) {
-    count.heard |= count.classesOf[sieveIndex(bytes[from] as number, bytes[at - 1] as number, at - from)] as number;
+    const first = bytes[from] as number;
+    const second = bytes[from + 1] as number;
+    const last = bytes[at - 1] as number;
+    count.heard |= count.classesOf[sieveIndex(first, second, last, at - from)] as number;
     return at + 1;
   }
   count.heard |= everyClass;

@@ -57,6 +57,8 @@ export const requestsBounds = {
   affinityBytesMax: 512,
   /** Objects at the upstream that one body names. */
   namedObjectsMax: 1_000,
+  /** Lists of tools, or single ones, that a conversation adds on its way. */
+  toolListsMax: 500,
   /** Calls of one of an upstream's own tools that money is held for, where the call sets no limit of its own. */
   serverToolCallsAssumed: 10,
   /** Names of headers for which it is remembered whether they go to an account. */

@@ -1,4 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
+import { bounds } from "#core/index.ts";
 import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -90,6 +91,8 @@ function addedTools(body: Uint8Array): readonly Span[] {
   const found: Span[] = [];
   walkMembers(bytes, toolDefinition, (_name, start) => {
     if (bytes[start] !== OPEN_OBJECT || start < (found.at(-1)?.end ?? 0)) return;
+    if (found.length === bounds.toolListsMax)
+      throw wrong("messages", `add tools more than ${bounds.toolListsMax} times`);
     found.push({ start, end: valueEnd(bytes, start) });
   });
   return found;

@@ -4,7 +4,7 @@ import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { NamesHeard, Span } from "../json-scan.ts";
-import { missing, textOf } from "../json-value.ts";
+import { missing, textOf, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { mayEscape, valueEnd, walkMembers } from "../member-walk.ts";
 import {
@@ -114,6 +114,7 @@ function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] 
   walkMembers(bytes, toolLists, (_name, start) => {
     const from = input.start + start;
     if (bytes[start] !== OPEN_ARRAY || from < (found.at(-1)?.end ?? 0)) return;
+    if (found.length === bounds.toolListsMax) throw wrong("input", `adds tools more than ${bounds.toolListsMax} times`);
     found.push({ start: from, end: input.start + valueEnd(bytes, start) });
   });
   return found;
