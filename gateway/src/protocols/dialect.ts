@@ -35,6 +35,8 @@ export interface RequestFacts {
   readonly choosing?: readonly string[] | undefined;
   /** The most that the upstream's own tools, as far as the call declares them, will probably be used. */
   readonly serverTools?: ServerToolUse | undefined;
+  /** What those tools, and others that the upstream runs by itself, bring as input. */
+  readonly hosted?: HostedInput | undefined;
   /** Objects at the upstream that the body names, beside what it continues. */
   readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
@@ -54,6 +56,14 @@ export interface NamedModel {
   /** The member of the body that it stands in. */
   readonly param: string;
   readonly model: string;
+}
+
+/** What the tools that an upstream runs for a call are expected to add to it (see `hostedTools`). */
+export interface HostedInput {
+  /** Of input. */
+  readonly tokens: number;
+  /** Drawn by another model of the upstream. */
+  readonly pictures: number;
 }
 
 /** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */

@@ -7,6 +7,7 @@
  *        dialects. What it cannot carry becomes a warning.
  */
 
+export { addressedMedia } from "./addressed-media.ts";
 export { answerEvents } from "./answer-events.ts";
 export { type FieldPlaces, findFields } from "./anthropic-messages/find-fields.ts";
 export {
@@ -109,6 +110,7 @@ export { eventData, SseEvents } from "./sse-events.ts";
 export { OwnToolNames } from "./tool-names.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
 export { unsealBody } from "./unseal-body.ts";
+export { addressBounds, objectBounds } from "./unseen-costs.ts";
 export { brokenAnswer, unbroken } from "./upstream-broke.ts";
 export { refusalReader, upstreamSide } from "./upstream-side.ts";
 export type { UsageConvention } from "./usage-convention.ts";

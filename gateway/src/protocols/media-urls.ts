@@ -95,7 +95,7 @@ function smallObject(bytes: Buffer, start: number, end: number): Readonly<Record
 
 /** Names of members, in any dialect, that hold media or their addresses: a body without them has none of either. */
 export const mediaNames: readonly string[] = [
-  ...["url", "image_url", "video_url", "audio_url", "file_url", "document_url"],
+  ...["url", "image_url", "video_url", "audio_url", "file_url", "document_url", "fileUri", "file_uri"],
   ...["data", "file_data", "file", "image", "images", "video", "audio"],
 ];
 

@@ -1,13 +1,14 @@
 import { bounds, isLongerThan } from "#core/index.ts";
-import type { NamedModel, RequestFacts } from "./dialect.ts";
+import type { HostedInput, NamedModel, RequestFacts } from "./dialect.ts";
 import type { Span } from "./json-scan.ts";
 import { skimArray, skimObject } from "./json-skim.ts";
 import { countOf, textOf, wrong } from "./json-value.ts";
 import { valueEnd, walkMembers } from "./member-walk.ts";
 import { readSmall } from "./request-members.ts";
 import { noServerTools, type ServerToolUse } from "./server-tools.ts";
+import { hostedTools } from "./unseen-costs.ts";
 
-export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels">;
+export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hosted">;
 
 /**
  * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an
@@ -17,21 +18,28 @@ export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels">;
 export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
+  let hosted: HostedInput | undefined;
   for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
     const members = skimObject(body, start, end, wanted);
     const said = (name: string): unknown => {
       const span = members?.get(name);
       return span === undefined ? null : readSmall(body, span);
     };
-    const use = serverToolOf(textOf(said("type")) ?? [...(members?.keys() ?? [])].find((name) => ofGemini.has(name)));
-    if (use !== null) {
-      const most = countOf(said("max_uses")) ?? bounds.serverToolCallsAssumed;
-      serverTools = { ...noServerTools, ...serverTools, [use]: use === "codeSessions" ? 1 : most };
+    const type = textOf(said("type")) ?? [...(members?.keys() ?? [])].find((name) => ofGemini.has(name)) ?? "";
+    const tool = hostedTools.find((one) => one.type.test(type));
+    if (tool !== undefined) {
+      const calls = tool.counted === "codeSessions" ? tool.calls : (countOf(said("max_uses")) ?? tool.calls);
+      if (tool.counted !== null) serverTools = { ...noServerTools, ...serverTools, [tool.counted]: calls };
+      hosted = {
+        tokens: (hosted?.tokens ?? 0) + calls * tool.tokens,
+        pictures: (hosted?.pictures ?? 0) + (tool.pictures ?? 0),
+      };
     }
     models.push(...modelsOf(bufferOf(body, { start, end })));
   }
   return {
     serverTools,
+    hosted,
     namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
   };
 }
@@ -76,14 +84,6 @@ function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
   return Buffer.from(body.buffer, body.byteOffset + start, end - start);
 }
 
-/** The class that a tool's calls are counted in; null for one that the caller runs itself. */
-function serverToolOf(type: string | undefined): keyof ServerToolUse | null {
-  if (type === undefined) return null;
-  if (/^(?:web_?search|google_?search|x_search|live_search)/i.test(type)) return "webSearches";
-  if (/^file_?search/i.test(type)) return "fileSearches";
-  return /^code_?(?:interpreter|execution)/i.test(type) ? "codeSessions" : null;
-}
-
 const OPEN_ARRAY = 0x5b;
 /** Gemini's tools are told by the one member that they have. */
 const ofGemini: ReadonlySet<string> = new Set([
@@ -95,6 +95,10 @@ const ofGemini: ReadonlySet<string> = new Set([
   "code_execution",
   "fileSearch",
   "file_search",
+  "urlContext",
+  "url_context",
+  "googleMaps",
+  "google_maps",
 ]);
 const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...ofGemini]);
 /** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
@@ -145,7 +149,9 @@ const OPEN_OBJECT = 0x7b;
 const LOWER_N = 0x6e;
 const modelMark = Buffer.from('"model');
 const typeName = Buffer.from('"type"');
-const typeMarks = ["_search", "code_"].map((mark) => Buffer.from(mark));
-const geminiMarks = ['"google', '"codeExec', '"fileSearch'].map((mark) => Buffer.from(mark));
+const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"'].map((mark) => Buffer.from(mark));
+const geminiMarks = ['"google', '"codeExec', '"fileSearch', '"urlContext', '"url_context'].map((mark) =>
+  Buffer.from(mark),
+);
 /** Each letter of "model" has a code of this form. */
 const letterEscape = Buffer.from("\\u006");

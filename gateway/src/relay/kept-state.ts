@@ -1,11 +1,4 @@
-import {
-  type Deployment,
-  Failure,
-  type Model,
-  type Provider,
-  type UpstreamObject,
-  type UpstreamObjectKind,
-} from "#core/index.ts";
+import { type Deployment, Failure, type Model, type Provider, type UpstreamObject } from "#core/index.ts";
 import type { NamedObject } from "#protocols/index.ts";
 import { allowsObject, keepsThreads } from "#providers/index.ts";
 import { matchLane } from "./attempt/lane-match.ts";
@@ -30,7 +23,7 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
   const models = continued?.kind === "thread_message" ? threadModels(call, continued) : call.models;
   if (continues !== null && models.length === 0) throw notContinued(call, continues);
   const first = continued ?? [...found.values()].find(({ provider }) => canServe(call, provider));
-  return { found, models, provider: first?.provider ?? null, tokens: tokensOf(named, found) };
+  return { found, models, provider: first?.provider ?? null };
 }
 
 /**
@@ -70,18 +63,6 @@ function mayBeRefused(
   );
 }
 
-/** What tools look into by themselves (stores, containers, skills), and what is not read at all, is no input as such. */
-function tokensOf(named: readonly NamedObject[], found: ReadonlyMap<string, UpstreamObject>): number | null {
-  let tokens = 0;
-  for (const { id, kind } of named) {
-    if (isNoInput.has(kind)) continue;
-    const known = found.get(id)?.inputTokens ?? null;
-    if (known === null) return null;
-    tokens += known;
-  }
-  return tokens;
-}
-
 function notContinued(call: Call, { id, kind, param }: NamedObject): Failure {
   const shown = id.slice(0, 128);
   if (kind !== "thread_message") {
@@ -106,7 +87,5 @@ function modelKeepsThreads({ deployments }: Model, { protocol }: Call): boolean 
     return match !== null && !match.translated && keepsThreads(deployment.provider, match.kind);
   });
 }
-
-const isNoInput: ReadonlySet<string> = new Set<UpstreamObjectKind>(["container", "skill", "vector_store", "resource"]);
 
 const none: readonly NamedObject[] = [];

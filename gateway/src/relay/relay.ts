@@ -53,10 +53,10 @@ export class Relay {
   }
 
   async run(call: Call): Promise<CallResult> {
-    const { router, admission, forecast } = this.#dependencies;
+    const { router, admission } = this.#dependencies;
     const model = call.models[0];
     if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
-    const estimate = new CallEstimate(forecast, call, call.models);
+    const estimate = new CallEstimate(this.#dependencies, call, call.models);
     let tally: CallTally;
     let constraints: RoutingConstraints | null = null;
     let plan: Plan | null = null;
@@ -133,7 +133,7 @@ export class Relay {
       discard(call);
       spooled?.discard();
     };
-    const estimate = new PassedEstimate(this.#dependencies.forecast, call, price, passed.isRead);
+    const estimate = new PassedEstimate(this.#dependencies, call, price, passed.isRead);
     let tally: CallTally;
     try {
       const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);

@@ -16,8 +16,6 @@ export interface KeptState {
   readonly provider: string | null;
   /** The models that may serve the call. */
   readonly models: readonly Model[];
-  /** What they bring as input beside the call's body, in tokens; null: not known. */
-  readonly tokens: number | null;
 }
 
 /**

@@ -88,6 +88,8 @@ export const limitsBounds = {
   outputTokensAssumed: 8_192,
   /** The input that a picture is held at, and a film beside its length, in tokens. */
   pictureTokensMax: 4_096,
+  /** The output that a picture is held at which a hosted tool draws: OpenAI's largest of high quality has 6,240 tokens. */
+  drawnTokensMax: 6_500,
   /** What a call brings as input that neither its body nor the ledger tells, for models whose context window is not known. */
   contextTokensAssumed: 1_000_000,
   /** Calls of one key in flight in this process that may be held at less input than the first guess. */

@@ -10,6 +10,7 @@ import { listenFor, mediaHeard, nestedObjects, objectNames } from "../named-obje
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { noServerTools } from "../server-tools.ts";
 import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
+import { searchTool } from "../unseen-costs.ts";
 
 const checks = new MemberChecks(requestFields.chat);
 
@@ -47,7 +48,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const choices = readCount(body, members.get("n")) ?? 1;
   const { stream, wantsUsage, streamOptionsSpan } = streamFacts(body, members);
   const tools = toolFacts(body, members.get("tools"));
-  const { serverTools, asksSearch } = searchFacts(tools, said(body, members.get("web_search_options")));
+  const { serverTools, hosted, asksSearch } = searchFacts(tools, said(body, members.get("web_search_options")));
   return {
     model,
     modelSpan: modelSpan ?? null,
@@ -63,6 +64,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     objects: nestedObjects(body, objectsOfChat, heard),
     choosing: choosingIn(body, members),
     serverTools,
+    hosted,
     namedModels: [...(tools.namedModels ?? []), ...namedModel(body, members.get("moderation"), "moderation")],
     asksSearch,
     images: 0,
@@ -115,7 +117,13 @@ function searchFacts(tools: ToolFacts, asked: boolean): ToolFacts & Pick<Request
   const { webSearches = 0, ...others } = tools.serverTools ?? noServerTools;
   // Vendors that tell how often they searched may tell more than one.
   const most = Math.max(bounds.serverToolCallsAssumed, webSearches);
-  return { ...tools, asksSearch: true, serverTools: { ...others, webSearches: most } };
+  const tokens = (tools.hosted?.tokens ?? 0) + searchTool.tokens * searchTool.calls;
+  return {
+    ...tools,
+    asksSearch: true,
+    serverTools: { ...others, webSearches: most },
+    hosted: { tokens, pictures: tools.hosted?.pictures ?? 0 },
+  };
 }
 
 function said(body: Uint8Array, span: Span | undefined): boolean {

@@ -5,6 +5,7 @@ import {
   costOf,
   type HoldPrices,
   holdPrices,
+  type InputTokens,
   type Model,
   type NanoUsd,
   noUsage,
@@ -14,8 +15,11 @@ import {
 import type { Estimate, Money } from "#limits/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
-import type { UsageForecast } from "./estimate.ts";
+import type { RelayDependencies } from "../dependencies.ts";
 import { guessInput, type InputGuess } from "./input-guess.ts";
+import { type UnseenInput, unseenInput } from "./unseen-input.ts";
+
+export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "catalog">;
 
 /** What is held for a call at one model, beside its output. */
 export interface ModelHold {
@@ -23,13 +27,14 @@ export interface ModelHold {
   /** For what is not charged by tokens. */
   readonly counted: NanoUsd;
   readonly prices: HoldPrices;
-  /** What the body alone made of its input: what answers are compared with. */
+  /** What was guessed of an input that the body shows, to be compared with what it cost; 0: the body does not show all of it. */
   readonly guessed: NanoUsd;
 }
 
-/** What recent answers cost is held with half as much more, and never as less than an eighth of the first guess. */
+/** What recent answers cost is held with half as much more: from an eighth of the first guess to four times as much. */
 const learnedMargin = 3 / 2;
 const learnedMin = 1 / 8;
+const learnedMax = 4;
 
 /**
  * What a call takes from the limits. Its money is what its input probably costs, and the most that its output can: at the dearest
@@ -38,18 +43,19 @@ const learnedMin = 1 / 8;
 export class CallEstimate implements Estimate {
   readonly tokens: number;
   readonly isFree: boolean;
-  readonly #forecast: UsageForecast;
+  readonly #dependencies: EstimateDependencies;
   readonly #call: Call;
   readonly #models: readonly Model[];
   readonly #holds = new Map<string, ModelHold>();
   #input: InputGuess | null = null;
+  #unseen: UnseenInput | null = null;
   #isTrusted = false;
 
-  constructor(forecast: UsageForecast, call: Call, models: readonly Model[]) {
+  constructor(dependencies: EstimateDependencies, call: Call, models: readonly Model[]) {
     const [model] = models;
-    this.tokens = model === undefined ? 0 : forecast.tokens(call, model);
+    this.tokens = model === undefined ? 0 : dependencies.forecast.tokens(call, model);
     this.isFree = onlyCounts(call.protocol.endpoint);
-    this.#forecast = forecast;
+    this.#dependencies = dependencies;
     this.#call = call;
     this.#models = models;
   }
@@ -76,15 +82,32 @@ export class CallEstimate implements Estimate {
     const known = this.#holds.get(model.name);
     if (known !== undefined) return known;
     this.#input ??= guessInput(this.#call);
-    const { writes, ...input } = this.#input;
-    const window = model.contextWindow ?? Number.POSITIVE_INFINITY;
-    const tokens = Math.min(window, input.text + input.image + input.audio);
-    const prices = holdPrices(model.price, tokens, writes);
-    const full = costAtMost(prices, { input });
-    // An upstream reads no more than its context window.
-    const guessed = Math.min(full, costAtMost(prices, { input: { text: 0, image: 0, audio: tokens } }));
-    const counted = costAtMost(prices, { counted: countedMax(this.#call.facts) });
-    const hold = { input: this.#corrected(guessed, model), counted, prices, guessed };
+    this.#unseen ??= unseenInput(this.#call);
+    const { facts } = this.#call;
+    const { writes, text, image, audio } = this.#input;
+    const input = { text: text + (facts.hosted?.tokens ?? 0), image, audio };
+    // An upstream that generates reads no more than its context window, and with tools of its own reads a prompt again.
+    const window = model.contextWindow ?? bounds.contextTokensAssumed;
+    const most = facts.outputTokensMax === 0 ? Number.POSITIVE_INFINITY : window;
+    const unseen = unseenTokens(this.#unseen, window);
+    const all = input.text + image + audio + unseen;
+    const prices = holdPrices(model.price, Math.min(all, window), writes);
+    const costOfInput = (tokens: InputTokens): NanoUsd =>
+      Math.min(
+        costAtMost(prices, { input: tokens }),
+        costAtMost(prices, { input: { text: 0, image: 0, audio: most } }),
+      );
+    const again = facts.hosted === undefined ? 0 : costOfInput({ text, image, audio });
+    const guessed = costOfInput(input) + again;
+    const more = costOfInput({ text: 0, image: unseen, audio: 0 });
+    const counted = costAtMost(prices, { counted: countedMax(facts) }) + this.#drawn(model, prices);
+    const hold = {
+      input: this.#corrected(guessed, model) + more,
+      counted,
+      prices,
+      // A short input is mostly frame, and says nothing of the next one.
+      guessed: unseen === 0 && facts.inputEstimate >= bounds.calibrationTokensMin ? guessed : 0,
+    };
     this.#holds.set(model.name, hold);
     return hold;
   }
@@ -93,24 +116,42 @@ export class CallEstimate implements Estimate {
   learn(model: Model, usage: Usage): void {
     const guessed = this.#holds.get(model.name)?.guessed ?? 0;
     const paid = model.price === null ? 0 : inputCost(model.price.table, usage);
-    this.#forecast.learn(this.#call, model.name, usage, guessed === 0 ? null : { guessed, paid });
+    this.#dependencies.forecast.learn(this.#call, model.name, usage, guessed === 0 ? null : { guessed, paid });
   }
 
   /** The call has ended, or was not admitted. */
   end(): void {
-    if (this.#isTrusted) this.#forecast.distrust(this.#call);
+    if (this.#isTrusted) this.#dependencies.forecast.distrust(this.#call);
     this.#isTrusted = false;
   }
 
   /** Few calls of a key at once are held below the first guess: what it taught could not hold for all that it sends together. */
   #corrected(guessed: NanoUsd, model: Model): NanoUsd {
-    const ratio = this.#forecast.inputCostRatio(this.#call, model.name);
+    const ratio = this.#dependencies.forecast.inputCostRatio(this.#call, model.name);
     if (ratio === null) return guessed;
-    const factor = Math.max(learnedMin, ratio * learnedMargin);
+    const factor = Math.min(learnedMax, Math.max(learnedMin, ratio * learnedMargin));
     if (factor >= 1) return Math.ceil(guessed * factor);
-    this.#isTrusted ||= this.#forecast.trust(this.#call);
+    this.#isTrusted ||= this.#dependencies.forecast.trust(this.#call);
     return this.#isTrusted ? Math.ceil(guessed * factor) : guessed;
   }
+
+  /** Pictures of a hosted tool, at the dearest model that draws them at the same accounts. */
+  #drawn({ deployments }: Model, { output }: HoldPrices): NanoUsd {
+    const pictures = this.#call.facts.hosted?.pictures ?? 0;
+    if (pictures === 0) return 0;
+    const accounts = new Set(deployments.map(({ provider }) => provider.id));
+    let perToken = output;
+    for (const other of this.#dependencies.catalog().models.values()) {
+      if (other.type !== "image" || other.price === null) continue;
+      if (!other.deployments.some(({ provider }) => accounts.has(provider.id))) continue;
+      perToken = Math.max(perToken, holdPrices(other.price, 0, "none").output);
+    }
+    return Math.ceil((pictures * bounds.drawnTokensMax * perToken) / 1_000);
+  }
+}
+
+function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: number): number {
+  return fillsWindow ? window : Math.min(window, tokens + pictures * bounds.pictureTokensMax);
 }
 
 /** What the input of a usage costs. */

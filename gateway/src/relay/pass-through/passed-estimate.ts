@@ -1,7 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { Money } from "#limits/index.ts";
-import type { UsageForecast } from "../attempt/estimate.ts";
-import { CallEstimate } from "../attempt/hold.ts";
+import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import type { Call } from "../call.ts";
 import type { PassedPrice } from "./passed-price.ts";
 
@@ -12,10 +11,10 @@ export class PassedEstimate extends CallEstimate {
   readonly #price: PassedPrice;
 
   /** `isRead`: its body was; else nothing is known of what it will use. */
-  constructor(forecast: UsageForecast, call: Call, price: PassedPrice, isRead: boolean) {
-    super(forecast, call, [price.model]);
+  constructor(dependencies: EstimateDependencies, call: Call, price: PassedPrice, isRead: boolean) {
+    super(dependencies, call, [price.model]);
     this.isFree = price.by === "nothing";
-    this.tokens = isRead ? forecast.tokens(call, price.model) : 0;
+    this.tokens = isRead ? dependencies.forecast.tokens(call, price.model) : 0;
     this.#price = price;
   }
 

@@ -131,9 +131,9 @@ test("a budget that a task may not fit into refuses it before anything is sent, 
   const call = () => createCall(town, catOnRoof, { principal: poor });
   await videos.create(call());
   const failure = await failureOf(videos.create(call()));
-  expect([failure.code, town.ark.made.size]).toEqual(["budget_exceeded", 1]);
+  expect([failure.code, town.ark.made.size]).toEqual(["budget_held", 1]);
   expect(journal.entries.map(({ outcome, errorCode, endpoint }) => [outcome, errorCode, endpoint])).toEqual([
-    ["rejected", "budget_exceeded", "video"],
+    ["rejected", "budget_held", "video"],
   ]);
   videos.start();
   await passTime(town.clock, 60_000);

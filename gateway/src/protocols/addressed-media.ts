@@ -1,0 +1,65 @@
+import { asBuffer } from "./bytes.ts";
+import { skimObject, skimValue } from "./json-skim.ts";
+import { textOf } from "./json-value.ts";
+import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+import { ObjectsOnce } from "./object-once.ts";
+import { addressBounds } from "./unseen-costs.ts";
+
+/** Media that a body names by address, for the upstream to fetch. */
+export interface AddressedMedia {
+  readonly pictures: number;
+  /** Films, sounds and documents, or what may be one. */
+  readonly others: number;
+  /** Pictures among those that are named by the id of a file. */
+  readonly pictureFiles: number;
+}
+
+const none: AddressedMedia = Object.freeze({ pictures: 0, others: 0, pictureFiles: 0 });
+
+/** Of a body whose grammar was checked; one that has none is told by a search of its bytes. */
+export function addressedMedia(body: Uint8Array): AddressedMedia {
+  const bytes = asBuffer(body);
+  if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
+  const found = { pictures: 0, others: 0, pictureFiles: 0 };
+  const objects = new ObjectsOnce(
+    bytes,
+    (start) => valueEnd(bytes, start),
+    (start, end) => skimObject(bytes, start, end, wanted),
+  );
+  /** The text of a member of the object that begins there. */
+  const said = (object: number, ...names: readonly string[]): string => {
+    const members = objects.at(object);
+    for (const name of names) {
+      const text = textOf(skimValue(bytes, members?.get(name)));
+      if (text !== null) return text;
+    }
+    return "";
+  };
+  walkMembers(bytes, places, (name, start, object) => {
+    const isObject = bytes[start] === OPEN_OBJECT;
+    if (name === "source") {
+      if (!isObject || said(start, "type") !== "url") return;
+      if (said(object, "type") === "image") found.pictures++;
+      else found.others++;
+    } else if (name === "file_id") {
+      if (/^(?:input_)?image/.test(said(object, "type"))) found.pictureFiles++;
+    } else if (isInline(bytes, start, isObject ? said(start, "url") : null)) {
+      // Its bytes stand in the body.
+    } else if (addressBounds[name] === "picture" || said(object, "mimeType", "mime_type").startsWith("image/")) {
+      found.pictures++;
+    } else found.others++;
+  });
+  return found;
+}
+
+/** A data URL, or nothing. `url`: of the object that stands there; null: a text does. */
+function isInline(bytes: Buffer, start: number, url: string | null): boolean {
+  if (url !== null) return url === "" || /^data:/i.test(url);
+  return bytes[start] !== QUOTE || /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
+}
+
+const places: ReadonlySet<string> = new Set(["source", "file_id", ...Object.keys(addressBounds)]);
+const wanted: ReadonlySet<string> = new Set(["type", "url", "mimeType", "mime_type"]);
+const marks = ['_url"', '"url"', '"fileUri"', '"file_uri"', '"file_id"'].map((mark) => Buffer.from(mark));
+const OPEN_OBJECT = 0x7b;
+const QUOTE = 0x22;

@@ -1,0 +1,38 @@
+import { addressBounds, addressedMedia, objectBounds } from "#protocols/index.ts";
+import type { Call } from "../call.ts";
+
+/** Input of a call that its body does not hold. */
+export interface UnseenInput {
+  /** Of objects that the vendor keeps, as their own records say. */
+  readonly tokens: number;
+  readonly pictures: number;
+  /** There is more, and nothing is known of it but that the model has to read it. */
+  readonly fillsWindow: boolean;
+}
+
+const none: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: false });
+
+/** As the tables `objectBounds` and `addressBounds` bound it. */
+export function unseenInput({ facts, kept, body }: Pick<Call, "facts" | "kept" | "body">): UnseenInput {
+  const { continues, objects = [] } = facts;
+  if (continues === null && objects.length === 0 && facts.namesMedia === false) return none;
+  const { pictures, others, pictureFiles } = body instanceof Uint8Array ? addressedMedia(body) : noMedia;
+  let tokens = 0;
+  let unknown = others;
+  let unknownFiles = 0;
+  for (const { id, kind, param } of continues === null ? objects : [continues, ...objects]) {
+    // A file at an address is among the media.
+    if (objectBounds[kind] === "nothing" || param in addressBounds) continue;
+    const known = kept?.found.get(id)?.inputTokens ?? null;
+    if (known !== null) tokens += known;
+    else if (param === "file_id") unknownFiles++;
+    else unknown++;
+  }
+  return {
+    tokens,
+    pictures: pictures + Math.min(pictureFiles, unknownFiles),
+    fillsWindow: unknown > 0 || unknownFiles > pictureFiles,
+  };
+}
+
+const noMedia = { pictures: 0, others: 0, pictureFiles: 0 };
