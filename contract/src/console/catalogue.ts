@@ -8,6 +8,9 @@ const priceChangeSchema = z.object({
   provider: z.string().describe("Of its first deployment, by whose model the catalogue was asked."),
   upstream_model: z.string(),
   managed_by: managedBy,
+  from: at
+    .nullable()
+    .describe("When it comes into force, taken now or later; within thirty days. null: when it is taken."),
   before: priceSchema.nullable().describe("null: it has none."),
   after: priceSchema,
   guessed: z

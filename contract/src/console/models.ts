@@ -49,6 +49,10 @@ export const consoleModelSchema = z.object({
   context_window: count
     .nullable()
     .describe("Tokens: as it was set, else as the catalogue knows it of the first deployment's model."),
+  next_price: z
+    .object({ from: at, price: priceSchema, origin: z.enum(["catalogue", "set"]) })
+    .nullable()
+    .describe("A price that comes into force by itself at `from`."),
   price_guessed: z.boolean().describe("The price was taken from a catalogue entry for a similar name. Check it."),
   context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: no context window is known."),
   deprecated: z
@@ -98,7 +102,15 @@ const modelFields = {
   context_window: contextWindow.nullable().optional().describe("null: as the catalogue knows it."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
   unpriced: unpricedOfModel.nullable().optional().describe("While it has no price; null: as the settings say."),
-  price: priceSchema.nullable().optional(),
+  price: priceSchema
+    .nullable()
+    .optional()
+    .describe("From now on. A price that was to begin later is forgotten with it."),
+  next_price: z
+    .strictObject({ from: at.describe("Unix milliseconds, in the future."), price: priceSchema })
+    .nullable()
+    .optional()
+    .describe("A price that begins later; null takes it away."),
   deployments: z.array(deploymentBody).min(1).max(100).describe("The whole list; what is not in it goes."),
 };
 

@@ -43,4 +43,6 @@ export interface Catalog {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
   readonly settings: Settings;
+  /** When the next price that begins later comes into force, Unix milliseconds: then the catalog has to be read again. */
+  readonly nextPriceAt?: number;
 }

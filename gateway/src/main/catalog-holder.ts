@@ -26,6 +26,7 @@ export class CatalogHolder {
   constructor(options: CatalogHolderOptions, first: Catalog) {
     this.#options = options;
     this.#current = first;
+    this.#bookNextPrice();
     const fault = "The configuration could not be read again; the last one stays in force.";
     this.#unread = new LastingFault({
       ...options,
@@ -69,6 +70,7 @@ export class CatalogHolder {
         this.#current = await this.#options.controlStore.catalog();
         await this.#options.alsoRead?.();
         this.#unread.passed();
+        this.#bookNextPrice();
       } catch (thrown) {
         this.#unread.failed({ error: thrown });
         if (!this.#closed) {
@@ -77,4 +79,16 @@ export class CatalogHolder {
       }
     } while (this.#again);
   }
+
+  /** A price that begins later comes into force with a reading at that moment. */
+  #bookNextPrice(): void {
+    const { nextPriceAt } = this.#current;
+    if (nextPriceAt === undefined || this.#closed) return;
+    const { clock } = this.#options;
+    const delayMs = Math.min(Math.max(0, nextPriceAt - clock.now()), waitMaxMs);
+    this.#unbook = clock.after(delayMs, () => void this.refresh());
+  }
 }
+
+/** No timer is booked for longer: clocks are set, and the runtime's end at 24 days. */
+const waitMaxMs = 3_600_000;

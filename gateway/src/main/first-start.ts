@@ -99,7 +99,11 @@ async function takeStarterPrices({ providerKeys }: Environment, store: ControlSt
   const prices = providerKeys.flatMap(({ kind }) =>
     (providerKind(kind)?.starterModels ?? []).flatMap(({ name }) => {
       const price = source.price(kind, name);
-      return price === null ? [] : [{ model: name, price }];
+      const next = source.nextPrice(kind, name);
+      return [
+        ...(price === null ? [] : [{ model: name, price, from: null }]),
+        ...(next === null ? [] : [{ model: name, ...next }]),
+      ];
     }),
   );
   if (prices.length > 0) await store.takePrices(prices, auditSource);

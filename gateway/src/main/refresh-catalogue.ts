@@ -90,11 +90,13 @@ async function refreshOnce(
     return changes.length;
   }
   // What is only a guess waits for somebody.
-  const prices = changes.filter(({ guessed }) => !guessed).map(({ model, after }) => ({ model, price: after }));
+  const prices = changes
+    .filter(({ guessed }) => !guessed)
+    .map(({ model, after, from }) => ({ model, price: after, from }));
   const taken = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
   if (isNew || taken.length > 0)
     observer.log("info", "Newer prices were taken.", { source: view.source, digest: read.digest, models: taken });
-  return changes.length - taken.length;
+  return changes.length - prices.filter(({ model }) => taken.includes(model)).length;
 }
 
 /** Whatever is pinned must hold: the digest, the signature, or both. */

@@ -52,6 +52,8 @@ export interface ModelRecord {
   /** As somebody set it; null: as the catalogue knows it. */
   readonly contextWindow: number | null;
   readonly price: PriceVersion | null;
+  /** A price that begins later. */
+  readonly nextPrice: PriceVersion | null;
   /** While it has no price; `upgrade`: it had none when that began to matter. null: as the settings say. */
   readonly unpriced: "allow" | "block" | "upgrade" | null;
   readonly deployments: readonly DeploymentRecord[];
@@ -63,11 +65,20 @@ export interface ModelRecord {
 /** What a model should become. Without `price` the current price version stays. null removes the price. */
 export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "context_window" | "unpriced"> & {
   readonly price?: PriceConfig | null | undefined;
+  /** A price that begins later (Unix milliseconds); null takes it away. */
+  readonly next_price?: { readonly from: number; readonly price: PriceConfig } | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
   readonly context_window?: number | null | undefined;
   /** null: as the settings say. */
   readonly unpriced?: "allow" | "block" | null | undefined;
 };
+
+/** `from`: Unix milliseconds; null: now. */
+export interface TakenPrice {
+  readonly model: string;
+  readonly price: PriceConfig;
+  readonly from: number | null;
+}
 
 /** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */
 export interface WantedModel {
@@ -141,7 +152,7 @@ export interface CatalogStore {
    * names of those that were changed.
    */
   takePrices(
-    prices: readonly { readonly model: string; readonly price: PriceConfig }[],
+    prices: readonly TakenPrice[],
     auditSource: AuditSource,
   ): Promise<readonly string[]>;
   /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */

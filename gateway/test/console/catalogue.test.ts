@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { CatalogHolder } from "../../src/main/catalog-holder.ts";
 import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
 
 const show = async (ground: CatalogGround) => (await ground.call("administrator", "catalogue.show", {})).body;
@@ -50,6 +51,7 @@ describe("the catalogue of prices", () => {
         provider: "main",
         upstream_model: "gpt-5",
         managed_by: "console",
+        from: null,
         before: null,
         after: expect.objectContaining({ input: 1.25, output: 10 }),
         guessed: false,
@@ -97,7 +99,9 @@ describe("the catalogue of prices", () => {
     await ground.call("administrator", "models.update", set);
     await ground.controlStore.storeCatalogue(newer(5), source);
     expect((await show(ground)).changes).toEqual([]);
-    expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 } }], source)).toEqual([]);
+    expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source)).toEqual(
+      [],
+    );
     expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
   });
 
@@ -116,6 +120,85 @@ describe("the catalogue of prices", () => {
     await take(ground, { version: seen.version });
     expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
     expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
+  });
+
+  test("a price that begins on a day is shown thirty days ahead, taken in advance, and comes into force by itself", async () => {
+    await using ground = await opened();
+    const dated = (usd: number) => [
+      { prices: { input_mtok: 2 } },
+      { constraint: { start_date: "2026-12-01" }, prices: { input_mtok: usd } },
+      { constraint: { start_date: "2027-06-01" }, prices: { input_mtok: 9 } },
+    ];
+    const dataOf = (usd: number) => ({
+      text: JSON.stringify([
+        { id: "openai", models: [{ id: "gpt-5", match: { equals: "gpt-5" }, prices: dated(usd) }] },
+      ]),
+      ...{ source: "prices.json", digest: `dated ${usd}` },
+    });
+    const december = Date.UTC(2026, 11, 1);
+    await ground.makeModel("gpt-5", on("main"));
+    await ground.controlStore.storeCatalogue(dataOf(4), source);
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([
+      { model: "gpt-5", from: null, before: null, after: { input: 2 } },
+      { model: "gpt-5", from: december, before: { input: 2 }, after: { input: 4 } },
+    ]);
+    expect((await take(ground, { version: seen.version })).body).toMatchObject({ taken: ["gpt-5"], changes: [] });
+    // What was taken in advance is another price in newer data.
+    await ground.controlStore.storeCatalogue(dataOf(5), source);
+    const newer = await show(ground);
+    expect(newer.changes).toMatchObject([{ from: december, before: { input: 4 }, after: { input: 5 } }]);
+    await take(ground, { version: newer.version });
+
+    const holder = new CatalogHolder(
+      { ...ground, observer: { log: () => undefined } },
+      await ground.controlStore.catalog(),
+    );
+    const priced = () => holder.current.models.get("gpt-5")?.price;
+    expect(priced()?.table.inputUncached).toBe(2_000_000);
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: { input: 2 },
+      next_price: { from: december, price: { input: 5 }, origin: "catalogue" },
+    });
+    while (ground.clock.now() < december) {
+      expect(priced()?.table.inputUncached).toBe(2_000_000);
+      ground.clock.advance(3_600_000);
+      await holder.settled();
+    }
+    expect(priced()).toMatchObject({ table: { inputUncached: 5_000_000 }, effectiveFrom: december });
+    holder.close();
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+    expect((await show(ground)).changes).toEqual([]);
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data).toMatchObject([
+      { id: priced()?.id ?? "", current: true, effective_from: december },
+      { current: false, price: { input: 2 } },
+    ]);
+  });
+
+  test("a price may be set for later, taken away again, and is forgotten when another is set now", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main", { price: { input: 1 } }));
+    const update = (body: object) =>
+      ground.call("administrator", "models.update", { params: { model: "gpt-5" }, body });
+    const later = ground.clock.now() + 86_400_000;
+    const next = { from: later, price: { input: 3 } };
+    expect((await update({ next_price: next })).body).toMatchObject({
+      price: { input: 1 },
+      next_price: { from: later },
+    });
+    expect((await update({ next_price: null })).body).toMatchObject({ price: { input: 1 }, next_price: null });
+    await update({ next_price: next });
+    expect((await update({ price: { input: 2 } })).body).toMatchObject({ price: { input: 2 }, next_price: null });
+    await update({ next_price: next });
+    ground.clock.advance(86_400_000);
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+    // What has come into force is replaced like any other.
+    expect((await update({ price: { input: 4 } })).body).toMatchObject({ price: { input: 4 } });
+    const again = await update({ next_price: next });
+    expect(again).toMatchObject({ status: 400, code: "invalid_request" });
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data.map((each: { price: { input: number } }) => each.price.input)).toEqual([4, 3, 2, 1]);
   });
 
   test("takes only what was shown", async () => {

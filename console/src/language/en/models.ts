@@ -75,6 +75,7 @@ export const models = {
   health: "Health",
   price: {
     title: "Price",
+    next: "Another price applies from {date}",
     saved: "Price saved. It applies from now on.",
     removed: "Price removed.",
     missing: "This model has no price",
@@ -117,6 +118,7 @@ export const models = {
     empty: "No price yet",
     emptyHelp: "Every change of the price is kept here, with the time from which it applied.",
     from: "Effective from",
+    upcoming: "Upcoming",
     current: "Current",
     noFigures: "No figures",
     version: "Version",
@@ -228,6 +230,7 @@ export const models = {
     take: "{count, plural, one {Update # price} other {Update # prices}}",
     done: "Prices updated",
     age: "The data is {days, plural, one {# day} other {# days}} old.",
+    from: "From {date}",
     guess: "Guess: the catalog knows a similar name. Check the price.",
     old: "The price catalog is {days, plural, one {# day} other {# days}} old",
     oldHelp:

@@ -77,6 +77,7 @@ export const models: Translation<typeof english> = {
   health: "健康状况",
   price: {
     title: "价格",
+    next: "自 {date}起将采用新价格",
     saved: "价格已保存，即刻生效。",
     removed: "价格已移除。",
     missing: "该模型未定价",
@@ -118,6 +119,7 @@ export const models: Translation<typeof english> = {
     empty: "尚未定价",
     emptyHelp: "每次价格变更及其生效时间都会记录在这里。",
     from: "生效时间",
+    upcoming: "即将生效",
     current: "当前",
     noFigures: "无数值",
     version: "版本",
@@ -225,6 +227,7 @@ export const models: Translation<typeof english> = {
     take: "{count, plural, other {更新 # 个价格}}",
     done: "价格已更新",
     age: "数据发布于 {days, plural, other {# 天}}前。",
+    from: "自 {date}起",
     guess: "推测：价目表中只有相近的名称，请核对价格。",
     old: "价目表已是 {days, plural, other {# 天}}前的数据",
     oldHelp: "较新的模型没有价格，已变动的价格仍按旧价计费。请升级 Sluice 或获取新价格。",

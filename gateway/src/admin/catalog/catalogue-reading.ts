@@ -43,11 +43,12 @@ export async function catalogueView(
     published_at: data.publishedAt,
     age_days: since === null ? null : Math.max(0, Math.floor((dependencies.clock.now() - since) / dayMs)),
     models: [...data.providers.values()].reduce((sum, provider) => sum + provider.models.length, 0),
-    changes: changes.map(({ model, provider, upstreamModel, before, after, guessed }) => ({
+    changes: changes.map(({ model, provider, upstreamModel, from, before, after, guessed }) => ({
       model,
       provider,
       upstream_model: upstreamModel,
       managed_by: owners.get(model) ?? "console",
+      from,
       before,
       after,
       guessed,

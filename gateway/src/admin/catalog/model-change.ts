@@ -23,6 +23,7 @@ export function changedModel(before: ModelRecord, body: BodyOf<"models.update">)
     context_window: body.context_window === undefined ? before.contextWindow : body.context_window,
     ...(body.unpriced === undefined ? {} : { unpriced: body.unpriced }),
     ...(body.price === undefined ? {} : { price: body.price }),
+    ...(body.next_price === undefined ? {} : { next_price: body.next_price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),
   };
 }

@@ -38,6 +38,14 @@ export function modelView(record: ModelRecord, surroundings: ModelSurroundings) 
     price: record.price === null ? null : priceConfigOf(record.price),
     price_version: record.price?.id ?? null,
     price_origin: record.price === null ? null : (record.price.origin ?? "set"),
+    next_price:
+      record.nextPrice === null
+        ? null
+        : {
+            from: record.nextPrice.effectiveFrom,
+            price: priceConfigOf(record.nextPrice),
+            origin: record.nextPrice.origin ?? "set",
+          },
     price_guessed: record.price?.origin === "catalogue" && entry?.guessed === true,
     context_window: record.contextWindow ?? entry?.contextWindow ?? null,
     context_window_origin: record.contextWindow !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",

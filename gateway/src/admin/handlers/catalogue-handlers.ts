@@ -29,7 +29,9 @@ export function catalogueHandlers(
         throw new Failure("invalid_request", `There is no new price of the model ${unknown}.`, { param: "models" });
       }
       const wanted = body.models === undefined ? known : new Set(body.models);
-      const prices = changes.flatMap(({ model, after }) => (wanted.has(model) ? [{ model, price: after }] : []));
+      const prices = changes.flatMap(({ model, after, from }) =>
+        wanted.has(model) ? [{ model, price: after, from }] : [],
+      );
       const taken = await controlStore.takePrices(prices, auditSource);
       await dependencies.changesSeen();
       return { ...(await catalogueView(dependencies)).view, taken: [...taken] };

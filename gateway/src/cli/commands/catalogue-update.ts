@@ -57,7 +57,7 @@ async function update(control: Control, terminal: Terminal, command: Command, { 
   let done: readonly string[] = [];
   if (yes) {
     if (taken !== null) await controlStore.storeCatalogue(taken, auditSource);
-    const prices = changes.map(({ model, after }) => ({ model, price: after }));
+    const prices = changes.map(({ model, after, from }) => ({ model, price: after, from }));
     done = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
   }
   const data = { source: view.source, digest: view.digest, models: view.models, changes: view.changes, taken: done };
@@ -67,7 +67,7 @@ async function update(control: Control, terminal: Terminal, command: Command, { 
       change.guessed ? `${change.model} (a guess)` : change.model,
       `${change.provider}/${change.upstreamModel}`,
       priceWords(change.before),
-      priceWords(change.after),
+      `${priceWords(change.after)}${change.from === null ? "" : ` from ${new Date(change.from).toISOString().slice(0, 10)}`}`,
     ]),
   ]);
   await report(terminal, command, data, [

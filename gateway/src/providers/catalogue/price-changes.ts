@@ -1,21 +1,42 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf, pricesOf } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
-import { type CatalogueEntry, catalogueEntry } from "./catalogue.ts";
+import { type CatalogueEntry, catalogueEntry, catalogueModel } from "./catalogue.ts";
+import { cataloguePrice } from "./catalogue-price.ts";
 import type { CatalogueData } from "./read-catalogue.ts";
 
 /** What a catalogue says of a kind's model today. */
 export interface PriceSource {
   entry(kind: string, upstreamModel: string): CatalogueEntry | null;
   price(kind: string, upstreamModel: string): PriceConfig | null;
+  /** The first other price that begins within thirty days; `from` is Unix milliseconds. */
+  nextPrice(kind: string, upstreamModel: string): { readonly from: number; readonly price: PriceConfig } | null;
 }
 
 /** `now` is Unix milliseconds. */
 export function priceSource(data: CatalogueData, now: number): PriceSource {
   const day = new Date(now).toISOString().slice(0, 10);
   const entry = (kind: string, upstreamModel: string) => catalogueEntry(data, kind, upstreamModel, day);
-  return { entry, price: (kind, upstreamModel) => entry(kind, upstreamModel)?.price ?? null };
+  const price: PriceSource["price"] = (kind, upstreamModel) => entry(kind, upstreamModel)?.price ?? null;
+  return {
+    entry,
+    price,
+    nextPrice(kind, upstreamModel) {
+      const found = catalogueModel(data, kind, upstreamModel);
+      const before = price(kind, upstreamModel);
+      const days = (found?.model.prices ?? []).flatMap(({ from }) => from ?? []).toSorted();
+      for (const later of days) {
+        const from = Date.parse(later);
+        if (found === null || from <= now || from > now + aheadMs) continue;
+        const next = cataloguePrice(found, later);
+        if (next !== null && (before === null || !samePrice(before, next))) return { from, price: next };
+      }
+      return null;
+    },
+  };
 }
+
+const aheadMs = 30 * 86_400_000;
 
 /** A price that a catalogue knows and a model has not. */
 export interface PriceChange {
@@ -23,6 +44,8 @@ export interface PriceChange {
   /** Whose model it is named after: its first deployment's. */
   readonly provider: string;
   readonly upstreamModel: string;
+  /** When it comes into force, Unix milliseconds; null: when it is taken. */
+  readonly from: number | null;
   readonly before: PriceConfig | null;
   readonly after: PriceConfig;
   /** The price is of an entry whose name only resembles the model's. */
@@ -43,14 +66,34 @@ export function priceChanges(
     const [first] = model.deployments;
     const kind = kinds.get(first?.provider ?? "");
     if (first === undefined || kind === undefined) return [];
-    const after = source.price(kind, first.upstreamModel);
-    if (after === null || (model.price !== null && samePrice(priceConfigOf(model.price), after))) return [];
-    const before = model.price === null ? null : priceConfigOf(model.price);
-    const guessed = source.entry(kind, first.upstreamModel)?.guessed === true;
-    return [
-      { model: model.name, provider: first.provider, upstreamModel: first.upstreamModel, before, after, guessed },
-    ];
+    const { provider, upstreamModel } = first;
+    const guessed = source.entry(kind, upstreamModel)?.guessed === true;
+    const about = { model: model.name, provider, upstreamModel, guessed };
+    const current = model.price === null ? null : priceConfigOf(model.price);
+    const after = source.price(kind, upstreamModel);
+    const now = after === null || isSame(current, after) ? [] : [{ ...about, from: null, before: current, after }];
+    return [...now, ...laterChanges(model, source.nextPrice(kind, upstreamModel), after ?? current, about)];
   });
+}
+
+/** A price that begins later and was not taken in advance, or was and is another now. `current`: what it takes the place of. */
+function laterChanges(
+  { nextPrice: taken }: ModelRecord,
+  next: ReturnType<PriceSource["nextPrice"]>,
+  current: PriceConfig | null,
+  about: Pick<PriceChange, "model" | "provider" | "upstreamModel" | "guessed">,
+): PriceChange[] {
+  const before = taken === null ? current : priceConfigOf(taken);
+  if (next !== null) {
+    const isTaken = taken?.effectiveFrom === next.from && isSame(before, next.price);
+    return isTaken ? [] : [{ ...about, from: next.from, before, after: next.price }];
+  }
+  if (taken?.origin !== "catalogue" || current === null || isSame(before, current)) return [];
+  return [{ ...about, from: taken.effectiveFrom, before, after: current }];
+}
+
+function isSame(one: PriceConfig | null, other: PriceConfig): boolean {
+  return one !== null && samePrice(one, other);
 }
 
 function mayChange({ price, unpriced }: ModelRecord): boolean {

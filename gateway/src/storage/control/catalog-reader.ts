@@ -21,20 +21,24 @@ import type { Row } from "../database/schema.ts";
 import { limitScope, patternsOf } from "../database/scope-columns.ts";
 import { openedSettings, sealId } from "../vault/sealed-columns.ts";
 import { readSettings, type StoredSettings } from "./config-file/apply-settings.ts";
+import { type ModelPrices, pricesInForce } from "./providers/price-in-force.ts";
 
 /** Everything of one moment, with provider secrets opened. */
-export async function readCatalog(database: Database, vault: Vault): Promise<Catalog> {
+export async function readCatalog(database: Database, vault: Vault, now: number): Promise<Catalog> {
   return await inSnapshot(database, async (snapshot): Promise<Catalog> => {
     const stored = await readSettings(snapshot);
     const workspaces = await readWorkspaces(snapshot);
     const providers = await readProviders(snapshot, vault, stored);
+    const prices = await pricesInForce(snapshot, now);
+    const later = [...prices.values()].flatMap(({ next }) => (next === null ? [] : [next.effective_from]));
     return Object.freeze({
       version: await lastChange({ kysely: snapshot }),
       workspaces,
       groups: await readGroups(snapshot, workspaces),
       providers,
-      models: await readModels(snapshot, providers, stored.settings.unpriced),
+      models: await readModels(snapshot, { providers, prices, policy: stored.settings.unpriced }),
       settings: stored.settings,
+      ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
     });
   });
 }
@@ -96,20 +100,20 @@ function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings)
   });
 }
 
+interface ModelParts {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly prices: ReadonlyMap<string, ModelPrices>;
+  readonly policy: Settings["unpriced"];
+}
+
 async function readModels(
   connection: Connection,
-  providers: ReadonlyMap<string, Provider>,
-  policy: Settings["unpriced"],
+  { providers, prices, policy }: ModelParts,
 ): Promise<ReadonlyMap<string, Model>> {
   const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
   const windows = new Map(rows.map((row) => [row.name, row.context_window]));
   const deployments = await readDeployments(connection, providers, windows);
-  const priceRows = await connection
-    .selectFrom("prices")
-    .innerJoin("models", "models.price_version", "prices.id")
-    .selectAll("prices")
-    .execute();
-  const prices = new Map(priceRows.map((row) => [row.id, priceOf(row)]));
+  const priceIn = (row: Row<"prices"> | null | undefined) => (row == null ? null : priceOf(row));
   const model = (row: Row<"models">): Model =>
     Object.freeze({
       name: row.name,
@@ -120,7 +124,7 @@ async function readModels(
       fallbacks: patternsOf(row.fallbacks),
       outputTokensMax: row.max_output_tokens,
       contextWindow: row.context_window,
-      price: row.price_version === null ? null : (prices.get(row.price_version) ?? null),
+      price: priceIn(prices.get(row.name)?.inForce),
     });
   const own = new Map(rows.map((row) => [row.name, model(row)]));
   return new Map(rows.map((row) => [row.name, chargedModel(own, row, policy)]));

@@ -23,10 +23,10 @@ export function createControlStore(options: ControlOptions): ControlStore {
       const row = await callerKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
     },
-    catalog: () => readCatalog(database, vault),
+    catalog: () => readCatalog(database, vault, options.clock.now()),
     apply: (config, actor) => applyConfig(options, config, actor),
     seed: (config, actor) => seedConfig(options, config, actor),
-    exportConfig: (isSecret) => exportConfig(database, vault, isSecret),
+    exportConfig: (isSecret) => exportConfig(options, isSecret),
     limitedKeys: (filter, limit) => limitedKeys(database.kysely, filter, limit),
     endingTokens: (...asked) => endingTokens(database.kysely, ...asked),
   };

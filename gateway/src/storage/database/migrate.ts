@@ -51,6 +51,7 @@ import { migration048 } from "./migrations/migration-048.ts";
 import { migration049 } from "./migrations/migration-049.ts";
 import { migration050 } from "./migrations/migration-050.ts";
 import { migration051 } from "./migrations/migration-051.ts";
+import { migration052 } from "./migrations/migration-052.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -105,6 +106,7 @@ export const migrations: Migrations = Object.freeze({
   "049": migration049,
   "050": migration050,
   "051": migration051,
+  "052": migration052,
 });
 
 /**

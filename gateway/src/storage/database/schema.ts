@@ -168,6 +168,8 @@ interface ModelTable {
   max_output_tokens: number | null;
   context_window: number | null;
   price_version: string | null;
+  /** Begins at its `effective_from`; from then on it counts instead. */
+  next_price_version: string | null;
   /** While it has no price: `allow`, `block`, `upgrade` (it had none when that began to matter), null: as the settings say. */
   unpriced: string | null;
   managed_by: ManagedBy;

@@ -3,6 +3,7 @@ import { type ConsoleModel, type PriceConfig, priceSchema } from "@sluice/contra
 import { IconCoin, IconCoinOff, IconUsers } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
+import { formatMoment } from "../../../client/format.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { PriceForm } from "../../../components/price-form.tsx";
@@ -11,7 +12,7 @@ import { t } from "../../../language/areas/models.ts";
 import { t as priceWords } from "../../../language/areas/prices.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
-import { classLabel, isUnpriced } from "../../catalog/price-words.ts";
+import { classLabel, isUnpriced, priceItems } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
@@ -57,6 +58,18 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         {isUnpriced(model.price) && (
           <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
             <UnpricedChoice model={model} disabled={locked} />
+          </Alert>
+        )}
+        {model.next_price !== null && (
+          <Alert
+            color="blue"
+            variant="light"
+            icon={<IconCoin size={18} />}
+            title={t("models.price.next", { date: formatMoment(model.next_price.from) })}
+          >
+            {priceItems(model.next_price.price)
+              .map(({ label, words }) => `${label} ${words}`)
+              .join(" · ")}
           </Alert>
         )}
         {model.price_guessed && (

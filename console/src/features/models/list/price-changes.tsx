@@ -4,6 +4,7 @@ import { IconCoin } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { useCall } from "../../../api/use-call.ts";
+import { formatMoment } from "../../../client/format.ts";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/models.ts";
@@ -82,7 +83,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
             </Table.Thead>
             <Table.Tbody>
               {changes.map((change) => (
-                <Table.Tr key={change.model}>
+                <Table.Tr key={`${change.model} ${change.from}`}>
                   <Table.Td>
                     <Checkbox
                       size="xs"
@@ -97,6 +98,9 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
                     <PriceWords price={change.before} />
                   </Table.Td>
                   <Table.Td>
+                    {change.from !== null && (
+                      <Text size="xs">{t("models.catalogue.from", { date: formatMoment(change.from) })}</Text>
+                    )}
                     <PriceWords price={change.after} />
                   </Table.Td>
                 </Table.Tr>

@@ -3,6 +3,7 @@ import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts
 import { reconcile } from "../../database/reconcile.ts";
 import type { ApplyContext } from "../control-options.ts";
 import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPrice } from "../providers/model-object.ts";
+import { noPrices, pricesInForce } from "../providers/price-in-force.ts";
 import { applyDeployments, removeDeployments } from "./apply-deployments.ts";
 
 /** Models with their prices and deployments. A model that vanished goes; its price versions stay. */
@@ -48,18 +49,11 @@ async function applyPrices(
   models: readonly ModelConfig[],
   byName: ReadonlyMap<string, ModelRow>,
 ): Promise<void> {
-  const versions = await context.transaction
-    .selectFrom("prices")
-    .innerJoin("models", "models.price_version", "prices.id")
-    .select(["prices.id", "prices.price_table", "prices.origin"])
-    .execute();
-  const tables = new Map(versions.map((row) => [row.id, row.price_table]));
-  const fromCatalogue = new Set(versions.flatMap(({ id, origin }) => (origin === "catalogue" ? [id] : [])));
+  const prices = await pricesInForce(context.transaction, context.at);
   for (const model of models) {
-    const version = byName.get(model.name)?.price_version ?? null;
+    const before = byName.has(model.name) ? (prices.get(model.name) ?? noPrices) : noPrices;
     // A file that says nothing of a price leaves one that was taken from the catalogue.
-    if (model.price === undefined && version !== null && fromCatalogue.has(version)) continue;
-    const table = version === null ? null : (tables.get(version) ?? null);
-    await setPrice(context, model.name, { version, table }, model.price ?? null);
+    if (model.price === undefined && (before.inForce ?? before.next)?.origin === "catalogue") continue;
+    await setPrice(context, model.name, before, model.price ?? null);
   }
 }

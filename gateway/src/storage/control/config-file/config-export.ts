@@ -7,11 +7,12 @@ import type {
   WorkspaceConfig,
 } from "@sluice/contract/config-file";
 import { priceConfigOf } from "#core/index.ts";
-import type { ConfigExport, ManagedNames, ProviderRecord, Vault } from "#ports/index.ts";
-import { type Database, inSnapshot } from "../../database/database.ts";
+import type { ConfigExport, ManagedNames, ProviderRecord } from "#ports/index.ts";
+import { inSnapshot } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
 import { budgetOf, limitsOf, type ScopeColumns } from "../../database/scope-columns.ts";
 import { saidFields } from "../../keys/key-fields.ts";
+import type { ControlOptions } from "../control-options.ts";
 import { modelRecords } from "../providers/model-rows.ts";
 import { providerRecord } from "../providers/provider-rows.ts";
 
@@ -23,13 +24,12 @@ const keysMax = 10_000;
  * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
  */
 export async function exportConfig(
-  database: Database,
-  vault: Vault,
+  { database, vault, clock }: Pick<ControlOptions, "database" | "vault" | "clock">,
   isSecret: (kind: string, setting: string) => boolean,
 ): Promise<ConfigExport> {
   return await inSnapshot(database, async (snapshot) => {
     const providers = await snapshot.selectFrom("providers").selectAll().orderBy("id").execute();
-    const models = await modelRecords(snapshot);
+    const models = await modelRecords(snapshot, clock.now());
     const workspaces = await snapshot.selectFrom("workspaces").selectAll().orderBy("slug").execute();
     const groups = await snapshot.selectFrom("groups").selectAll().orderBy("name").execute();
     const keys = await snapshot

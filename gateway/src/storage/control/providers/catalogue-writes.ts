@@ -37,14 +37,14 @@ export function catalogueWrites(options: ControlOptions): CatalogueWrites {
     },
     async takePrices(prices, auditSource) {
       return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
-        const taken: string[] = [];
-        for (const { model, price } of prices) {
-          const record = await modelRecord(context.transaction, model);
+        const taken = new Set<string>();
+        for (const { model, price, from } of prices) {
+          const record = await modelRecord(context.transaction, model, context.at);
           if (record === null || !isFree(record)) continue;
-          await setPriceOver(context, model, record.price?.id ?? null, price, "catalogue");
-          taken.push(model);
+          await setPriceOver(context, model, price, { origin: "catalogue", from: from ?? undefined });
+          taken.add(model);
         }
-        return taken;
+        return [...taken];
       });
     },
   };

@@ -41,7 +41,7 @@ async function importOne(
   { name, type, upstreamModel, ownedBy, price, outputTokensMax }: WantedModel,
 ): Promise<"created" | "extended" | (Remark<"importRefusal"> & { readonly reason: string })> {
   const deployment = { provider, upstream_model: upstreamModel };
-  const before = await modelRecord(context.transaction, name);
+  const before = await modelRecord(context.transaction, name, context.at);
   if (before === null) {
     const owner = ownedBy === null ? {} : { owned_by: ownedBy };
     const most = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };

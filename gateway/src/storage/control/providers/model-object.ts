@@ -4,6 +4,7 @@ import type { AuditedObject } from "../../changes/audited-rows.ts";
 import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
 import type { ApplyContext } from "../control-options.ts";
+import { type ModelPrices, noPrices, pricesInForce } from "./price-in-force.ts";
 
 export type ModelRow = Row<"models">;
 
@@ -32,6 +33,7 @@ export function modelRow(
     context_window: model.context_window ?? null,
     // Set by setPrice, which knows whether the version in force still says the same.
     price_version: before?.price_version ?? null,
+    next_price_version: before?.next_price_version ?? null,
     unpriced: model.unpriced ?? keptMark(before),
     managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
@@ -54,22 +56,37 @@ export async function modelsLeaningOn(connection: Connection, names: ReadonlySet
     .filter(({ fallbacks }) => fallbacks.length > 0);
 }
 
-/** `before` is what is in force, null where nothing is. The same price again changes nothing. */
+/**
+ * Gives a model another price, from now on or from a later moment. `before`: what it has. The same again changes nothing; what was
+ * to begin later is forgotten when another price is set now.
+ */
 export async function setPrice(
-  { transaction, log, ids, at }: ApplyContext,
+  context: ApplyContext,
   model: string,
-  before: { readonly version: string | null; readonly table: string | null },
+  before: ModelPrices,
   price: PriceConfig | null,
-  origin: "catalogue" | null = null,
+  { origin = null, from }: PriceSetting = {},
 ): Promise<void> {
+  const { transaction, log, ids, at } = context;
+  const later = from !== undefined && from > at ? from : null;
+  const replaced = later === null ? before.inForce : before.next;
   const after = price === null ? null : priceText(price);
-  if (before.table === after) return;
+  if ((replaced?.price_table ?? null) === after && (later === null || replaced?.effective_from === later)) return;
   const version = after === null ? null : ids.next("prc_");
   if (version !== null && after !== null) {
-    const row = { id: version, model, price_table: after, effective_from: at, origin };
+    const row = { id: version, model, price_table: after, effective_from: later ?? at, origin };
     await transaction.insertInto("prices").values(row).execute();
   }
-  await transaction.updateTable("models").set({ price_version: version }).where("name", "=", model).execute();
+  await transaction
+    .updateTable("models")
+    .set({
+      price_version: later === null ? version : (before.inForce?.id ?? null),
+      next_price_version: later === null ? null : version,
+    })
+    .where("name", "=", model)
+    .execute();
+  // It never was in force, so nothing was charged by it.
+  if (before.next !== null) await transaction.deleteFrom("prices").where("id", "=", before.next.id).execute();
   if (version !== null) {
     // Once it has a price, that it came without one is over.
     await transaction
@@ -83,29 +100,40 @@ export async function setPrice(
   log.record(
     "set-price",
     `model ${model}`,
-    priceView(before.version, before.table),
-    now === null || origin === null ? now : { ...now, origin },
+    priceView(replaced?.id ?? null, replaced?.price_table ?? null),
+    now === null ? now : { ...now, ...(origin === null ? {} : { origin }), ...(later === null ? {} : { from: later }) },
   );
   log.catalogChanged();
 }
 
-/** The same, where only the version in force is known. */
+export interface PriceSetting {
+  readonly origin?: "catalogue" | null;
+  /** Unix milliseconds; left out, or past: now. */
+  readonly from?: number | undefined;
+}
+
+/** The same, where nobody has read what the model has. */
 export async function setPriceOver(
   context: ApplyContext,
   model: string,
-  version: string | null,
   price: PriceConfig | null,
-  origin: "catalogue" | null,
+  setting: PriceSetting = {},
 ): Promise<void> {
-  const row =
-    version === null
-      ? undefined
-      : await context.transaction
-          .selectFrom("prices")
-          .select("price_table")
-          .where("id", "=", version)
-          .executeTakeFirst();
-  await setPrice(context, model, { version, table: row?.price_table ?? null }, price, origin);
+  const before = await pricesInForce(context.transaction, context.at, model);
+  await setPrice(context, model, before.get(model) ?? noPrices, price, setting);
+}
+
+/** What was to begin later does not. */
+export async function dropNextPrice(context: ApplyContext, model: string): Promise<void> {
+  const { transaction, log } = context;
+  const { inForce, next } = (await pricesInForce(transaction, context.at, model)).get(model) ?? noPrices;
+  if (next === null) return;
+  const kept = { price_version: inForce?.id ?? null, next_price_version: null };
+  await transaction.updateTable("models").set(kept).where("name", "=", model).execute();
+  await transaction.deleteFrom("prices").where("id", "=", next.id).execute();
+  const before = priceView(next.id, next.price_table);
+  log.record("set-price", `model ${model}`, before === null ? null : { ...before, from: next.effective_from }, null);
+  log.catalogChanged();
 }
 
 /** As a version stores it: equal prices are equal text. */

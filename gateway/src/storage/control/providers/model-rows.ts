@@ -3,9 +3,10 @@ import type { DeploymentRecord, ModelRecord } from "#ports/index.ts";
 import type { Connection } from "../../database/database.ts";
 import { priceOf } from "../../database/price-rows.ts";
 import type { Row } from "../../database/schema.ts";
+import { type ModelPrices, noPrices, pricesInForce } from "./price-in-force.ts";
 
-/** Every model with its deployments and the price in force, by name. */
-export async function modelRecords(connection: Connection): Promise<readonly ModelRecord[]> {
+/** Every model with its deployments and prices, by name. `now` is Unix milliseconds. */
+export async function modelRecords(connection: Connection, now: number): Promise<readonly ModelRecord[]> {
   const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
   const deployments = await connection
     .selectFrom("deployments")
@@ -13,17 +14,12 @@ export async function modelRecords(connection: Connection): Promise<readonly Mod
     .orderBy("priority")
     .orderBy("id")
     .execute();
-  const prices = await connection
-    .selectFrom("prices")
-    .innerJoin("models", "models.price_version", "prices.id")
-    .selectAll("prices")
-    .execute();
+  const prices = await pricesInForce(connection, now);
   const byModel = Map.groupBy(deployments, (row) => row.model);
-  const byId = new Map(prices.map((row) => [row.id, row]));
-  return rows.map((row) => recordOf(row, byModel.get(row.name) ?? [], byId.get(row.price_version ?? "")));
+  return rows.map((row) => recordOf(row, byModel.get(row.name) ?? [], prices.get(row.name)));
 }
 
-export async function modelRecord(connection: Connection, name: string): Promise<ModelRecord | null> {
+export async function modelRecord(connection: Connection, name: string, now: number): Promise<ModelRecord | null> {
   const row = await connection.selectFrom("models").selectAll().where("name", "=", name).executeTakeFirst();
   if (row === undefined) return null;
   const deployments = await connection
@@ -33,17 +29,14 @@ export async function modelRecord(connection: Connection, name: string): Promise
     .orderBy("priority")
     .orderBy("id")
     .execute();
-  const price =
-    row.price_version === null
-      ? undefined
-      : await connection.selectFrom("prices").selectAll().where("id", "=", row.price_version).executeTakeFirst();
-  return recordOf(row, deployments, price);
+  const prices = await pricesInForce(connection, now, name);
+  return recordOf(row, deployments, prices.get(name));
 }
 
 function recordOf(
   row: Row<"models">,
   deployments: readonly Row<"deployments">[],
-  price: Row<"prices"> | undefined,
+  { inForce, next }: ModelPrices = noPrices,
 ): ModelRecord {
   return {
     name: row.name,
@@ -53,7 +46,8 @@ function recordOf(
     outputTokensMax: row.max_output_tokens,
     contextWindow: row.context_window,
     unpriced: row.unpriced as ModelRecord["unpriced"],
-    price: price === undefined ? null : priceOf(price),
+    price: inForce === null ? null : priceOf(inForce),
+    nextPrice: next === null ? null : priceOf(next),
     deployments: deployments.map(deploymentOf),
     managedBy: row.managed_by,
     createdAt: row.created_at,

@@ -8,7 +8,7 @@ import { priceOf } from "../../database/price-rows.ts";
 import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { refuseDraft, refuseFileOwned } from "../refusals.ts";
-import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPriceOver } from "./model-object.ts";
+import { dropNextPrice, type ModelRow, modelObject, modelRow, modelsLeaningOn, setPriceOver } from "./model-object.ts";
 import { modelRecord, modelRecords } from "./model-rows.ts";
 
 type ModelWrites = Pick<
@@ -19,8 +19,8 @@ type ModelWrites = Pick<
 export function modelWrites(options: ControlOptions): ModelWrites {
   const { kysely } = options.database;
   return {
-    listModels: () => modelRecords(kysely),
-    model: (name) => modelRecord(kysely, name),
+    listModels: () => modelRecords(kysely, options.clock.now()),
+    model: (name) => modelRecord(kysely, name, options.clock.now()),
     createModel: (draft, auditSource) =>
       auditedWrite({ ...options, owner: "console" as const }, auditSource, (context) => createModel(context, draft)),
     updateModel: (name, change, auditSource) => updateModel(options, name, change, auditSource),
@@ -55,7 +55,7 @@ export async function createModel(
   }
   const row = await checkedRow(context, draft, undefined);
   await insertRows(context, modelObject, [row]);
-  return await writeParts(context, draft, null, origin);
+  return await writeParts(context, draft, origin);
 }
 
 async function updateModel(
@@ -66,13 +66,13 @@ async function updateModel(
 ): Promise<ModelRecord> {
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, name);
-    const record = await modelRecord(context.transaction, name);
+    const record = await modelRecord(context.transaction, name, context.at);
     if (record === null) throw noModel();
     const draft = change(record);
     const checked = await checkedRow(context, draft, before, record.fallbacks);
     const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
     await updateRow(context, modelObject, { before, after });
-    return await writeParts(context, draft, before.price_version);
+    return await writeParts(context, draft);
   });
 }
 
@@ -139,19 +139,30 @@ async function checkedRow(
 async function writeParts(
   context: ApplyContext,
   draft: ModelDraft,
-  version: string | null,
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
-  if (draft.price !== undefined) {
-    await setPriceOver(context, draft.name, version, draft.price, origin);
+  const { name, price, next_price: next } = draft;
+  if (price !== undefined) await setPriceOver(context, name, price, { origin });
+  if (next === null) await dropNextPrice(context, name);
+  else if (next !== undefined) {
+    if (next.from <= context.at)
+      throw new Failure("invalid_request", "A next price begins later.", { param: "next_price" });
+    await setPriceOver(context, name, next.price, { from: next.from });
   }
   await applyDeployments(context, [configOf(draft)]);
-  const record = await modelRecord(context.transaction, draft.name);
+  const record = await modelRecord(context.transaction, draft.name, context.at);
   if (record === null) throw noModel();
   return record;
 }
 
-function configOf({ price, max_output_tokens, context_window, unpriced, ...draft }: ModelDraft): ModelConfig {
+function configOf({
+  price,
+  next_price: _next,
+  max_output_tokens,
+  context_window,
+  unpriced,
+  ...draft
+}: ModelDraft): ModelConfig {
   return {
     ...draft,
     ...(price == null ? {} : { price }),
