@@ -243,7 +243,13 @@ describe("a try of a provider", () => {
   });
 });
 
-const untold = { price: null, context_window: null, max_output_tokens: null, deprecated: false, retires_at: null };
+const untold = {
+  ...{ price: null, price_guessed: false },
+  context_window: null,
+  max_output_tokens: null,
+  deprecated: false,
+  retires_at: null,
+};
 describe("the models of an account", () => {
   test("come with those of ours that lead to them and with a name and type to begin with", async () => {
     await using ground = await openCatalogGround();
@@ -367,23 +373,17 @@ describe("an import of models", () => {
     expect((await bring(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
   });
 
-  test("gives a model the price that its kind knows, and none to others", async () => {
+  test("gives a model the price that the catalogue knows, and none to others", async () => {
     await using ground = await openCatalogGround();
     await ground.makeProvider("main", { kind: "openai" });
     await bring(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
     const price = async (model: string) =>
       (await ground.call("administrator", "models.show", { params: { model } })).body.price;
     expect(await price("mini")).toEqual({
-      input: 0.1,
-      cache_read: 0.01,
-      cache_write_5m: 0.125,
-      output: 0.5,
+      ...{ input: 0.1, cache_read: 0.01, cache_write_5m: 0.125, cache_write_1h: 0.25, output: 0.5 },
+      ...{ web_search: 10, file_search: 2.5, code_session: 30 },
       long_context: {
-        above: 272_000,
-        input: 0.2,
-        cache_read: 0.02,
-        cache_write_5m: 0.25,
-        output: 0.75,
+        ...{ above: 272_000, input: 0.2, cache_read: 0.02, cache_write_5m: 0.25, cache_write_1h: 0.5, output: 0.75 },
       },
     });
     expect(await price("other")).toBeNull();
