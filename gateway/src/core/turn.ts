@@ -30,6 +30,8 @@ export interface Turn {
   readonly userId: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly cacheKey: string | null;
+  /** The caller asks that the prompt be cached, and leaves to others where. */
+  readonly autoCache?: CacheHint;
   readonly serviceTier: string | null;
   /** A search of the web by the vendor's own tool is wanted. */
   readonly search?: SearchRequest;

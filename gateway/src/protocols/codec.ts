@@ -47,6 +47,8 @@ export interface DialectTraits {
   readonly editsWhereItMakes?: boolean;
   /** gemini: a call and its result have no id, and are refused with one; their names and order say which is whose (Vertex). */
   readonly noCallIds?: boolean;
+  /** anthropic-messages: a prompt is marked to be cached also where its caller does not ask for it. Default false. */
+  readonly cacheMarks?: boolean;
   /** Schema output is not understood: ask for JSON in its place and warn. Default false. */
   readonly noSchemaOutput?: boolean;
   /** openai-chat: how tokens are counted. Default: as OpenAI counts them. */

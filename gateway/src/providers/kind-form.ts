@@ -3,6 +3,7 @@ import { costSourceSetting } from "./cost-source.ts";
 import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
+import { cacheMarksSetting, speaksMessages } from "./lane-traits.ts";
 import { networkFields } from "./network-settings.ts";
 import { passThroughSetting } from "./pass-through/pass-through-setting.ts";
 import { reasoningSetting } from "./reasoning/reasoning-setting.ts";
@@ -42,6 +43,14 @@ export function kindForm(kind: ProviderKind): KindForm {
       settingField(reasoningSetting, "Model reasoning", {
         type: "json",
         help: 'By names of models or beginnings with a *: {"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}. Also always, never and wants_thoughts. Only where it differs from what is known.',
+      }),
+    );
+  }
+  if (speaksMessages(kind)) {
+    fields.push(
+      settingField(cacheMarksSetting, "Add cache marks", {
+        type: "boolean",
+        help: "Yes: translated calls to the Messages API are marked for the prompt cache even if the caller does not ask for it. Writing a cache costs more than plain input. Default: no.",
       }),
     );
   }

@@ -5,6 +5,7 @@ import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
+import { cacheMarksProblem, speaksMessages } from "./lane-traits.ts";
 import { networkProblem } from "./network-settings.ts";
 import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
 import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
@@ -59,6 +60,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
   const headers = kind.lanes.length === 0 ? null : commonProblem(provider);
   return (
     headers ??
+    (speaksMessages(kind) ? cacheMarksProblem(provider) : null) ??
     passMembersProblem(provider) ??
     passThroughProblem(provider) ??
     costSourceProblem(provider) ??

@@ -64,6 +64,18 @@ export const kinds = {
       label: "Supports output schemas",
       help: "No: in a translated call JSON is asked for, and the schema said in words. Default: yes.",
     },
+    cache_marks: {
+      label: "Add cache marks",
+      help: "Yes: translated calls to the Messages API are marked for the prompt cache even if the caller does not ask for it. Writing a cache costs more than plain input. Default: no.",
+    },
+    reasoning_usage: {
+      label: "Reasoning tokens in usage",
+      help: "Whether completion_tokens includes reasoning_tokens. Default: inside, as at OpenAI.",
+    },
+    cache_usage: {
+      label: "Cached tokens in usage",
+      help: "Whether prompt_tokens includes cached tokens. Default: inside, as at OpenAI.",
+    },
     reasoning_field: {
       label: "Reasoning field",
       help: "The field in which earlier thoughts come back with the tool calls that they led to, in a translated call.",

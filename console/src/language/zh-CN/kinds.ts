@@ -63,6 +63,18 @@ export const kinds: Translation<typeof english> = {
       label: "支持输出 Schema",
       help: "关闭：在转换后的请求中要求返回 JSON，并用文字说明 Schema。默认开启。",
     },
+    cache_marks: {
+      label: "自动添加缓存标记",
+      help: "开启：转换为 Messages API 的请求即使调用方未要求，也会添加提示缓存标记。写入缓存比普通输入更贵。默认：关闭。",
+    },
+    reasoning_usage: {
+      label: "用量中的推理 token",
+      help: "completion_tokens 是否已包含 reasoning_tokens。默认：包含（inside），与 OpenAI 相同。",
+    },
+    cache_usage: {
+      label: "用量中的缓存 token",
+      help: "prompt_tokens 是否已包含缓存命中的 token。默认：包含（inside），与 OpenAI 相同。",
+    },
     reasoning_field: {
       label: "回传思考内容的字段",
       help: "在转换后的请求中，之前的思考内容随其引发的工具调用一起回传时使用的字段。",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { CacheHint } from "#core/index.ts";
 import { settleCacheMarks } from "./cache-marks.ts";
 import type { Block, CacheControl } from "./write-block.ts";
 
@@ -15,10 +16,13 @@ interface Prompt {
 }
 
 /** The marks that are left, as "<name or text> <ttl>", and what was warned of. */
-function settle(prompt: Partial<Prompt>): { readonly marks: readonly string[]; readonly warnings: readonly string[] } {
+function settle(
+  prompt: Partial<Prompt>,
+  auto: CacheHint | null = null,
+): { readonly marks: readonly string[]; readonly warnings: readonly string[] } {
   const whole: Prompt = { tools: [], system: [], messages: [], ...prompt };
   const warnings: string[] = [];
-  settleCacheMarks(whole, (what) => warnings.push(what));
+  settleCacheMarks(whole, auto, (what) => warnings.push(what));
   const blocks = [...whole.system, ...whole.messages.flatMap((message) => message.content)];
   const named = [
     ...whole.tools,
@@ -53,13 +57,18 @@ describe("cache marks", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("stand on the last tool, instruction and user message where the caller's dialect has none", () => {
-    const tools = [{ name: "first" }, { name: "last" }];
-    const prompt = { tools, system: [block("s")], messages: [user(block("a")), user(block("b"), block("c"))] };
-    expect(settle(prompt)).toEqual({ marks: ["last -", "s -", "c -"], warnings: [] });
+  test("stand on the last tool, instruction and user message where the caller asks without saying where", () => {
+    const prompt = () => ({
+      tools: [{ name: "first" }, { name: "last" }],
+      system: [block("s")],
+      messages: [user(block("a")), user(block("b"), block("c"))],
+    });
+    expect(settle(prompt(), { ttl: null })).toEqual({ marks: ["last -", "s -", "c -"], warnings: [] });
+    expect(settle(prompt(), { ttl: "1h" }).marks).toEqual(["last 1h", "s 1h", "c 1h"]);
+    expect(settle(prompt()).marks).toEqual([]);
   });
 
-  test("are not added to a prompt without tools and instructions: there is nothing that comes again", () => {
-    expect(settle({ messages: [user(block("a"))] }).marks).toEqual([]);
+  test("of the caller are all there are, also where it asks without saying where", () => {
+    expect(settle({ system: [block("s")], messages: [user(block("a", "5m"))] }, { ttl: null }).marks).toEqual(["a 5m"]);
   });
 });

@@ -1,4 +1,4 @@
-import type { TextPart, Turn } from "#core/index.ts";
+import type { CacheHint, TextPart, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported, wrong } from "../json-value.ts";
@@ -23,7 +23,7 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
   const history = plan.thinking?.["type"] === "disabled" ? messages.map(withoutThinking) : messages;
   const { format, instruction } = writeFormat(turn, target, warn);
   system.push(...instruction);
-  settleCacheMarks({ tools, system, messages: history }, warn);
+  settleCacheMarks({ tools, system, messages: history }, autoCacheOf(turn, target), warn);
   const config = { ...said("effort", plan.effort), ...said("format", format) };
   const body = {
     model: target.upstreamModel,
@@ -44,6 +44,10 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
 }
 
 const encoder = new TextEncoder();
+
+function autoCacheOf({ autoCache }: Turn, { traits }: TurnTarget): CacheHint | null {
+  return autoCache ?? (traits.cacheMarks === true ? { ttl: null } : null);
+}
 
 function said(name: string, value: unknown): JsonObject {
   return value === null ? {} : { [name]: value };

@@ -17,6 +17,7 @@ import {
   unsupported,
   wrong,
 } from "../json-value.ts";
+import { readAutoCache } from "../prompt-cache.ts";
 import { plainSearch, readContextSize, readLocation } from "../search-request.ts";
 import { warnOfUnasked } from "../unread.ts";
 import { plainName, warnOnce } from "../warn-once.ts";
@@ -32,6 +33,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   warnOfLosses(request, warn);
   const search = readSearch(request["web_search_options"], warn);
   const google = readGoogleExtras(request, warn);
+  const autoCache = readAutoCache(request);
   // A caller of functions can be told of one call only.
   const legacy = arrayOf(request["functions"]).length > 0 && arrayOf(request["tools"]).length === 0;
   return {
@@ -55,6 +57,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
     metadata: readMetadata(request["metadata"]),
     cacheKey: textMember(request, "prompt_cache_key"),
     serviceTier: textMember(request, "service_tier"),
+    ...(autoCache === null ? {} : { autoCache }),
     ...(search === null ? {} : { search }),
     ...(google === null ? {} : { google }),
     ...(pictures ? { pictures } : {}),

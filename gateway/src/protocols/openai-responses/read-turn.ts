@@ -12,6 +12,7 @@ import {
   unsupported,
   wrong,
 } from "../json-value.ts";
+import { readAutoCache } from "../prompt-cache.ts";
 import { warnOfUnasked } from "../unread.ts";
 import { plainName, warnOnce } from "../warn-once.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
@@ -55,6 +56,7 @@ function readRequest(
   input.read(request["input"] ?? []);
   const tools = withFound(readTools(request["tools"], "tools", warn), input.tools);
   const search = readWebSearch(request["tools"], warn);
+  const autoCache = readAutoCache(request);
   const chosen = readToolChoice(request["tool_choice"], tools, warn);
   const text = objectOf(request["text"]);
   const turn: Turn = {
@@ -81,6 +83,7 @@ function readRequest(
     metadata: readMetadata(request["metadata"]),
     cacheKey: textOf(request["prompt_cache_key"]),
     serviceTier: textOf(request["service_tier"]),
+    ...(autoCache === null ? {} : { autoCache }),
     ...(search === null ? {} : { search: withCap(search, request["max_tool_calls"]) }),
   };
   return { turn, compacts: input.compacts };

@@ -134,6 +134,7 @@ function turns(): fc.Arbitrary<Turn> {
       userId: "u",
       metadata: { a: "b" },
       cacheKey: "k",
+      autoCache: { ttl: null },
       serviceTier: "flex",
     }));
 }
