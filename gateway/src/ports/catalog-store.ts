@@ -151,10 +151,7 @@ export interface CatalogStore {
    * Takes prices of a catalogue. A model whose price somebody has set meanwhile, and one that is gone, keep what they have. Gives the
    * names of those that were changed.
    */
-  takePrices(
-    prices: readonly TakenPrice[],
-    auditSource: AuditSource,
-  ): Promise<readonly string[]>;
+  takePrices(prices: readonly TakenPrice[], auditSource: AuditSource): Promise<readonly string[]>;
   /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
   settings(): Promise<{ readonly settings: SettingsConfig; readonly managedByFile: readonly string[] }>;
   /** Fields that are left out do not change; null takes a setting away. */
