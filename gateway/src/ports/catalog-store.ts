@@ -74,7 +74,7 @@ export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "cont
 };
 
 /** `from`: Unix milliseconds; null: now. */
-export interface TakenPrice {
+interface TakenPrice {
   readonly model: string;
   readonly price: PriceConfig;
   readonly from: number | null;
