@@ -1,15 +1,13 @@
 import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
-import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { callCounter, createAdmission } from "#limits/index.ts";
-import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
-import { providerKind, withContextWindows } from "#providers/index.ts";
+import { ProviderClient } from "#provider-client/index.ts";
+import { withContextWindows } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
-import { createRouter } from "#routing/index.ts";
 import {
   createChangeFeed,
   createExplainStore,
@@ -19,7 +17,7 @@ import {
   pruneAudit,
   watchDatabase,
 } from "#storage/index.ts";
-import { letGo, steadyClock, systemChance } from "#system/index.ts";
+import { letGo, steadyClock } from "#system/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openBodyWork } from "./body-work.ts";
@@ -42,6 +40,7 @@ import { registerNumbers } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
+import { openRouter } from "./open-router.ts";
 import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
@@ -138,14 +137,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
   opening.tellAdopted(adoptedToldTo(admission, observer));
-  const probe = new ProviderProbe(providerClient, clock);
-  const router = createRouter({
-    ...{ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer },
-    check({ provider }, signal) {
-      const kind = providerKind(provider.kind);
-      return kind === null ? null : probe.isReached(provider, kind, signal);
-    },
-  });
+  const router = openRouter({ providerClient, clock, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({
     ...{ control, catalog, observer, metrics, writer: options.explainWriter },

@@ -1,5 +1,6 @@
 import type { CountedUse, DialectId, Failure, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { Edit } from "./bytes.ts";
+import type { ConversationSpans } from "./conversation-prefix.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
 import type { ServerToolUse } from "./server-tools.ts";
@@ -25,6 +26,8 @@ export interface RequestFacts {
   readonly streamOptionsSpan: Span | null;
   /** What holds the calls of one conversation together (a cache key, a session): they prefer one deployment. */
   readonly affinity: string | null;
+  /** Where its conversation begins, for calls that say nothing that holds them together. */
+  readonly conversation?: ConversationSpans;
   /** The object at the upstream that this call continues (previous_response_id): only its account knows it. */
   readonly continues: NamedObject | null;
   /** What the upstream will keep under the id of its answer, to be named later (a stored response). */

@@ -34,6 +34,7 @@ export type {
   UpstreamCodec,
   Warn,
 } from "./codec.ts";
+export { conversationFingerprint } from "./conversation-prefix.ts";
 export type {
   Dialect,
   FormFacts,

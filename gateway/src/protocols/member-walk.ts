@@ -66,7 +66,7 @@ function nameOf(bytes: Buffer, start: number, end: number): string {
 }
 
 /** Index behind the closing quote of the string that opens at `from`. */
-function stringEnd(bytes: Buffer, from: number): number {
+export function stringEnd(bytes: Buffer, from: number): number {
   for (let quote = bytes.indexOf(QUOTE, from + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1;
     while (bytes[before] === BACKSLASH) before--;
@@ -93,7 +93,7 @@ export function valueEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
+export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at++;
   return at;

@@ -1,5 +1,5 @@
 import { asFailure, type CallSignal, type Deployment, Failure, onlyCounts, refusedModel } from "#core/index.ts";
-import type { Dialect, RequestFacts } from "#protocols/index.ts";
+import { conversationFingerprint, type Dialect, type RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
@@ -227,7 +227,11 @@ export class Relay {
 
   #constraints(call: Call): RoutingConstraints {
     const { protocol, facts, kept } = call;
-    return { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
+    const constraints = { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
+    const { conversation } = facts;
+    if (facts.affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
+    if (!this.#dependencies.router.hasEquals(call.models, constraints)) return constraints;
+    return { ...constraints, affinity: conversationFingerprint(call.body, conversation) };
   }
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {

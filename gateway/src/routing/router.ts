@@ -23,6 +23,8 @@ export interface Router {
    * it has do not suit.
    */
   plan(models: readonly Model[], constraints?: RoutingConstraints): Plan;
+  /** Whether some of the models' deployments are equals, so that a call has to be drawn among them or held to one. */
+  hasEquals(models: readonly Model[], constraints: RoutingConstraints): boolean;
   /** Why none of the models' deployments can take a call of which there is no plan. */
   leftOut(models: readonly Model[], constraints?: RoutingConstraints): readonly Place[];
   /** What is known of each deployment that was called since the start. */
@@ -73,6 +75,10 @@ class DeploymentRouter implements Router {
       "no_deployment_available",
       `No deployment of the model ${name} is enabled at the moment; ask whoever runs the gateway.`,
     );
+  }
+
+  hasEquals(models: readonly Model[], constraints: RoutingConstraints): boolean {
+    return this.#tiersFor(models, constraints).some(({ deployments }) => deployments.length > 1);
   }
 
   leftOut(models: readonly Model[], constraints: RoutingConstraints = {}): readonly Place[] {

@@ -55,6 +55,12 @@ export const requestsBounds = {
   modelNameCharactersMax,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
+  /** Shorter prompts are not cached by vendors: about 1,024 tokens. */
+  cachedPromptBytesMin: 4 * 1024,
+  /** By how many messages and texts, and how many bytes of each text, the calls of one conversation are known. */
+  prefixMessagesMax: 16,
+  prefixTextsMax: 256,
+  prefixTextBytesMax: 8 * 1024,
   /** Objects at the upstream that one body names. */
   namedObjectsMax: 1_000,
   /** Lists of tools, or single ones, that a conversation adds on its way. */

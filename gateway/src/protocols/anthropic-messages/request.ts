@@ -76,6 +76,7 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard
     inputEstimate: Math.ceil(sizeOf(messages, members.get("system"), members.get("tools")) / 4),
     streamOptionsSpan: null,
     affinity: readAffinity(body, members.get("metadata")),
+    conversation: { system: members.get("system"), messages },
     continues: null,
     keeps: null,
     objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude, heard)],

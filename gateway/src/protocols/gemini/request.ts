@@ -51,6 +51,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     streamOptionsSpan: null,
     // A cache is known to one account only, and is worth something only there.
     affinity: readLabel(body, eitherOf(members, "cachedContent", "cached_content")),
+    conversation: { system: instruction, messages: contents },
     continues: null,
     objects: [
       ...objectAt(body, eitherOf(members, "cachedContent", "cached_content"), "cachedContent"),

@@ -59,6 +59,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     choices: choices > 1 ? choices : undefined,
     inputEstimate: Math.ceil(sizeOf(messages, members.get("tools")) / 4),
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
+    conversation: { messages },
     continues: null,
     keeps: null,
     objects: nestedObjects(body, objectsOfChat, heard),

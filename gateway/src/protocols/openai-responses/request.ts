@@ -74,6 +74,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("prompt_cache_key")) ??
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
+    conversation: { system: members.get("instructions"), messages: members.get("input") },
     continues: continuedResponse(body, previous),
     objects: responsesObjects(body, members, heard),
     keeps: background || store === undefined || readSmall(body, store) !== false ? "response" : null,

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { conversationFingerprint } from "./conversation-prefix.ts";
+
+const long = "rules of the house ".repeat(400);
+
+function fingerprint(messages: unknown): string | null {
+  const body = Buffer.from(JSON.stringify({ messages }));
+  return conversationFingerprint(body, { messages: { start: body.indexOf(":") + 1, end: body.length - 1 } });
+}
+
+const system = { role: "system", content: long };
+const user = (content: unknown) => ({ role: "user", content });
+
+test("later turns, cache marks and a text that becomes a list of parts change nothing", () => {
+  const first = fingerprint([system, user("hello")]);
+  expect(first).not.toBeNull();
+  expect(fingerprint([system, user("hello"), { role: "assistant", content: "hi" }, user("more")])).toBe(first);
+  const marked = [{ type: "text", text: "hello", cache_control: { type: "ephemeral", ttl: "1h" } }];
+  expect(fingerprint([system, user(marked)])).toBe(first);
+});
+
+test("another beginning is another conversation, also where long texts differ at their end alone", () => {
+  const ends = ["a", "b", "bb"].map((end) => fingerprint([user(`${"x".repeat(100_000)}${end}`)]));
+  expect(new Set(ends).size).toBe(3);
+  expect(fingerprint([system, user("hello")])).not.toBe(fingerprint([system, user("good day")]));
+});
+
+test("prompts that are too short for any cache have none, unless they ask for one", () => {
+  expect(fingerprint([user("hello")])).toBeNull();
+  expect(fingerprint([{ ...user("hello"), cache_control: { type: "ephemeral" } }])).not.toBeNull();
+});
+
+test("odd lists are taken as they are", () => {
+  for (const messages of [[], [[]], [1, 2], [null], long, { parts: [{ text: long }] }, ["[", long]]) {
+    expect(() => fingerprint(messages)).not.toThrow();
+  }
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import { asEquals, type Behavior, chatOf, startAccounts } from "./accounts.ts";
+
+const answer = "Done. ".repeat(20);
+const instructions = "You work on a large code base and follow its rules. ".repeat(120);
+const task = (session: number): string => `Session ${session}: find out why the build of the branch fails.`;
+
+/** A conversation as clients of one dialect send it, turn by turn, without anything that names it. */
+interface Way {
+  readonly path: string;
+  readonly kind: string;
+  readonly root: string;
+  body(session: number, turn: number): object;
+  answer(): object;
+}
+
+const turns = (turn: number): readonly number[] => Array.from({ length: turn }, (_, index) => index);
+
+const messages: Way = {
+  path: "/v1/messages",
+  kind: "anthropic",
+  root: "",
+  body(session, turn) {
+    const mark = { cache_control: { type: "ephemeral" } };
+    const text = (words: string, marked: boolean) => [{ type: "text", text: words, ...(marked ? mark : {}) }];
+    return {
+      ...{ model: "m", max_tokens: 9, system: text(instructions, true) },
+      // The mark moves on to the last message, as agents do it.
+      messages: [
+        { role: "user", content: turn === 0 ? text(task(session), true) : task(session) },
+        ...turns(turn).flatMap((each) => [
+          { role: "assistant", content: text(answer, false) },
+          { role: "user", content: text(`And then? ${each}`, each === turn - 1) },
+        ]),
+      ],
+    };
+  },
+  answer: () => ({
+    ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "ok" }] },
+    ...{ stop_reason: "end_turn", stop_sequence: null, usage: { input_tokens: 5, output_tokens: 1 } },
+  }),
+};
+
+const chat: Way = {
+  path: "/v1/chat/completions",
+  kind: "openai-compatible",
+  root: "/v1",
+  body: (session, turn) =>
+    chatOf("m", {
+      messages: [
+        { role: "system", content: instructions },
+        { role: "user", content: task(session) },
+        ...turns(turn).flatMap((each) => [
+          { role: "assistant", content: answer },
+          { role: "user", content: `And then? ${each}` },
+        ]),
+      ],
+    }),
+  answer: () => ({
+    ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
+    choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }],
+    usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+  }),
+};
+
+const responses: Way = {
+  path: "/v1/responses",
+  kind: "openai",
+  root: "/v1",
+  body: (session, turn) => ({
+    ...{ model: "m", instructions, store: false },
+    input:
+      turn === 0
+        ? task(session)
+        : [
+            { role: "user", content: [{ type: "input_text", text: task(session) }] },
+            ...turns(turn).map((each) => ({ role: "user", content: `And then? ${each}` })),
+          ],
+  }),
+  answer: () => ({
+    ...{ id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m" },
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "ok", annotations: [] }] }],
+    usage: { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
+  }),
+};
+
+const gemini: Way = {
+  path: "/v1beta/models/m:generateContent",
+  kind: "gemini",
+  root: "/v1beta",
+  body: (session, turn) => ({
+    systemInstruction: { parts: [{ text: instructions }] },
+    contents: [
+      { role: "user", parts: [{ text: task(session) }] },
+      ...turns(turn).flatMap((each) => [
+        { role: "model", parts: [{ text: answer }] },
+        { role: "user", parts: [{ text: `And then? ${each}` }] },
+      ]),
+    ],
+  }),
+  answer: () => ({
+    candidates: [{ content: { parts: [{ text: "ok" }], role: "model" }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
+  }),
+};
+
+describe.each([messages, chat, responses, gemini])(
+  "$path, three equal accounts, nothing that names a conversation",
+  (way) => {
+    const behavior: Behavior = () => Response.json(way.answer());
+    const start = () =>
+      startAccounts({ behaviors: [behavior, behavior, behavior], modelsOf: asEquals, kind: way.kind, root: way.root });
+    const headers = { "anthropic-version": "2023-06-01" };
+
+    test("twelve turns of a conversation stay at one account, and conversations spread over all", async () => {
+      await using running = await start();
+      const { gateway, accounts } = running;
+      const used = new Set<number>();
+      for (let session = 0; session < 12; session++) {
+        const before = accounts.map(({ bodies }) => bodies.length);
+        for (let turn = 0; turn < 12; turn++) {
+          const answered = await gateway.post(way.path, way.body(session, turn), { headers });
+          expect([answered.status, await answered.text()]).toMatchObject([200, expect.any(String)]);
+        }
+        const counts = accounts.map(({ bodies }, index) => bodies.length - (before[index] ?? 0));
+        expect([session, counts.toSorted()]).toEqual([session, [0, 0, 12]]);
+        used.add(counts.indexOf(12));
+      }
+      expect(used.size).toBe(3);
+    });
+  },
+);
+
+test("short prompts, which no vendor caches, spread over all accounts", async () => {
+  const behavior: Behavior = () => Response.json(chat.answer());
+  await using running = await startAccounts({ behaviors: [behavior, behavior, behavior], modelsOf: asEquals });
+  for (let call = 0; call < 60; call++) await (await running.gateway.chat(chatOf())).text();
+  for (const { bodies } of running.accounts) expect(bodies.length).toBeGreaterThan(0);
+});
