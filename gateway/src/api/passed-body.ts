@@ -50,7 +50,7 @@ export class PassedBody {
     if (bodiless.has(request.method)) {
       throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
     }
-    if (!this.#isUnderstood && !this.#place.isSigned) {
+    if (!this.#isUnderstood && !this.#place.isSigned && !this.#isChecked) {
       this.#spooled = await spoolBody(request, this.#dependencies.spool, { deadlines: this.#exchange.bodies });
       return { body: this.#spooled, facts: null };
     }
@@ -74,6 +74,12 @@ export class PassedBody {
     const encoding = headers.get("content-encoding") ?? "";
     if (!this.#place.isRead || method !== "POST" || (encoding !== "" && encoding !== "identity")) return false;
     return isJsonType(headers.get("content-type") ?? "application/json");
+  }
+
+  /** Names in it have to be looked for, because the account is not the workspace's alone. */
+  get #isChecked(): boolean {
+    const { headers } = this.#exchange.request;
+    return this.#place.isShared && isJsonType(headers.get("content-type") ?? "") && !headers.has("content-encoding");
   }
 
   /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */

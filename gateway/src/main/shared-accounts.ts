@@ -26,8 +26,8 @@ function isShared({ models, workspaces }: Catalog, providerId: string): boolean 
     .filter(({ deployments }) => deployments.some(({ provider }) => provider.id === providerId))
     .map(({ name }) => name);
   let reaching = 0;
-  for (const { models: patterns } of workspaces.values()) {
-    if (names.some((name) => matches(patterns, name))) reaching++;
+  for (const { models: patterns, passThrough } of workspaces.values()) {
+    if (passThrough.includes(providerId) || names.some((name) => matches(patterns, name))) reaching++;
     if (reaching > 1) return true;
   }
   return false;

@@ -11,6 +11,18 @@ import type { KeptState } from "./upstream-objects.ts";
  * objects are checked again for each account (`checkObjects`), because an account of one workspace may have more than was seen here.
  */
 export async function findKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
+  const { continues } = call.facts;
+  const kept = await lookUpKeptState(dependencies, call);
+  if (continues === null) return kept;
+  const continued = kept.found.get(continues.id);
+  if (continued?.kind !== continues.kind) throw notContinued(call, continues);
+  const models = continued.kind === "thread_message" ? threadModels(call, continued) : call.models;
+  if (models.length === 0) throw notContinued(call, continues);
+  return { ...kept, models, provider: continued.provider };
+}
+
+/** The same, whatever is not found. */
+export async function lookUpKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
   const { continues, objects = none } = call.facts;
   const named = continues === null ? objects : [continues, ...objects];
   const found = await dependencies.upstreamObjects.find(
@@ -18,12 +30,8 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
     named.map(({ id }) => id),
     { waits: continues !== null || mayBeRefused(dependencies, call, objects), signal: call.signal },
   );
-  const continued = continues === null ? undefined : found.get(continues.id);
-  if (continues !== null && continued?.kind !== continues.kind) throw notContinued(call, continues);
-  const models = continued?.kind === "thread_message" ? threadModels(call, continued) : call.models;
-  if (continues !== null && models.length === 0) throw notContinued(call, continues);
-  const first = continued ?? [...found.values()].find(({ provider }) => canServe(call, provider));
-  return { found, models, provider: first?.provider ?? null };
+  const first = [...found.values()].find(({ provider }) => canServe(call, provider));
+  return { found, models: call.models, provider: first?.provider ?? null };
 }
 
 /**

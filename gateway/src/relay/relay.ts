@@ -17,11 +17,12 @@ import { LiveStreams } from "./attempt/live-streams.ts";
 import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explanationOf } from "./explain-call.ts";
-import { findKeptState } from "./kept-state.ts";
-import { type PassedCall, passThrough } from "./pass-through/pass-through.ts";
+import { findKeptState, lookUpKeptState } from "./kept-state.ts";
+import { passThrough } from "./pass-through/pass-through.ts";
 import { PassedEstimate } from "./pass-through/passed-estimate.ts";
+import { checkPassedObjects } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
-import { type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
+import { type PassedCall, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
 import { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
 import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
 import { askResponseOwner } from "./stored-responses/stored-responses.ts";
@@ -136,6 +137,8 @@ export class Relay {
     const estimate = new PassedEstimate(this.#dependencies, call, price, passed.isRead);
     let tally: CallTally;
     try {
+      if (passed.isRead && namesKept(call)) call.kept = await lookUpKeptState(this.#dependencies, call);
+      await checkPassedObjects(this.#dependencies, passed);
       const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
       tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, estimate, () => {
         discardAll();

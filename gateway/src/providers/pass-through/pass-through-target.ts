@@ -11,6 +11,8 @@ export interface PassThroughTarget {
   readonly url: string;
   /** What kind of path it is, without anything that a caller made up: `/files/{id}/content`. */
   readonly pathClass: string;
+  /** Its decoded parts below the base URL. */
+  readonly parts: readonly string[];
   /** What is known to be spoken there; null: nobody knows. */
   readonly lane: LaneCalled | null;
 }
@@ -32,7 +34,8 @@ export function passThroughTarget(provider: Provider, path: string, query: strin
   const parts = partsOf(path);
   const root = rootOf(provider);
   const below = belowRoot(root, parts);
-  const denied = deniedBy(below.map(decoded), passThroughOf(provider).deny);
+  const decodedParts = below.map(decoded);
+  const denied = deniedBy(decodedParts, passThroughOf(provider).deny);
   if (denied !== null) {
     throw new Failure(
       "forbidden",
@@ -46,7 +49,7 @@ export function passThroughTarget(provider: Provider, path: string, query: strin
   const bare = below.length === 0 ? root : `${root}/${below.join("/")}${trailing}`;
   const url = withOwnQuery(bare, query);
   if (url.length > bounds.urlBytesMax) throw wrong(`It makes a URL of more than ${bounds.urlBytesMax} bytes.`);
-  return { url, pathClass: pathClassOf(below), lane: laneCalled(provider, bare, query) };
+  return { url, pathClass: pathClassOf(below), parts: decodedParts, lane: laneCalled(provider, bare, query) };
 }
 
 function partsOf(path: string): readonly string[] {

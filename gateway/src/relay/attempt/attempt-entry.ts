@@ -65,7 +65,7 @@ export class AttemptEntry {
   #booked: LedgerEntry | null = null;
   #eventsTold = 0;
   #tap: StreamTap | null = null;
-  readonly #kept: KeptObjects;
+  readonly kept: KeptObjects;
   #reply: ReplyFacts | null = null;
   /** The stream that began, whatever came of it. */
   #stream: StreamTap | null = null;
@@ -82,8 +82,8 @@ export class AttemptEntry {
       served: used.served,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
-      upstreamId: this.#kept.answerId,
-      ...this.#kept.record(used),
+      upstreamId: this.kept.answerId,
+      ...this.kept.record(used),
     };
   };
 
@@ -106,7 +106,7 @@ export class AttemptEntry {
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
       ...countedIntent(call.facts, selection.model),
     };
-    this.#kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
+    this.kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
     this.#terms = priceTermsOf(selection.deployment.provider);
     const pricing = { price: selection.model.price, terms: this.#terms };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
@@ -183,10 +183,10 @@ export class AttemptEntry {
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#dependencies.clock.monotonic() - this.#startMs;
     }
-    if (this.#kept.answerId === null && tap.id !== null) {
-      this.#kept.answer(tap.id);
+    if (this.kept.answerId === null && tap.id !== null) {
+      this.kept.answer(tap.id);
       // Before the caller hears of it, so that they can come back for the answer even after a crash.
-      if (this.#kept.answerId !== null) this.#record.checkpoint(this.#reached());
+      if (this.kept.answerId !== null) this.#record.checkpoint(this.#reached());
     }
     const events = tap.events - this.#eventsTold;
     this.#eventsTold = tap.events;
@@ -202,8 +202,8 @@ export class AttemptEntry {
    */
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.begin(null);
-    this.#kept.answer(reply.id);
-    this.#kept.containers(reply.made);
+    this.kept.answer(reply.id);
+    this.kept.containers(reply.made);
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
     this.#learn(told);
@@ -211,7 +211,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    this.#kept.containers(tap.made);
+    this.kept.containers(tap.made);
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);
@@ -281,7 +281,7 @@ export class AttemptEntry {
 
   /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
   #paidLater(tap: StreamTap | null): boolean {
-    return this.#call.facts.background === true && this.#kept.answerId !== null && tap?.usageFinal !== true;
+    return this.#call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
   }
 
   #learn({ usage, source }: Measured): void {
@@ -290,7 +290,7 @@ export class AttemptEntry {
 
   /** Somebody who came to see a kept answer may have paid for it already. */
   #toBePaid({ source }: Measured): boolean {
-    const { answerId } = this.#kept;
+    const { answerId } = this.kept;
     if (answerId === null || source === "none") return true;
     return this.#dependencies.bills.claim(this.#call.principal.workspace.id, answerId);
   }
@@ -333,8 +333,8 @@ export class AttemptEntry {
       firstTokenMs: this.#firstTokenMs,
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
       overheadMs: this.#overheadMs,
-      upstreamId: this.#kept.answerId,
-      ...this.#kept.record(told),
+      upstreamId: this.kept.answerId,
+      ...this.kept.record(told),
       warnings: this.#warnings?.list() ?? null,
     };
     try {
@@ -344,7 +344,7 @@ export class AttemptEntry {
     } finally {
       this.#booked = this.#record.settle(end, now);
     }
-    this.#kept.remember(told);
+    this.kept.remember(told);
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }

@@ -15,6 +15,9 @@ export class KeptObjects {
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
   #containers: readonly string[] = [];
+  #passed: readonly KeptObject[] = [];
+  /** Conversations of the workspace to which the upstream adds the answer. */
+  readonly #conversations: readonly KeptObject[];
 
   constructor(
     dependencies: RelayDependencies,
@@ -27,6 +30,9 @@ export class KeptObjects {
     const { provider } = selection.deployment;
     const isKept = !match.translated && !leavesThreadOut(call.facts, { provider, kind: match.kind });
     this.#keeps = isKept ? call.facts.keeps : null;
+    this.#conversations = [...(call.kept?.found.values() ?? [])]
+      .filter(({ kind }) => kind === "conversation")
+      .map(keptObject);
   }
 
   /** The id under which the upstream keeps its answer, once it is known. */
@@ -45,16 +51,25 @@ export class KeptObjects {
     this.#containers = ids.filter(isObjectId);
   }
 
+  /** What a call that is passed through has made or deleted. */
+  passed(objects: readonly KeptObject[]): void {
+    this.#passed = objects.filter(({ id }) => isObjectId(id));
+  }
+
   /** For the attempt's record. `used` null: not known yet. */
   record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
     const now = this.#dependencies.clock.now();
     const objects: KeptObject[] = this.#containers.map((id) => {
       return { id, kind: "container", inputTokens: null, expiresAt: now + bounds.containerKeptMs };
     });
+    objects.push(...this.#passed);
+    const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
+    // It has grown by this answer, and is input as a whole each time.
+    if (inputTokens !== null)
+      for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
     if (this.#answerId !== null && this.#keeps !== null) {
       const lifeMs = this.#keeps === "thread_message" ? bounds.threadKeptMs : bounds.responseKeptMs;
       // Continuing the answer brings the whole conversation as input.
-      const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + lifeMs });
     }
     return objects.length === 0 ? {} : { objects };
@@ -69,4 +84,8 @@ export class KeptObjects {
     const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
     for (const object of objects) upstreamObjects.remember({ ...made, ...object });
   }
+}
+
+function keptObject({ id, kind, inputTokens, expiresAt }: UpstreamObject): KeptObject {
+  return { id, kind, inputTokens, expiresAt };
 }

@@ -1,6 +1,6 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
+import type { OutboundAnswer, Spooled } from "#ports/index.ts";
 import {
   AnyTap,
   isAwsEventStreamType,
@@ -31,23 +31,12 @@ import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { readStreamStart } from "../attempt/stream-start.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { writtenAhead } from "../attempt/written-ahead.ts";
-import type { Call, Delivery } from "../call.ts";
+import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
+import { changesObjects, passedObjects } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
-import type { PassedPrice } from "./passed-price.ts";
-
-/** A call for a provider's own API: read as far as it is understood, and passed as it is. */
-export interface PassedCall {
-  readonly call: Call;
-  readonly place: PassedPlace;
-  readonly price: PassedPrice;
-  /** The body was understood: `call.facts` says what governs it. */
-  readonly isRead: boolean;
-  readonly method: OutboundMethod;
-  /** What its provider's signature goes over is bytes. */
-  readonly body: Uint8Array | Spooled | null;
-}
+import type { PassedCall } from "./passed-price.ts";
 
 interface AttemptDependencies {
   readonly dependencies: RelayDependencies;
@@ -189,8 +178,14 @@ function redirected(status: number): Failure {
 
 /** What is understood and comes in one piece is listened to before it is passed. */
 function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): boolean {
-  if (!passed.isRead || passed.method === "HEAD" || headers.has("content-encoding")) return false;
-  return isJsonType(headers.get("content-type") ?? "");
+  if (passed.method === "HEAD" || headers.has("content-encoding")) return false;
+  return (passed.isRead || isRecorded(passed, headers)) && isJsonType(headers.get("content-type") ?? "");
+}
+
+/** It may have made something that only its workspace may use. What is made is told in few words. */
+function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boolean {
+  const length = Number(headers.get("content-length") ?? 0);
+  return changesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
 async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
@@ -198,7 +193,11 @@ async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Pr
   const { idleMs } = passed.place.provider.timeouts;
   const held = parts.dependencies.answers.open();
   try {
-    const { body, facts } = await told(parts, await held.read(answer, idleMs));
+    const read = await held.read(answer, idleMs);
+    if (!passed.isRead && read.length <= bounds.replyInPlaceBytesMax) {
+      entry.kept.passed(passedObjects(passed, read, parts.dependencies.clock.now()));
+    }
+    const { body, facts } = passed.isRead ? await told(parts, read) : { body: read, facts: nothingTold };
     entry.hearsReply(facts);
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();

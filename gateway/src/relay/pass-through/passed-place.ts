@@ -22,13 +22,15 @@ export interface PassedPlace {
   readonly path: PathFacts | null;
   /** A JSON body of it can be read. */
   readonly isRead: boolean;
+  /** Calls of several workspaces reach the account. */
+  readonly isShared: boolean;
   /** The provider's signature goes over the body, so that it has to be held. */
   readonly isSigned: boolean;
 }
 
 /** Throws Failure not_found, no_deployment_available, invalid_request or forbidden. */
 export function passedPlace(
-  dependencies: Pick<RelayDependencies, "catalog">,
+  dependencies: Pick<RelayDependencies, "catalog" | "sharesAccount">,
   ask: PassedAsk,
   endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
 ): PassedPlace {
@@ -50,6 +52,7 @@ export function passedPlace(
     protocol: isRead ? known : { ...unread, dialect: dialectOf(kind) },
     path: called === null || called.model === null ? null : { model: called.model, stream: called.streamPath },
     isRead,
+    isShared: dependencies.sharesAccount(provider.id),
     isSigned: kind.signsBody === true,
   };
 }

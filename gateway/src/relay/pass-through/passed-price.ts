@@ -1,6 +1,8 @@
 import { type Catalog, type Deployment, type Model, passedModel, pricePerCall } from "#core/index.ts";
+import type { OutboundMethod, Spooled } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import { governingFor, passThroughOf } from "#providers/index.ts";
+import type { Call } from "../call.ts";
 import type { PassedPlace } from "./passed-place.ts";
 
 /** What a call that is passed through is booked by. */
@@ -9,6 +11,18 @@ export interface PassedPrice {
   readonly deployment: Deployment;
   /** `unknown`: whatever it costs is not counted, so nobody with a budget may make it. */
   readonly by: "model" | "call" | "nothing" | "unknown";
+}
+
+/** A call for a provider's own API: read as far as it is understood, and passed as it is. */
+export interface PassedCall {
+  readonly call: Call;
+  readonly place: PassedPlace;
+  readonly price: PassedPrice;
+  /** The body was understood: `call.facts` says what governs it. */
+  readonly isRead: boolean;
+  readonly method: OutboundMethod;
+  /** What its provider's signature goes over is bytes. */
+  readonly body: Uint8Array | Spooled | null;
 }
 
 /**

@@ -1,0 +1,194 @@
+import { Failure, type KeptObject, type UpstreamObjectKind } from "#core/index.ts";
+import { isJsonType, isObject, type JsonObject, type NamedObject, parseObject } from "#protocols/index.ts";
+import { allowsObject } from "#providers/index.ts";
+import type { Call } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import type { PassedCall } from "./passed-price.ts";
+
+/**
+ * At an account that several workspaces reach, a call of its own API may name what its workspace made, and what the operator lists
+ * for all; and no list is passed on. Objects are named by the path, and by members of a JSON body. Throws Failure not_found or
+ * forbidden.
+ */
+export async function checkPassedObjects(dependencies: RelayDependencies, passed: PassedCall): Promise<void> {
+  const { call, place, isRead, method, body } = passed;
+  const { provider, target, isShared } = place;
+  if (!isShared || allowsObject(provider, "")) return;
+  const { ids, isList } = pathObjects(target.parts);
+  if (isList && body === null && (method === "GET" || method === "HEAD")) throw noLists();
+  const { continues, objects = [] } = call.facts;
+  const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(call, body);
+  const named: readonly NamedObject[] = ids.length === 0 ? inBody : [...ids.slice(0, 1), ...inBody];
+  const asked = named.filter(({ id }) => !allowsObject(provider, id));
+  if (asked.length === 0) return;
+  const { workspace } = call.principal;
+  const look = { waits: true, signal: call.signal };
+  const all = [...asked, ...ids].map(({ id }) => id);
+  const found = call.kept?.found ?? (await dependencies.upstreamObjects.find(workspace.id, all, look));
+  const owns = (id: string): boolean => found.get(id)?.provider === provider.id;
+  for (const object of asked) {
+    // Of a path each spelling of its object will do: by the last part alone, or by all from its collection on.
+    if (owns(object.id) || (object === ids[0] && ids.some(({ id }) => owns(id) || allowsObject(provider, id))))
+      continue;
+    throw notFound(object);
+  }
+}
+
+/** What a call has made or deleted, by its answer. `body` is the whole JSON answer. */
+export function passedObjects({ place, method }: PassedCall, body: Uint8Array, now: number): readonly KeptObject[] {
+  const { ids, collection } = pathObjects(place.target.parts);
+  if (method === "DELETE") {
+    if (!deletesWhole(place.target.parts)) return [];
+    return ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
+  }
+  if (method !== "POST" || ids.length > 0) return [];
+  const answer = parseObject(new TextDecoder().decode(body));
+  const made = isObject(answer?.["file"]) ? answer["file"] : answer;
+  const id = made?.["id"] ?? made?.["name"];
+  if (made === null || made === undefined || typeof id !== "string") return [];
+  const kind = collections.get(collection) ?? "other";
+  return [{ id, kind, inputTokens: sizeIn(made), expiresAt: expiryIn(made) }];
+}
+
+/** A call whose answer may say that something was made or deleted. */
+export function changesObjects({ place, method }: PassedCall): boolean {
+  const { ids, isList } = pathObjects(place.target.parts);
+  return (method === "POST" && isList) || (method === "DELETE" && ids.length > 0);
+}
+
+interface PathObjects {
+  /** The first object that the path names, in each of its spellings. What stands behind it belongs to it. */
+  readonly ids: readonly NamedObject[];
+  /** The path is that of a collection, or of anything else without an object. */
+  readonly isList: boolean;
+  readonly collection: string;
+}
+
+function pathObjects(parts: readonly string[]): PathObjects {
+  const words = parts.filter((part) => !/^v\d/.test(part));
+  for (let at = 1; at < words.length; at++) {
+    const [collection = "", part = ""] = [words[at - 1], words[at]];
+    if (places.has(collection)) {
+      at++;
+      continue;
+    }
+    const id = part.replace(/:[A-Za-z_]+$/, "");
+    const isId = collections.has(collection) ? !verbs.has(id) : !/^[a-z][a-z_-]*$/.test(id);
+    if (!isId) continue;
+    const kind = collections.get(collection) ?? "other";
+    const ids = [id, `${collection}/${id}`, [...words.slice(0, at), id].join("/")];
+    return { ids: [...new Set(ids)].map((one) => ({ param: "path", id: one, kind })), isList: false, collection };
+  }
+  const last = words.at(-1)?.replace(/:[A-Za-z_]+$/, "") ?? "";
+  return { ids: [], isList: !places.has(last) && !places.has(words.at(-2) ?? ""), collection: last };
+}
+
+/** `DELETE /files/{id}`, but not that of something within an object. */
+function deletesWhole(parts: readonly string[]): boolean {
+  const words = parts.filter((part) => !/^v\d/.test(part));
+  return words.length === 2 || collections.has(words.at(-2) ?? "");
+}
+
+/** Behind these stands a name that is nobody's object. */
+const places: ReadonlySet<string> = new Set([
+  ...["models", "model", "deployments", "engines", "publishers", "projects", "locations", "endpoints"],
+]);
+
+/** Behind these stands the id of an object, whatever it looks like. */
+const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, UpstreamObjectKind>([
+  ["files", "file"],
+  ["conversations", "conversation"],
+  ["containers", "container"],
+  ["vector_stores", "vector_store"],
+  ["fileSearchStores", "vector_store"],
+  ["corpora", "vector_store"],
+  ["skills", "skill"],
+  ["cachedContents", "cache"],
+  ["responses", "response"],
+  ["interactions", "interaction"],
+  ["prompts", "prompt"],
+  ["uploads", "file"],
+  ["batches", "other"],
+  ["assistants", "other"],
+  ["threads", "other"],
+  ["tunedModels", "other"],
+  ["videos", "other"],
+]);
+
+/** What stands behind a collection and is no id. */
+const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
+
+/** Ids in a JSON body that nobody has read: members that end like ids, and texts that look like a vendor's ids. */
+function unreadObjects({ headers }: Call, body: PassedCall["body"]): readonly NamedObject[] {
+  if (body === null || (body instanceof Uint8Array ? body.length : body.size) === 0) return [];
+  const type = headers.get("content-type") ?? "";
+  if (uploadType.test(type)) return [];
+  const packed = headers.get("content-encoding") ?? "identity";
+  const read = body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? parseObject(text(body)) : null;
+  if (read === null) throw unchecked();
+  const found: NamedObject[] = [];
+  collect(read, "", found);
+  return found;
+}
+
+function collect(value: unknown, param: string, found: NamedObject[]): void {
+  if (typeof value === "string") {
+    if (idMember.test(param) || vendorId.test(value)) found.push({ param, id: value, kind: "other" });
+  } else if (Array.isArray(value)) for (const one of value) collect(one, param, found);
+  else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value as JsonObject))
+      if (!ownData.has(name)) collect(member, name, found);
+  }
+}
+
+const uploadType =
+  /^(?:multipart\/|application\/octet-stream|application\/zip|application\/pdf|image\/|audio\/|video\/)/i;
+/** Of callers themselves; nothing at a vendor is found by them. */
+const ownData: ReadonlySet<string> = new Set([
+  "metadata",
+  "custom_id",
+  "call_id",
+  "tool_use_id",
+  "tool_call_id",
+  "user_id",
+]);
+const idMember =
+  /(?:^|_)ids?$|[a-z]Ids?$|^(?:training|validation)_file$|^(?:fileUri|file_uri|fileName|file_name|cachedContent|cached_content)$/;
+const vendorId =
+  /^(?:(?:file|vs|cntr|container|conv|resp|skill|batch|upload|msgbatch|asst|thread|ftjob|pmpt|msg|interaction)[-_][\w-]{6,}|(?:files|cachedContents|fileSearchStores|corpora|batches|tunedModels)\/[\w-]+)$/;
+
+/** A token for four bytes; null where no size is told. */
+function sizeIn(made: JsonObject): number | null {
+  const bytes = Number(made["bytes"] ?? made["size_bytes"] ?? made["sizeBytes"] ?? Number.NaN);
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? Math.ceil(bytes / 4) : null;
+}
+
+function expiryIn(made: JsonObject): number | null {
+  const said = made["expires_at"] ?? made["expirationTime"] ?? made["expireTime"];
+  const at = typeof said === "number" ? said * 1_000 : typeof said === "string" ? Date.parse(said) : Number.NaN;
+  return Number.isSafeInteger(at) ? at : null;
+}
+
+function text(body: Uint8Array): string {
+  return new TextDecoder().decode(body);
+}
+
+function notFound({ id, param }: NamedObject): Failure {
+  return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
+}
+
+function noLists(): Failure {
+  return new Failure(
+    "forbidden",
+    "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.",
+    { param: "path" },
+  );
+}
+
+function unchecked(): Failure {
+  return new Failure(
+    "forbidden",
+    "This account is shared by several workspaces, so bodies must be JSON without content-encoding, or an upload.",
+    { param: "body" },
+  );
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { startVendor, type Vendor } from "./vendor.ts";
+
+const malloryKey = "sk-mallory-0123456789abcdefghij";
+
+let vendor: Vendor;
+let gateway: StartedGateway;
+beforeAll(async () => {
+  vendor = await startVendor();
+  const own =
+    (id: string, kind: string, settings = {}) =>
+    (simulator: Parameters<typeof upstream>[1]) =>
+      upstream(id, simulator, { kind, base_url: vendor.url, settings });
+  const providers = [
+    own("openai", "openai"),
+    own("claude", "anthropic"),
+    own("google", "gemini"),
+    own("alone", "openai"),
+    own("open", "openai", { objects: ["*"] }),
+  ];
+  const shared = { models: ["*"], pass_through: ["openai", "claude", "google", "open"] };
+  const withKey = (name: string, secret: string, pass_through: string[]) => ({
+    groups: [{ name: "default", pass_through }],
+    keys: [{ name, secret, pass_through }],
+  });
+  const all = [...shared.pass_through, "alone"];
+  gateway = await startGateway({
+    providers: (simulator) => providers.map((make) => make(simulator)),
+    models: [{ name: "gpt", deployments: [{ provider: "openai" }] }],
+    workspace: { models: ["*"], pass_through: all, ...withKey("alice", aliceKey, all) },
+    moreWorkspaces: [{ slug: "rival", ...shared, ...withKey("mallory", malloryKey, shared.pass_through) }],
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** What the vendor answers next, whatever it is asked. */
+let answer: object = {};
+beforeEach(() => {
+  answer = {};
+  vendor.answer = (_, response: ServerResponse) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answer));
+  };
+});
+
+async function call(method: string, path: string, key: string, body?: unknown): Promise<number> {
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  const response = await fetch(`${gateway.url}/v1/providers/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...json },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  await response.text();
+  return response.status;
+}
+
+async function upload(path: string, key: string, made: object): Promise<number> {
+  answer = made;
+  const form = new FormData();
+  form.append("file", new Blob(["four"]), "a.txt");
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${gateway.url}/v1/providers/${path}`, { method: "POST", headers, body: form });
+  expect(await response.json()).toEqual(made);
+  return response.status;
+}
+
+const objects = [
+  ["openai/files", "file-abc123", { id: "file-abc123", object: "file", bytes: 4_000 }],
+  ["openai/conversations", "conv_abc123", { id: "conv_abc123", object: "conversation" }],
+  ["openai/containers", "cntr_abc123", { id: "cntr_abc123", object: "container" }],
+  ["openai/vector_stores", "vs_abc123", { id: "vs_abc123", object: "vector_store" }],
+  ["openai/skills", "skill_abc123", { id: "skill_abc123", object: "skill" }],
+  ["openai/batches", "batch_abc123", { id: "batch_abc123", object: "batch" }],
+  ["claude/files", "file_abc123", { id: "file_abc123", type: "file", size_bytes: 4_000 }],
+  ["claude/v1/skills", "skill_xyz123", { id: "skill_xyz123", type: "skill" }],
+  ["google/cachedContents", "plain", { name: "cachedContents/plain", expireTime: "2099-01-01T00:00:00Z" }],
+  ["google/v1beta/interactions", "lowercase", { id: "lowercase", object: "interaction" }],
+] as const;
+
+describe.each(objects)("what was made by POST %s", (path, id, made) => {
+  test("belongs to its workspace, and looks to others like nothing", async () => {
+    answer = made;
+    expect(await call("POST", path, aliceKey, { purpose: "any" })).toBe(200);
+    const before = vendor.received.length;
+    for (const [method, rest, body] of [
+      ["GET", "", undefined],
+      ["DELETE", "", undefined],
+      ["POST", "", {}],
+      ["GET", "/content", undefined],
+      ["GET", "/items/item_1", undefined],
+    ] as const) {
+      expect(await call(method, `${path}/${id}${rest}`, malloryKey, body)).toBe(404);
+    }
+    expect(vendor.received.length).toBe(before);
+    for (const [method, rest] of [
+      ["GET", ""],
+      ["GET", "/content"],
+      ["GET", "/items/item_1"],
+      ["DELETE", ""],
+    ] as const) {
+      expect(await call(method, `${path}/${id}${rest}`, aliceKey)).toBe(200);
+    }
+    // It is gone: nobody has it any more.
+    expect(await call("GET", `${path}/${id}`, aliceKey)).toBe(404);
+  });
+});
+
+test("an upload is its workspace's in calls of models too, with its size as tokens", async () => {
+  expect(await upload("openai/files", aliceKey, { id: "file-up1234", object: "file", bytes: 4_000 })).toBe(200);
+  answer = { id: "resp_1", object: "response", status: "completed", output: [], usage: null };
+  const input = [{ role: "user", content: [{ type: "input_file", file_id: "file-up1234" }] }];
+  expect((await gateway.post("/v1/responses", { model: "gpt", input })).status).toBe(200);
+  expect((await gateway.post("/v1/responses", { model: "gpt", input }, { key: malloryKey })).status).toBe(404);
+  const workspace = (await gateway.entries())[0]?.workspaceId ?? "";
+  const other = (await gateway.entries()).at(-1)?.workspaceId ?? "";
+  const found = await Promise.all(
+    [workspace, other].map((id) => gateway.control.objectStore.find(id, ["file-up1234"])),
+  );
+  expect(found.flat()[0]).toMatchObject({ kind: "file", provider: "openai", inputTokens: 1_000, expiresAt: null });
+});
+
+test("a conversation that was made here grows with each answer", async () => {
+  answer = { id: "conv_grows1", object: "conversation" };
+  expect(await call("POST", "openai/conversations", aliceKey, {})).toBe(200);
+  const usage = { input_tokens: 40, output_tokens: 2, total_tokens: 42 };
+  answer = { id: "resp_2", object: "response", status: "completed", output: [], usage };
+  const body = { model: "gpt", input: "x", conversation: "conv_grows1" };
+  expect((await gateway.post("/v1/responses", body, { key: malloryKey })).status).toBe(404);
+  expect((await gateway.post("/v1/responses", body)).status).toBe(200);
+  const workspace = (await gateway.entries()).find(({ upstreamId }) => upstreamId === "resp_2")?.workspaceId ?? "";
+  const [found] = await gateway.control.objectStore.find(workspace, ["conv_grows1"]);
+  expect(found).toMatchObject({ kind: "conversation", provider: "openai", inputTokens: 42, expiresAt: null });
+});
+
+test.each([
+  ["openai/batches", { input_file_id: "file-of-acme", endpoint: "/v1/responses" }],
+  ["openai/vector_stores", { file_ids: ["file-of-acme"] }],
+  ["openai/containers", { name: "x", file_ids: ["file-of-acme"] }],
+  [
+    "openai/conversations",
+    { items: [{ type: "message", content: [{ type: "input_file", file_id: "file-of-acme" }] }] },
+  ],
+  ["openai/odd", { anything: "file-of-acme" }],
+  ["openai/responses", { model: "m", input: "x", previous_response_id: "resp_of_acme" }],
+  ["openai/responses", { model: "m", input: "x", conversation: "conv_of_acme" }],
+  [
+    "claude/messages",
+    { model: "m", max_tokens: 1, messages: [], thread: { type: "continue", previous_message_id: "msg_1" } },
+  ],
+  ["google/interactions", { model: "m", input: "x", previous_interaction_id: "of-acme" }],
+  ["google/models/m:generateContent", { contents: [], cachedContent: "cachedContents/of-acme" }],
+])("a body of %s cannot name what its workspace did not make: %j", async (path, body) => {
+  const before = vendor.received.length;
+  expect([await call("POST", path, aliceKey, body), vendor.received.length]).toEqual([404, before]);
+});
+
+test.each([
+  "openai/files",
+  "openai/v1/batches?limit=2",
+  "claude/files",
+  "google/cachedContents",
+  "openai/chat/completions",
+])("a list of a shared account is not passed on: %s", async (path) => {
+  const before = vendor.received.length;
+  expect([await call("GET", path, aliceKey), vendor.received.length]).toEqual([403, before]);
+});
+
+test("models belong to nobody, and callers' own words are no ids", async () => {
+  expect(await call("GET", "openai/models", aliceKey)).toBe(200);
+  expect(await call("GET", "openai/models/gpt-6", malloryKey)).toBe(200);
+  const body = { metadata: { file_id: "file-of-acme" }, items: [{ role: "user", content: "See file-1." }] };
+  answer = { id: "conv_new1234" };
+  expect(await call("POST", "openai/conversations", aliceKey, body)).toBe(200);
+});
+
+test("a body that nobody can read is refused at a shared account", async () => {
+  const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "text/plain" };
+  const body = JSON.stringify({ file_ids: ["file-of-acme"] });
+  const before = vendor.received.length;
+  const send = (more: Record<string, string>) =>
+    fetch(`${gateway.url}/v1/providers/openai/vector_stores`, {
+      method: "POST",
+      headers: { ...headers, ...more },
+      body,
+    });
+  expect((await send({})).status).toBe(403);
+  expect((await send({ "content-type": "application/json", "content-encoding": "br" })).status).toBe(403);
+  expect(vendor.received.length).toBe(before);
+});
+
+test("where a workspace is alone, and where the operator allows everything, nothing is looked at", async () => {
+  for (const provider of ["alone", "open"]) {
+    expect(await call("GET", `${provider}/files`, aliceKey)).toBe(200);
+    expect(await call("GET", `${provider}/files/file-of-nobody1`, aliceKey)).toBe(200);
+    expect(await call("POST", `${provider}/vector_stores`, aliceKey, { file_ids: ["file-of-nobody1"] })).toBe(200);
+  }
+});
