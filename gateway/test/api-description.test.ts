@@ -70,6 +70,37 @@ function at(path: string, method: string) {
   return route;
 }
 
+describe("answers", () => {
+  const contentOf = (path: string, method: "get" | "post" = "post") => {
+    const response = document.paths[path]?.[method]?.responses["200"];
+    return response !== undefined && "content" in response ? (response.content ?? {}) : {};
+  };
+
+  test("of speech are sounds or events, and no JSON", () => {
+    expect(Object.keys(contentOf("/v1/audio/speech"))).toEqual(["audio/*", "text/event-stream"]);
+  });
+
+  test("that stream are lists of events with JSON in each", () => {
+    const streams = described.flatMap(({ operation }) => {
+      const response = operation.responses["200"];
+      const content = response !== undefined && "content" in response ? response.content : undefined;
+      return content?.["text/event-stream"] === undefined ? [] : [content["text/event-stream"].schema];
+    });
+    expect(streams.length).toBeGreaterThan(8);
+    for (const schema of streams) {
+      expect(schema).toMatchObject({
+        type: "array",
+        items: { properties: { data: { contentMediaType: "application/json", contentSchema: { type: "object" } } } },
+      });
+    }
+  });
+
+  test("of a provider's own API fail in the shape of any vendor", () => {
+    const failed = document.paths["/v1/providers/{provider}/{path}"]?.post?.responses["404"];
+    expect(failed).toEqual({ $ref: "#/components/responses/AnyError404" });
+  });
+});
+
 /** Calls of models with a JSON body, which are read before it is known whether there is such a model. */
 const calls = described.flatMap(({ path, method, operation }) => {
   const schema = operation.requestBody?.content["application/json"]?.schema;

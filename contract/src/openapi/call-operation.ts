@@ -7,7 +7,47 @@ import type { JsonSchema, MediaType, Operation, Parameter } from "./types.ts";
 export const text: JsonSchema = { type: "string" };
 
 export const anyObject: MediaType = { schema: { type: "object", additionalProperties: true } };
-export const events: MediaType = { schema: { type: "string", description: "Server-sent events of the same dialect." } };
+
+/**
+ * Server-sent events, as OpenAPI 3.2 tells of them ("Sequential Media Types"): a list of events, each with its fields. The data of each
+ * is JSON of this schema.
+ */
+function eventsOf(data: JsonSchema, description: string): MediaType {
+  const event = {
+    type: "object",
+    required: ["data"],
+    properties: {
+      event: { type: "string", description: "The type of the event, where the dialect names it here." },
+      data: { type: "string", contentMediaType: "application/json", contentSchema: data },
+    },
+  };
+  return { schema: { type: "array", items: event, description } };
+}
+
+/** Of dialects whose events say their type in the data, too. */
+export const events: MediaType = eventsOf(
+  { type: "object", required: ["type"], properties: { type: { type: "string" } }, additionalProperties: true },
+  "Server-sent events of the same dialect.",
+);
+/** Chunks of OpenAI's older dialects. */
+export const chunks: MediaType = eventsOf(
+  {
+    type: "object",
+    required: ["object", "choices"],
+    properties: { object: { type: "string" }, choices: { type: "array", items: { type: "object" } } },
+    additionalProperties: true,
+  },
+  "`data:` lines of chunks. The last one is `data: [DONE]`, which is no JSON.",
+);
+/** Parts of an answer of Gemini's, each of them whole. */
+export const candidates: MediaType = eventsOf(
+  {
+    type: "object",
+    properties: { candidates: { type: "array", items: { type: "object" } } },
+    additionalProperties: true,
+  },
+  "`data:` lines, each an answer with what is new in it.",
+);
 
 interface CallDescription {
   readonly operationId: string;
@@ -16,6 +56,8 @@ interface CallDescription {
   readonly parameters?: readonly Parameter[];
   readonly request: Record<string, MediaType>;
   readonly streams?: boolean;
+  /** What an answer may be. Default: JSON, and events unless nothing streams. */
+  readonly answers?: Readonly<Record<string, MediaType>>;
   /** OpenAI's unless told. */
   readonly errors?: ErrorShape;
 }
@@ -33,10 +75,10 @@ export function call(about: CallDescription): Operation {
       "200": {
         description: "The upstream's answer.",
         headers: headersOf("call", about.errors === "anthropic" ? "anthropic" : "openai"),
-        content:
-          streams === false
-            ? { "application/json": anyObject }
-            : { "application/json": anyObject, "text/event-stream": events },
+        content: about.answers ?? {
+          "application/json": anyObject,
+          ...(streams === false ? {} : { "text/event-stream": events }),
+        },
       },
       ...errorsShaped(about.errors ?? "openai", 400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
     },

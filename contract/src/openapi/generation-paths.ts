@@ -1,6 +1,6 @@
 import { imageEditForm } from "../form-fields.ts";
 import { inputOrContinued, modelNameCharactersMax, requestFields } from "../request-fields.ts";
-import { anyObject, call, events, form, json, text } from "./call-operation.ts";
+import { anyObject, call, candidates, events, form, json, text } from "./call-operation.ts";
 import { errorReferences } from "./error-responses.ts";
 import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
@@ -193,6 +193,7 @@ const streamGenerateContent = call({
     },
   ],
   request: contents,
+  answers: { "text/event-stream": candidates },
 });
 
 const countedEither: JsonSchema = {

@@ -1,4 +1,5 @@
 import { modelTypes } from "../model-endpoints.ts";
+import { chunks } from "./call-operation.ts";
 import { errorReferences, errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
@@ -150,12 +151,7 @@ const createChatCompletion: Operation = {
       headers: headersOf("call"),
       content: {
         "application/json": { schema: { $ref: "#/components/schemas/ChatAnswer" } },
-        "text/event-stream": {
-          schema: {
-            type: "string",
-            description: "`data:` lines of `chat.completion.chunk` objects, then `data: [DONE]`.",
-          },
-        },
+        "text/event-stream": chunks,
       },
     },
     ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),

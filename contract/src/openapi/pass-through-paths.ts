@@ -1,4 +1,4 @@
-import { errorReferences } from "./error-responses.ts";
+import { errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
 
@@ -19,6 +19,7 @@ const description = [
   "For keys whose workspace, group and key all name the provider in `pass_through`; for all others it does not exist (404).",
   "`path` is any path below the provider's base URL, slashes and query included; a version at its beginning that the base URL ends with",
   "is said once. The provider's credential takes the place of the caller's; bodies of any type pass byte for byte, both ways.",
+  "Errors of the gateway have the shape of the provider's own.",
   "It is sent once. Redirects are not followed (502), WebSockets are refused (426), paths that administer the account are 403.",
 ].join(" ");
 
@@ -55,7 +56,7 @@ function operation(name: string, summary: string, hasBody: boolean): Operation {
         headers: headersOf("call"),
         content: anything,
       },
-      ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 426, 429, 500, 502, 503, 504),
+      ...errorsShaped("any", 400, 401, 402, 403, 404, 405, 408, 413, 426, 429, 500, 502, 503, 504),
     },
   };
 }

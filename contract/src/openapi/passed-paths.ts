@@ -1,6 +1,6 @@
 import { soundForm } from "../form-fields.ts";
 import { requestFields } from "../request-fields.ts";
-import { call, form, json } from "./call-operation.ts";
+import { anyObject, call, chunks, events, form, json, text } from "./call-operation.ts";
 import { schemaOf } from "./field-schema.ts";
 import type { PathItem } from "./types.ts";
 
@@ -26,6 +26,7 @@ const createCompletion = call({
     suffix: "print(fib(8))",
     max_tokens: 64,
   }),
+  answers: { "application/json": anyObject, "text/event-stream": chunks },
 });
 
 const createEmbeddings = call({
@@ -62,11 +63,14 @@ const createModeration = call({
 const soundNote =
   "The form is written to a spool as it arrives and sent from there with only its model replaced. Plain text and subtitles come back as `text/plain`.";
 
+const soundAnswers = { "application/json": anyObject, "text/plain": { schema: text }, "text/event-stream": events };
+
 const createTranscription = call({
   operationId: "createTranscription",
   summary: "A sound as text",
   description: soundNote,
   request: form(soundForm),
+  answers: soundAnswers,
 });
 
 const createTranslation = call({
@@ -74,6 +78,7 @@ const createTranslation = call({
   summary: "A sound as English text",
   description: soundNote,
   request: form(soundForm),
+  answers: soundAnswers,
 });
 
 const createSpeech = call({
@@ -86,4 +91,6 @@ const createSpeech = call({
     input: "A lighthouse at dawn.",
     voice: "alloy",
   }),
+  // Bytes have no schema.
+  answers: { "audio/*": { schema: {} }, "text/event-stream": events },
 });

@@ -123,6 +123,8 @@ describe("requests", () => {
       const refused = await ground.call("viewer", "requests.list", { params: acme, query: query as never });
       expect([refused.status, refused.code, refused.param]).toEqual([400, "invalid_request", param]);
     }
+    const missing = await ground.call("viewer", "usage.series", { params: acme, query: {} as never });
+    expect(missing).toMatchObject({ status: 400, code: "missing_required_parameter", param: "from" });
   });
 });
 

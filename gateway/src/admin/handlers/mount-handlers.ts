@@ -103,7 +103,14 @@ function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.out
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const problem = read.error.issues[0];
-  const param = problem?.path.join(".") ?? "";
+  const path = problem?.path ?? [];
+  const param = path.join(".");
+  if (
+    problem?.code === "invalid_type" &&
+    path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value) === undefined
+  ) {
+    throw new Failure("missing_required_parameter", `\`${param}\` is missing.`, { param });
+  }
   const named = param === "" ? "" : `\`${param}\`: `;
   throw new Failure("invalid_request", `${named}${problem?.message ?? "cannot be used"}`, {
     param: param === "" ? null : param,
