@@ -6,7 +6,7 @@ export interface Tally {
   holds: number;
   /** Takes the claim's amount (a budget may be told another), or nothing and null. An amount that is no number never fits. */
   take(claim: Claim, atMs: number, amount?: number): Share | null;
-  /** Puts `actual` in the place of what the share had reserved. */
+  /** The share has ended, and used `actual`. */
   settle(share: Share, actual: number, atMs: number): void;
   state(claim: Claim, atMs: number): ClaimState;
   /** True when forgetting it would lose nothing. `pressed`: others find no room. */

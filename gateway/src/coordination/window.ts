@@ -34,9 +34,11 @@ export class Window implements Tally {
     return new Share(this, claim, claim.amount, taken);
   }
 
+  /** What was used beyond the reservation counts as of now, however long ago that was; what was not is taken off in its place. */
   settle(share: Share, actual: number, atMs: number): void {
     this.#advance(atMs);
-    this.#add(share.mark, actual - share.amount);
+    const more = actual - share.amount;
+    this.#add(more > 0 ? this.#newest : share.mark, more);
   }
 
   state(claim: Claim, atMs: number): ClaimState {

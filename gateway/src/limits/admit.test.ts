@@ -105,6 +105,35 @@ test("a call too large for the tokens of a minute is admitted alone, and holds t
   expect(refusal(admission, principal, { tokens: 0, nanoUsd: 0 }).code).toBe("rate_limit_exceeded");
 });
 
+test("tokens per minute hold for calls that use far more than forecast, however long they last", () => {
+  for (const lastingMs of [30_000, 62_000]) {
+    const { clock, admission } = gateway();
+    const principal = governedPrincipal({ key: { limits: { tpm: 10_000 } } });
+    const running: { readonly permit: Permit; readonly endsAt: number }[] = [];
+    const used: { readonly at: number; readonly tokens: number }[] = [];
+    let refused = 0;
+    for (let second = 0; second < 600; second += 4) {
+      while (running[0] !== undefined && running[0].endsAt <= clock.now()) {
+        finish(admission, (running.shift() as { permit: Permit }).permit, { tokens: 50_000, nanoUsd: 0 });
+        used.push({ at: clock.now(), tokens: 50_000 });
+      }
+      try {
+        running.push({
+          permit: admit(admission, principal, { tokens: 500, nanoUsd: 0 }),
+          endsAt: clock.now() + lastingMs,
+        });
+      } catch {
+        refused++;
+      }
+      clock.advance(4_000);
+    }
+    // Those that were admitted before the first one ended have used too much already; after that the window stays full.
+    const early = Math.ceil(lastingMs / 4_000) + 1;
+    expect(refused).toBeGreaterThan(80);
+    expect(used.length).toBeLessThanOrEqual(early * 5);
+  }
+});
+
 test("a call holds its place among simultaneous ones until it is settled or released", () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({ group: { limits: { concurrency: 2 } } });

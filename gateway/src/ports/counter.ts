@@ -82,7 +82,8 @@ export interface Counter {
    */
   topUp(ticket: object, amount: number, least: number): number | Promise<number>;
   /**
-   * Ends a reservation: `actual[i]` replaces what claim i had reserved of a window; what gauges and budgets held is freed.
+   * Ends a reservation: what `actual[i]` is less than claim i had reserved of a window is taken off there, what it is more counts as
+   * of now; what gauges and budgets held is freed.
    * A second call with the same ticket does nothing.
    */
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;

@@ -181,17 +181,32 @@ function windowTests(made: Made): void {
     await refused(counter, [windowClaim("k", 1)]);
   });
 
-  test("settling corrects the window in the place of the reservation, and leaves it alone once that is past", async () => {
+  test("what was used beyond a reservation counts as of the settlement, and what was not is taken off in its place", async () => {
     const { clock, counter } = await made();
-    const early = await granted(counter, [windowClaim("k", 100, 10)]);
+    const more = await granted(counter, [windowClaim("k", 100, 10)]);
+    const less = await granted(counter, [windowClaim("k", 100, 20)]);
     clock.advance(30_000);
-    const late = await granted(counter, [windowClaim("k", 100, 10)]);
-    await counter.settle(early.ticket, [60]);
-    expect(await usedOf(counter, windowClaim("k", 100))).toBe(70);
+    await counter.settle(more.ticket, [60]);
+    await counter.settle(less.ticket, [5]);
+    expect(await usedOf(counter, windowClaim("k", 100))).toBe(65);
+    // The reservations have left the window; what was told half a minute later has not.
     clock.advance(31_000);
-    expect(await usedOf(counter, windowClaim("k", 100))).toBe(10);
+    expect(await usedOf(counter, windowClaim("k", 100))).toBe(50);
+    clock.advance(30_000);
+    expect(await usedOf(counter, windowClaim("k", 100))).toBe(0);
+  });
+
+  test("a call that lasts longer than the window counts all that it used beyond its reservation when it ends", async () => {
+    const { clock, counter } = await made();
+    const long = await granted(counter, [windowClaim("k", 100, 10)]);
+    const unused = await granted(counter, [windowClaim("k", 100, 10)]);
+    clock.advance(62_000);
+    await counter.settle(long.ticket, [90]);
+    // Nothing is taken off for what has left the window.
+    await counter.settle(unused.ticket, [0]);
+    expect(await usedOf(counter, windowClaim("k", 100))).toBe(80);
+    await refused(counter, [windowClaim("k", 100, 30)]);
     clock.advance(61_000);
-    await counter.settle(late.ticket, [90]);
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(0);
   });
 

@@ -134,6 +134,25 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(other, claim)).toBe(0);
   });
 
+  test("a call served from a share counts what it used beyond its reservation when it ends, also when that left the window", async () => {
+    const { clock, process, teller, renew } = world();
+    const { counter } = await process();
+    const other = await teller();
+    const claim = windowClaim("w", 10_000, 4);
+    const tickets = await serve(counter, [claim], 3);
+    await usedOf(counter, claim);
+    for (let second = 0; second < 70; second += 10) {
+      clock.advance(10_000);
+      renew();
+      await usedOf(counter, claim);
+    }
+    for (const [index, ticket] of tickets.entries()) await counter.settle(ticket, [index === 0 ? 1 : 504]);
+    await counter.leave();
+    expect(await usedOf(other, claim)).toBe((tickets.length - 1) * 500);
+    clock.advance(61_500);
+    expect(await usedOf(other, claim)).toBe(0);
+  });
+
   test("of a share that lapsed unused all is free a window after its lease ended, however late that is found; and at once when its owner comes back", async () => {
     const { clock, process, teller } = world();
     const { link, counter } = await process();

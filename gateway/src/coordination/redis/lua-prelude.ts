@@ -82,9 +82,11 @@ local function windowAdd(w, p, amount)
   if p < w.o then w.o = p end
   w.changed = true
 end
--- Puts right what was counted in a part. v: how often the clock had been set back then. What was moved since leaves with the others.
+-- Puts right what was counted in a part: what is more counts as of now, what is less is taken off there. v: how often the clock had
+-- been set back then. What was moved since leaves with the others.
 local function windowCorrect(w, p, v, amount)
-  if amount > 0 or (v or '') == w.v then windowAdd(w, p, amount) end
+  if amount > 0 then windowAdd(w, w.n, amount)
+  elseif (v or '') == w.v then windowAdd(w, p, amount) end
 end
 local function windowFree(w, amount)
   if w.s == 0 then return 0 end

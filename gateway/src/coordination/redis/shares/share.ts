@@ -139,8 +139,8 @@ export class Share {
 
   settle({ part, amount }: Taking, actual: number, atMs: number): void {
     if (part !== null) {
-      const more = this.#uses?.end(part, amount, actual, atMs) ?? 0;
-      if (!part.sent) this.idle -= more;
+      const { more, isNew } = this.#uses?.end(part, amount, actual, atMs) ?? { more: 0, isNew: false };
+      if (isNew) this.idle -= more;
       else this.#used(more);
     } else {
       this.active -= amount;

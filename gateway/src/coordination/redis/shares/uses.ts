@@ -60,18 +60,30 @@ export class Uses {
     return part;
   }
 
-  /** A call ends with `actual` in the place of `amount`. Returns how much more now counts than before. */
-  end(part: UsedPart, amount: number, actual: number, atMs: number): number {
+  /**
+   * A call ends with `actual` in the place of `amount`. More than that is used now, less is taken off in its place. Returns how much
+   * more counts than before, and whether the shared counter has yet to be told of it as used.
+   */
+  end(
+    part: UsedPart,
+    amount: number,
+    actual: number,
+    atMs: number,
+  ): { readonly more: number; readonly isNew: boolean } {
     part.live -= amount;
     const more = actual - amount;
-    if (more === 0 || this.#isOver(part, atMs)) return 0;
+    if (more > 0) {
+      this.add(more, atMs).live -= more;
+      return { more, isNew: true };
+    }
+    if (more === 0 || this.#isOver(part, atMs)) return { more: 0, isNew: false };
     if (!part.sent) {
       part.untold += more;
-      return more;
+      return { more, isNew: true };
     }
     part.correction += more;
     if (part.mark !== null) this.#corrected.add(part);
-    return more;
+    return { more, isNew: false };
   }
 
   letter(atMs: number): {
