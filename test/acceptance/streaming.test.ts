@@ -122,7 +122,6 @@ describe("an upstream that breaks off after the first event", () => {
     ["resets it", { reset_after_events: 4 }, "upstream_truncated"],
     ["ends cleanly before its end", { end_after_events: 4 }, "upstream_truncated"],
     ["breaks the framing", { break_chunking_after_events: 4 }, "upstream_truncated"],
-    ["sends an event that is too large", { giant_event_bytes: 40_000_000 }, "upstream_error"],
   ] satisfies [string, Script, string][])(
     "%s: the caller gets an error event and no [DONE]",
     async (_, script, code) => {
@@ -199,6 +198,7 @@ describe("an upstream that fails before the first event", () => {
       "first_event",
     ],
     ["a cut before the first event", "gpt-test", { cut_after_events: 0 }, 502, "upstream_truncated", ""],
+    ["an event that is too large", "gpt-test", { giant_event_bytes: 40_000_000 }, 502, "upstream_error", "bytes"],
   ] satisfies [string, string, Script, number, string, string][])(
     "with nobody behind it: %s is an error answer",
     async (_, model, script, status, code, says) => {

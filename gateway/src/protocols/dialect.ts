@@ -210,6 +210,8 @@ export interface Dialect {
   renderError(failure: Failure, requestId: string): string;
   /** An error inside a stream that has begun, as a whole event. */
   renderStreamError(failure: Failure, requestId: string): string;
+  /** The same for clients that look for it in a write of its own at the end of the stream, where some of the dialect's do. */
+  renderBareError?(failure: Failure, requestId: string): string;
   /** What an upstream of this dialect's error shape refused. Never throws. */
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
   /** The body of an error answer for what an upstream of another shape refused; the status stays. */

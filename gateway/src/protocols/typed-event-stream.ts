@@ -1,11 +1,12 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { UsageReading } from "./dialect.ts";
+import { errorReported } from "./error-event.ts";
 import { eventLines, isDone } from "./event-lines.ts";
 import type { Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { errorText } from "./openai-chat/reply.ts";
 import { SseEvents } from "./sse-events.ts";
-import { errorReported, firstEventBroken } from "./upstream-broke.ts";
+import { firstEventBroken } from "./upstream-broke.ts";
 
 /** One event: what it says in `type`, or is called where it says nothing, and its members as far as they were asked for. */
 export interface TypedEvent {
@@ -70,7 +71,8 @@ export abstract class TypedEventStream {
     const type = typeof said === "string" ? said : name;
     if (this.isPartial(type)) return;
     const error = members === null ? null : skimValue(data, members.get("error"));
-    if (type === "error" || type.endsWith(".error") || error !== null) this.failure = errorReported(errorText(error));
+    if (type === "error" || type.endsWith(".error") || error !== null)
+      this.failure = errorReported(error, errorText(error));
     else this.take({ type, data, members: members ?? noMembers });
   }
 }

@@ -15,11 +15,6 @@ export function firstEventBroken(): Failure {
   return upstreamBroke("The upstream's first event is not valid JSON.");
 }
 
-/** An error inside an answer or a stream that was good by its status. */
-export function errorReported(message: string): Failure {
-  return upstreamBroke(`The upstream reported an error: ${message}`);
-}
-
 /** The upstream ended its answer itself, and says that it ended in an error. */
 export function brokenAnswer(): Failure {
   return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });

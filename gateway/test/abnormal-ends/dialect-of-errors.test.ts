@@ -139,6 +139,7 @@ test("an error of another shape in a stream of Claude's is told to a caller of m
   const begun = [
     'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":3,"output_tokens":1}}}',
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}',
   ];
   const strange = 'data: {"error":{"code":503,"message":"not so","status":"UNAVAILABLE"}}\n\n';
   const read = Promise.withResolvers<void>();

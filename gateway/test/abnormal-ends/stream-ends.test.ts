@@ -26,12 +26,12 @@ const titled = pairs.map(([caller, upstream]) => [caller.id, upstream.id, caller
 
 /** The pauses let each event leave on its own, so that the fault comes when an answer has begun. */
 const breaks: readonly Script[] = [
-  { tokens: 6, event_ms: 2, cut_after_events: 4 },
-  { tokens: 6, event_ms: 2, reset_after_events: 4 },
-  { tokens: 6, event_ms: 2, end_after_events: 4 },
-  { tokens: 6, event_ms: 2, end_after_events: 4, half_event: true },
-  { tokens: 6, event_ms: 2, break_chunking_after_events: 4 },
-  { tokens: 6, event_ms: 2, error_event_after: 4 },
+  { tokens: 6, event_ms: 2, cut_after_events: 5 },
+  { tokens: 6, event_ms: 2, reset_after_events: 5 },
+  { tokens: 6, event_ms: 2, end_after_events: 5 },
+  { tokens: 6, event_ms: 2, end_after_events: 5, half_event: true },
+  { tokens: 6, event_ms: 2, break_chunking_after_events: 5 },
+  { tokens: 6, event_ms: 2, error_event_after: 5 },
 ];
 
 async function newest() {

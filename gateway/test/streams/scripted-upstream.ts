@@ -58,7 +58,7 @@ export function providerAt(id: string, kind: string, upstream: RawUpstream): Pro
   };
 }
 
-const event = (data: { readonly type?: string; readonly [member: string]: unknown }): string => {
+export const event = (data: { readonly type?: string; readonly [member: string]: unknown }): string => {
   const named = data.type === undefined ? "" : `event: ${data.type}\n`;
   return `${named}data: ${JSON.stringify(data)}\n\n`;
 };

@@ -1,6 +1,7 @@
 import { type Failure, failureTable } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { objectOf, parseObject, textOf } from "../json-value.ts";
+import { errorReported, refusalBody } from "../error-event.ts";
+import { isObject, objectOf, parseObject, textOf } from "../json-value.ts";
 
 /** Anthropic's error body, with what a limit adds. Source: CONTRACT §3. */
 export function renderMessagesError(failure: Failure, requestId: string | null): string {
@@ -11,7 +12,7 @@ export function renderMessagesError(failure: Failure, requestId: string | null):
 
 /** The same as an event; SDKs raise it. Nothing follows it. */
 export function renderMessagesStreamError(failure: Failure, requestId: string | null): string {
-  return `event: error\ndata: ${renderMessagesError(failure, requestId)}\n\n`;
+  return `event: error\ndata: ${refusalBody(failure) ?? renderMessagesError(failure, requestId)}\n\n`;
 }
 
 /** What an Anthropic-shaped error body says; a body of another shape says only its status. */
@@ -27,8 +28,19 @@ export function readMessagesRefusal(status: number, body: Uint8Array): UpstreamR
   };
 }
 
+/** The message inside an error body's `error`. */
+export function errorMessage(error: unknown): string {
+  return textOf(error) ?? (isObject(error) ? textOf(error["message"]) : null) ?? "unknown error";
+}
+
+/** What an `error` event, or an answer that is an error, tells. */
+export function messagesFailure(error: unknown): Failure {
+  const message = errorMessage(error);
+  return errorReported(error, message, { isTooLong: saysTooLong(message), body: { type: "error", error } });
+}
+
 /** Whether Anthropic's words say that a prompt is too long. */
-export function saysTooLong(message: string): boolean {
+function saysTooLong(message: string): boolean {
   return /prompt is too long|exceed context limit/i.test(message);
 }
 

@@ -2,17 +2,17 @@ import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.t
 import type { AnswerSource, Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json-value.ts";
 import { warnOfCaller, warnOfStranger, warnOfUnread } from "../unread.ts";
+import { messagesFailure } from "./error.ts";
 import { readCitations } from "./read-citations.ts";
 import { plainName } from "./safe-name.ts";
 import { readFinish } from "./stop-reason.ts";
-import { streamFailure } from "./stream-failure.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** A whole message in neutral form. Blocks of server tools have none. */
 export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const message = parseReply(body);
   if (!Array.isArray(message["content"])) {
-    if (isObject(message["error"])) throw streamFailure(message["error"]);
+    if (isObject(message["error"])) throw messagesFailure(message["error"]);
     throw new Failure("upstream_error", "The upstream's answer is not a message.", { retry: "other", unhealthy: true });
   }
   warnOfUnread(message, ofMessage, "a message", source.warn);

@@ -3,10 +3,10 @@ import type { AnswerSource, EventReader } from "../codec.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { warnOfStranger, warnOfUnread } from "../unread.ts";
 import { notCarried } from "../upstream-broke.ts";
+import { messagesFailure } from "./error.ts";
 import { OpenBlock } from "./open-block.ts";
 import { ofMessage } from "./read-answer.ts";
 import { readFinish } from "./stop-reason.ts";
-import { streamFailure } from "./stream-failure.ts";
 import { mergeUsage, readMessagesUsage } from "./usage.ts";
 
 /** Reads a message's events. Blocks that run side by side, which only imitations do, are put one behind the other. */
@@ -137,7 +137,7 @@ export class MessagesEventReader implements EventReader {
 
   #fail(error: unknown): void {
     this.#over = true;
-    this.#emit({ kind: "error", failure: streamFailure(error) });
+    this.#emit({ kind: "error", failure: messagesFailure(error) });
   }
 }
 

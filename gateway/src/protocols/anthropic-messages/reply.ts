@@ -4,6 +4,7 @@ import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { countOf, isObject, textOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { readLabel, readSmall } from "../request-members.ts";
+import { errorMessage } from "./error.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["id", "content", "usage", "error", "input_tokens", "container"]);
@@ -50,11 +51,6 @@ export function readCountReply(body: Uint8Array): ReplyFacts {
     outputEstimate: 0,
     id: null,
   };
-}
-
-/** The message inside an error body's `error`. */
-export function errorMessage(error: unknown): string {
-  return textOf(error) ?? (isObject(error) ? textOf(error["message"]) : null) ?? "unknown error";
 }
 
 function scanReply(body: Uint8Array): Map<string, Span> {

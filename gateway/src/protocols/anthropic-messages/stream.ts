@@ -6,8 +6,8 @@ import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../jso
 import { readServed } from "../read-served.ts";
 import { eventData, firstField, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
+import { messagesFailure } from "./error.ts";
 import { containerIn } from "./reply.ts";
-import { streamFailure } from "./stream-failure.ts";
 import { mergeUsage, readMessagesUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
@@ -120,7 +120,7 @@ export class MessagesStreamTap implements StreamTap {
       this.#madeIn(event["delta"]);
       this.#readDelta(event["usage"]);
     } else if (type === "error" || (type === null && isObject(event["error"]))) {
-      this.failure = streamFailure(event["error"]);
+      this.failure = messagesFailure(event["error"]);
       this.untold = type === null;
     }
   }

@@ -307,7 +307,7 @@ describe("a Converse stream", () => {
   test("reports an error event as the upstream's failure", () => {
     const tap = bedrockConverse.tapStream(false);
     tap.push(sse([{ type: "error", error: { type: "rate_limit_error", message: "slow" } }]));
-    expect(tap.failure).toMatchObject({ code: "upstream_error", retry: "other", unhealthy: true });
+    expect(tap.failure).toMatchObject({ code: "upstream_error", retry: "other", upstream: { status: 429 } });
   });
 
   test("is read as neutral events, one block after the other", () => {

@@ -1,5 +1,6 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
+import { errorReported } from "../error-event.ts";
 import { objectOf, parseObject, textOf } from "../json-value.ts";
 
 /** `{"message"}`; the code stands in a header, which is the provider's kind to read. */
@@ -19,12 +20,8 @@ export function readConverseRefusal(status: number, body: Uint8Array): UpstreamR
 export function converseStreamFailure(error: unknown): Failure {
   const { type, message } = objectOf(error);
   const said = textOf(message) ?? "unknown error";
-  const theirs = type !== "invalid_request_error";
-  return new Failure("upstream_error", `The upstream reported an error: ${said}`, {
-    retry: theirs ? "other" : "never",
-    unhealthy: theirs,
-    contextLength: !theirs && tooLongPattern.test(said),
-  });
+  const isTooLong = type === "invalid_request_error" && tooLongPattern.test(said);
+  return errorReported(error, said, { isTooLong, body: { type: "error", error } });
 }
 
 const tooLongPattern = /too long|too many (?:input )?tokens|context (?:length|window)|maximum.{0,40}tokens/i;

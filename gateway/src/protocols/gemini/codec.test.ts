@@ -4,7 +4,6 @@ import {
   type Answer,
   type AnswerBlock,
   type AnswerEvent,
-  Failure,
   noUsage,
   type Turn,
   type TurnMessage,
@@ -347,12 +346,6 @@ describe("an answer carried to a Gemini caller", () => {
     expect(writer.write({ kind: "block-delta", text: '{"a":' })).toBe("");
     expect(writer.write({ kind: "block-end" })).toContain('"args":{"_raw":"{\\"a\\":"}');
     expect(warnings).toHaveLength(1);
-  });
-
-  test("an error inside the stream is a data line with the error's body", () => {
-    const writer = geminiCodec.writeEvents(context());
-    const failure = new Failure("upstream_truncated", "Cut.");
-    expect(writer.write({ kind: "error", failure })).toStartWith('data: {"error":{"code":502,"message":"Cut."');
   });
 
   test("a call whose arguments never end is refused at the bound", () => {

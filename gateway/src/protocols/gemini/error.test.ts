@@ -86,13 +86,14 @@ describe("what a Google-shaped upstream refused", () => {
 
   test("another vendor's refusal keeps its status and says a prompt's length as Gemini does", () => {
     const refusal = { status: 400, message: "prompt is too long", code: null, contextLength: true };
-    const written = bytes(JSON.parse(renderGeminiRefusal(refusal)));
+    const written = bytes(JSON.parse(renderGeminiRefusal(refusal, "r")));
     expect(readGeminiRefusal(400, written)).toMatchObject({ contextLength: true });
     expect(new TextDecoder().decode(written)).toContain("prompt is too long");
-    expect(JSON.parse(renderGeminiRefusal({ ...refusal, status: 529, contextLength: false })).error).toEqual({
+    expect(JSON.parse(renderGeminiRefusal({ ...refusal, status: 529, contextLength: false }, "r")).error).toEqual({
       code: 529,
       message: "prompt is too long",
       status: "UNAVAILABLE",
+      details: [{ "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId: "r" }],
     });
   });
 });

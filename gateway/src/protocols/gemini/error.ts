@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
+import { errorReported, refusalBody } from "../error-event.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { errorReported } from "../upstream-broke.ts";
 
 /**
  * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the
@@ -23,15 +23,20 @@ export function renderGeminiError(failure: Failure, requestId: string): string {
   if (failure.retryAfterMs !== undefined) {
     details.push({ "@type": `${typePrefix}RetryInfo`, retryDelay: `${Math.ceil(failure.retryAfterMs / 1_000)}s` });
   }
-  if (requestId !== "") details.push({ "@type": `${typePrefix}RequestInfo`, requestId });
+  if (requestId !== "") details.push(requestInfo(requestId));
   const { status: code } = failure;
   const message = saidTooLong(failure);
   return JSON.stringify({ error: { code, message, status: statusWord(code), details } });
 }
 
-/** The same inside a stream: the vendor's SDK raises an error on a chunk with `error.code` in 400 to 599. */
+/** The same inside a stream: the vendor's SDKs from 2.0 on raise an error on a chunk with `error.code` in 400 to 599. */
 export function renderGeminiStreamError(failure: Failure, requestId: string): string {
-  return `data: ${renderGeminiError(failure, requestId)}\n\n`;
+  return `data: ${renderBareGeminiError(failure, requestId)}\n\n`;
+}
+
+/** SDKs before 2.0 look for an error without `data:`, in a piece of its own; others pass over such a line. */
+export function renderBareGeminiError(failure: Failure, requestId: string): string {
+  return refusalBody(failure) ?? renderGeminiError(failure, requestId);
 }
 
 /** What a Google-shaped upstream refused; streams without SSE and the OpenAI-compatible face send an array of one. */
@@ -48,9 +53,14 @@ export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRef
 }
 
 /** A refusal of a vendor of another shape. */
-export function renderGeminiRefusal(refusal: UpstreamRefusal): string {
+export function renderGeminiRefusal(refusal: UpstreamRefusal, requestId: string): string {
   const { status: code } = refusal;
-  return JSON.stringify({ error: { code, message: saidTooLong(refusal), status: statusWord(code) } });
+  const details = [requestInfo(requestId)];
+  return JSON.stringify({ error: { code, message: saidTooLong(refusal), status: statusWord(code), details } });
+}
+
+function requestInfo(requestId: string): JsonObject {
+  return { "@type": `${typePrefix}RequestInfo`, requestId };
 }
 
 function saidTooLong({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
@@ -64,8 +74,7 @@ export function errorMessageOf(error: unknown): string {
 
 export function upstreamErrorOf(error: unknown): Failure {
   const message = errorMessageOf(error);
-  const failure = errorReported(message);
-  return tooLongPattern.test(message) ? failure.with({ contextLength: true, unhealthy: false }) : failure;
+  return errorReported(error, message, { isTooLong: tooLongPattern.test(message) });
 }
 
 const typePrefix = "type.googleapis.com/google.rpc.";

@@ -2,7 +2,13 @@ import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
 import { geminiCountEdits, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
-import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
+import {
+  readGeminiRefusal,
+  renderBareGeminiError,
+  renderGeminiError,
+  renderGeminiRefusal,
+  renderGeminiStreamError,
+} from "./error.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
 import { GeminiEventReader } from "./read-events.ts";
 import { readGeminiTurn } from "./read-turn.ts";
@@ -24,6 +30,7 @@ export const gemini: Dialect = {
   errorShape: "google",
   renderError: renderGeminiError,
   renderStreamError: renderGeminiStreamError,
+  renderBareError: renderBareGeminiError,
   readRefusal: readGeminiRefusal,
   renderRefusal: renderGeminiRefusal,
   keepAlive: ": keep-alive\n\n",

@@ -11,7 +11,6 @@ import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { warnOnce } from "../warn-once.ts";
-import { renderGeminiStreamError } from "./error.ts";
 import { writeFinish } from "./finish.ts";
 import { type SaidText, writeGrounding } from "./grounding.ts";
 import { writeGeminiUsage } from "./usage.ts";
@@ -73,7 +72,8 @@ export class GeminiEventWriter implements EventWriter {
         this.#finishReason = writeFinish(event.finish);
         return "";
       case "error":
-        return renderGeminiStreamError(event.failure, "");
+        // Whoever sends this renders the error: only there is the request's id known.
+        return "";
       case "end":
         return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"${this.#grounding()}`);
     }

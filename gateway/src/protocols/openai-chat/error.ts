@@ -1,5 +1,6 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
+import { refusalBody } from "../error-event.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
 
 /** OpenAI's own code for a prompt that is too long: Codex and others make the conversation shorter at it. */
@@ -20,7 +21,7 @@ export function renderChatError(failure: Failure): string {
 
 /** The same inside a stream: SDKs raise an error on a chunk with a top-level `error`. No [DONE] follows. */
 export function renderChatStreamError(failure: Failure): string {
-  return `data: ${renderChatError(failure)}\n\n`;
+  return `data: ${refusalBody(failure) ?? renderChatError(failure)}\n\n`;
 }
 
 /**

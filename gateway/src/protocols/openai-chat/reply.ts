@@ -1,10 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
+import { errorReported } from "../error-event.ts";
 import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { objectOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
-import { errorReported } from "../upstream-broke.ts";
 import type { UsageConvention } from "../usage-convention.ts";
 import { contextLengthCode } from "./error.ts";
 import { readChatUsage } from "./usage.ts";
@@ -41,13 +41,10 @@ function valueAt(body: Uint8Array, span: Span | undefined): unknown {
 
 /** An error inside an answer or a stream. That a prompt is too long is the request's own fault, wherever it is said. */
 export function failureReported(error: unknown): Failure {
-  const message = errorText(error);
   const { code, type } = objectOf(error);
-  if (code === contextLengthCode || type === contextLengthCode) {
-    return new Failure("invalid_request", `The upstream reported an error: ${message}`, { contextLength: true });
-  }
-  const failure = errorReported(message);
-  return type === "invalid_request_error" ? failure.with({ unhealthy: false }) : failure;
+  return errorReported(error, errorText(error), {
+    isTooLong: code === contextLengthCode || type === contextLengthCode,
+  });
 }
 
 /** The message inside OpenAI's error member, which some vendors send as a plain string. */

@@ -1,5 +1,6 @@
-import { Failure, failureTable } from "#core/index.ts";
-import { type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { type Failure, failureTable } from "#core/index.ts";
+import { errorReported, refusalBody } from "../error-event.ts";
+import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { contextLengthCode } from "../openai-chat/error.ts";
 import { bareResponse } from "./bare-response.ts";
 
@@ -9,16 +10,9 @@ import { bareResponse } from "./bare-response.ts";
  * OpenAI sends the two in this order. `response` is the failed response as JSON text.
  */
 export function failureEvents(failure: Failure, response: string, sequence: number): string {
-  const { message, param } = failure;
-  const code = failure.contextLength ? contextLengthCode : failure.code;
-  const event = {
-    type: "error",
-    code,
-    message,
-    param,
-    sequence_number: sequence,
-    error: { type: failureTable[failure.code].type, code, message, param },
-  };
+  const error = errorOf(failure);
+  const { code, message, param } = error;
+  const event = { type: "error", code, message, param, sequence_number: sequence, error };
   return (
     `event: error\ndata: ${JSON.stringify(event)}\n\n` +
     `event: response.failed\ndata: {"type":"response.failed","response":${response},"sequence_number":${sequence + 1}}\n\n`
@@ -27,9 +21,40 @@ export function failureEvents(failure: Failure, response: string, sequence: numb
 
 /** The error member of a failed response. Its codes are fewer than ours. */
 export function responseError(failure: Failure): { readonly code: string; readonly message: string } {
-  if (failure.contextLength) return { code: contextLengthCode, message: failure.message };
-  const code = failure.code === "rate_limit_exceeded" ? "rate_limit_exceeded" : "server_error";
-  return { code, message: failure.message };
+  const { code, message } = errorOf(failure);
+  return { code: terminalCodes.get(code) ?? "server_error", message };
+}
+
+/** What a client of failed responses knows by name: Codex waits, gives up or shortens the conversation by these. */
+const terminalCodes: ReadonlyMap<string, string> = new Map([
+  ...[contextLengthCode, "rate_limit_exceeded", "insufficient_quota", "invalid_prompt"].map(
+    (code) => [code, code] as const,
+  ),
+  ["overloaded", "server_is_overloaded"],
+  ["server_is_overloaded", "server_is_overloaded"],
+]);
+
+interface ToldError {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+}
+
+/** The `error` member of the refusal that an upstream's error is; else of a failure of ours. */
+function errorOf(failure: Failure): ToldError {
+  const { type } = failureTable[failure.code];
+  const { message, param, contextLength } = failure;
+  const own = { type, code: contextLength ? contextLengthCode : failure.code, message, param };
+  const body = refusalBody(failure);
+  if (body === null) return own;
+  const said = objectOf(parseObject(body)?.["error"]);
+  return {
+    type: textOf(said["type"]) ?? own.type,
+    code: textOf(said["code"]) ?? textOf(said["type"]) ?? own.code,
+    message: textOf(said["message"]) ?? message,
+    param: textOf(said["param"]) ?? param,
+  };
 }
 
 /** For a stream of which nothing is known but that it failed. */
@@ -44,25 +69,10 @@ export function bareFailedResponse(failure: Failure, id: string): string {
 
 /** What an upstream says in the error of a failed response or in an `error` event, nested or flat. */
 export function upstreamFailure(said: JsonObject): Failure {
-  const error = "error" in said ? objectOf(said["error"]) : said;
-  const code = textOf(error["code"]) ?? textOf(error["type"]) ?? "";
-  const message = textOf(error["message"]) ?? textOf(said["error"]) ?? "unknown error";
-  const text = `The upstream reported an error: ${message}`;
-  if (code === contextLengthCode) return new Failure("invalid_request", text, { contextLength: true });
-  if (faultsOfTheRequest.has(code)) return new Failure("invalid_request", text);
-  return new Failure("upstream_error", text, { retry: "other", unhealthy: true });
+  const { code, message, param } = said;
+  const error = isObject(said["error"])
+    ? said["error"]
+    : { message: message ?? said["error"], type: code, param, code };
+  const isTooLong = error["code"] === contextLengthCode || error["type"] === contextLengthCode;
+  return errorReported(error, textOf(error["message"]) ?? "unknown error", { isTooLong });
 }
-
-/** Another upstream would refuse it just the same. */
-const faultsOfTheRequest: ReadonlySet<string> = new Set([
-  "invalid_prompt",
-  "invalid_image",
-  "invalid_image_format",
-  "invalid_base64_image",
-  "invalid_image_url",
-  "image_too_large",
-  "image_too_small",
-  "image_parse_error",
-  "image_content_policy_violation",
-  "empty_image_file",
-]);

@@ -175,7 +175,7 @@ describe("a Responses stream that goes wrong", () => {
   test("an error that any upstream would give is not tried elsewhere", () => {
     const error = { error: { code: "context_length_exceeded", message: "too long" } };
     expect(listen(created + event("error", error)).tap.failure).toMatchObject({
-      code: "invalid_request",
+      contextLength: true,
       retry: "never",
     });
   });

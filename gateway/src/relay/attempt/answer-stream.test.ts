@@ -63,6 +63,7 @@ function ground({ settles = true, drains = false } = {}) {
     answer: { status: 200, headers: new Headers(), body },
     tap: upstreamSide("openai-chat").listener.tapStream(false),
     start: { bytes: first, pending: null },
+    inStream: (told) => told,
     place: memory.open(),
     idleMs: 1_000,
     drains,

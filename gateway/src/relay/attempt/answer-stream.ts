@@ -4,8 +4,9 @@ import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { HeldEvents } from "./event-memory.ts";
 import type { LiveStream } from "./live-streams.ts";
+import { readTail } from "./read-tail.ts";
+import { StreamEnd } from "./stream-end.ts";
 import type { StreamStart } from "./stream-start.ts";
-import { inSafeWords } from "./upstream-words.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
 export interface StreamEntry {
@@ -30,13 +31,13 @@ export interface AnswerStreamOptions {
   /** Where that is held, and those that follow. */
   readonly place: HeldEvents;
   readonly idleMs: number;
+  /** An error that the tap found, as the caller is told of it. */
+  readonly inStream: (told: Failure) => Failure;
   /** The upstream is let finish when the caller goes away. */
   readonly drains: boolean;
 }
 
 const encoder = new TextEncoder();
-/** How long the rest of a finished answer is awaited, so that its connection can be used again. */
-const tailMs = 1_000;
 const nobody = (): void => {};
 
 /**
@@ -56,11 +57,11 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   #reading = false;
   #over = false;
   #lastWriteMs: number;
-  /** What is still to be said when the stream ended before the caller's first pull. */
-  #farewell: Uint8Array | null = null;
+  /** Set once the stream is over. */
+  #end: StreamEnd | null = null;
   /** Why bytes of no dialect, or a stream that nobody read, ended before their end: their caller sees a connection that breaks. */
   #broken: Failure | null = null;
-  #stopTimer: () => void = () => {};
+  #stopTimer: () => void = nobody;
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
@@ -83,9 +84,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   }
 
   pull(sink: BodySink, answered: () => void): void {
-    if (this.#over || this.#broken !== null) {
-      this.#sayLast(sink);
+    if (this.#broken !== null) {
+      sink.error(this.#broken);
       answered();
+      return;
+    }
+    if (this.#over) {
+      (this.#end ?? new StreamEnd(this.#options.dependencies.clock, null, null)).pull(sink, answered);
       return;
     }
     this.#sink = sink;
@@ -99,7 +104,10 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   }
 
   cancel(): void {
-    if (this.#over) return;
+    if (this.#over) {
+      this.#end?.cancel();
+      return;
+    }
     if (this.#options.drains) {
       // One that had stopped reading before is being finished already.
       if (this.#broken === null) this.#leaveAlone();
@@ -146,24 +154,19 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     }
     const { body } = answer;
     const pending = this.#pending;
-    if (pending !== null) {
-      this.#pending = null;
-      this.#reading = true;
-      this.#await(pending);
-      return;
-    }
-    for (let piece = body.here?.() ?? null; piece !== null; piece = body.here?.() ?? null) {
+    this.#pending = null;
+    let piece = pending === null ? (body.here?.() ?? null) : null;
+    for (; piece !== null; piece = body.here?.() ?? null) {
       if (!this.#pass(piece)) continue;
       this.#pulled();
       return;
     }
     this.#reading = true;
-    if (body.next !== undefined) body.next("idle", idleMs, this);
-    else this.#await(body.read("idle", idleMs));
-  }
-
-  #await(read: Promise<Uint8Array | null>): void {
-    read.then(
+    if (pending === null && body.next !== undefined) {
+      body.next("idle", idleMs, this);
+      return;
+    }
+    (pending ?? body.read("idle", idleMs)).then(
       (piece) => this.resolve(piece),
       (thrown: unknown) => this.reject(thrown),
     );
@@ -204,22 +207,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     this.#options.answer.body.cancel();
   }
 
-  #sayLast(sink: BodySink): void {
-    if (this.#broken !== null) {
-      sink.error(this.#broken);
-      return;
-    }
-    if (this.#farewell !== null) sink.enqueue(this.#farewell);
-    sink.close();
-  }
-
   /** True when the pull is answered: something was written, or the stream is over. */
   #deliver(whole: Uint8Array, end: Failure | null): boolean {
     const { tap, answer } = this.#options;
     if (tap.ended) {
       this.#settleEnd();
       if (whole.length > 0) this.#sink?.enqueue(whole);
-      this.#sink?.close();
+      this.#endWith(null, this.#toldFailure(), whole.length > 0);
       void readTail(answer);
       return true;
     }
@@ -241,13 +235,36 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     const told = isTold(tap);
     if (!told && (tap.untold === true || !tap.complete() || tap.failure !== null)) {
       // What lay behind the last whole event may be an error. It was not passed on.
-      this.#breakOff("failed", tap.failure === null ? truncated() : inSafeWords(tap.failure), false);
+      this.#breakOff("failed", this.#toldFailure() ?? truncated(), false);
       return;
     }
     const rest = tap.failure === null ? tap.rest() : null;
     this.#settleEnd();
-    if (rest !== null && rest.length > 0) this.#sink?.enqueue(rest);
-    this.#sink?.close();
+    const sent = rest !== null && rest.length > 0;
+    if (sent) this.#sink?.enqueue(rest);
+    this.#endWith(null, this.#toldFailure(), sent);
+  }
+
+  #toldFailure(): Failure | null {
+    const { failure } = this.#options.tap;
+    return failure && this.#options.inStream(failure);
+  }
+
+  /** `sent`: something was written in answer to this pull. */
+  #endWith(words: Uint8Array | null, told: Failure | null, sent: boolean): void {
+    const { dependencies, dialect, call } = this.#options;
+    const { requestId } = call;
+    const end = new StreamEnd(dependencies.clock, words, told === null ? null : { dialect, requestId, failure: told });
+    this.#end = end;
+    const sink = this.#sink;
+    if (sink === null || (sent && !end.isEmpty)) return;
+    if (end.isEmpty) {
+      sink.close();
+      return;
+    }
+    const answered = this.#answered;
+    this.#answered = nobody;
+    end.pull(sink, answered);
   }
 
   #settleEnd(): void {
@@ -290,11 +307,11 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     const pieces = this.#first === null ? [] : [this.#first];
     if (!told) pieces.push(this.#lastWords(failure));
     if (this.#sink === null) {
-      this.#farewell = Buffer.concat(pieces);
+      this.#endWith(Buffer.concat(pieces), failure, false);
       return;
     }
     for (const piece of pieces) this.#sink.enqueue(piece);
-    this.#sink.close();
+    this.#endWith(null, failure, pieces.length > 0);
   }
 
   #lastWords(failure: Failure): Uint8Array {
@@ -380,13 +397,4 @@ function isTold(tap: StreamTap): boolean {
 
 function truncated(): Failure {
   return new Failure("upstream_truncated", "The upstream's stream ended before it was complete.", { unhealthy: true });
-}
-
-async function readTail(answer: OutboundAnswer): Promise<void> {
-  try {
-    for (let reads = 0; reads < 4; reads++) if ((await answer.body.read("idle", tailMs)) === null) return;
-  } catch {
-    // The answer is already settled and delivered; only the connection is lost.
-  }
-  answer.body.cancel();
 }

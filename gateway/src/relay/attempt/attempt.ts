@@ -31,9 +31,10 @@ import { FramedTap } from "./framed-tap.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { sendAttempt } from "./outbound.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
+import { refusalInStream } from "./stream-refusal.ts";
 import { readStreamStart } from "./stream-start.ts";
-import { overloaded, type RefusedBy, refusalOf } from "./upstream-refusal.ts";
-import { inSafeWords, upstreamWords } from "./upstream-words.ts";
+import { type RefusedBy, refusalOf } from "./upstream-refusal.ts";
+import { upstreamWords } from "./upstream-words.ts";
 import { writtenAhead } from "./written-ahead.ts";
 
 /** What one attempt works with. */
@@ -282,7 +283,7 @@ async function openStreamAt(
   });
   if (start.cut === "too long") throw truncated("The upstream sent only comments.");
   const whole = start.cut === null || tap.complete();
-  if (tap.failure !== null && !tap.contentSeen) throw refusedInBand(options, tap.failure);
+  if (tap.failure !== null && !tap.contentSeen) throw inStream(options)(tap.failure);
   if (!whole || tap.events === 0) throw truncated("The upstream's stream ended before its first content.");
   entry.begin(tap);
   const said = answerHeaderOptions(options);
@@ -304,15 +305,15 @@ async function openStreamAt(
     start,
     place,
     idleMs,
+    inStream: translation === null ? inStream(options) : (told) => told,
     drains: drains(call, selection),
   });
   return { status: answer.status, headers, body: stream.open() };
 }
 
-function refusedInBand({ call }: AttemptDependencies, told: Failure): Failure {
-  const failure = inSafeWords(told).with({ arrival: "refused" });
-  if (failure.upstream === undefined) return failure;
-  return overloaded({ dialect: call.protocol.dialect, requestId: call.requestId }, failure, failure.upstream.status);
+function inStream(options: AttemptDependencies): (told: Failure) => Failure {
+  const { protocol, requestId } = options.call;
+  return (told) => refusalInStream({ dialect: protocol.dialect, requestId }, refusedBy(options), told);
 }
 
 /** What the upstream goes on with in any case is listened to until its end: it has to be paid for. */
@@ -361,7 +362,7 @@ function tapOf(options: AttemptDependencies, answer: OutboundAnswer): StreamTap 
   }
   const hideUsage = translation === null && call.facts.stream && !call.facts.wantsUsage;
   const heard = listenerOf(options).tapStream(hideUsage, match.traits.usage);
-  const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap));
+  const outer = (tap: StreamTap): StreamTap => (translation === null ? tap : translation.tap(tap, inStream(options)));
   if (match.lane.framing !== "aws-event-stream") return outer(heard);
   return openAwsEventStream().then((frames) => outer(new FramedTap(frames, heard)));
 }

@@ -82,14 +82,14 @@ const lost: ReadonlySet<Failure["code"]> = new Set([
 ] as const);
 
 /** What it says of its own state is told with the status alone; how it words it is for the operator. */
-function inWordsOf(
+export function inWordsOf(
   call: { readonly dialect: Dialect; readonly requestId: string },
   spoken: WireDialectId,
   failure: Failure,
 ): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
-  if (status >= 500) return overloaded(call, failure, status);
+  if (status >= 500) return overloaded(call, failure);
   if (refusalShape(body) === call.dialect.errorShape) return failure;
   const refusal = readRefusal(spoken, status, body);
   return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
@@ -103,13 +103,9 @@ function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): U
 }
 
 /** 529 is Anthropic's own status, which its clients know. */
-export function overloaded(
-  call: { readonly dialect: Dialect; readonly requestId: string },
-  failure: Failure,
-  status: number,
-): Failure {
-  const known = call.dialect.errorShape === "anthropic" ? status : 503;
-  return said(call, failure, { status: known, message: failure.message, code: "overloaded", contextLength: false });
+function overloaded(call: { readonly dialect: Dialect; readonly requestId: string }, failure: Failure): Failure {
+  const status = call.dialect.errorShape === "anthropic" ? 529 : 503;
+  return said(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
 }
 
 function said(

@@ -30,6 +30,7 @@ import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { readStreamStart } from "../attempt/stream-start.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
+import { inSafeWords } from "../attempt/upstream-words.ts";
 import { writtenAhead } from "../attempt/written-ahead.ts";
 import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -284,6 +285,7 @@ async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer
     answer,
     tap,
     start,
+    inStream: inSafeWords,
     place: held,
     idleMs,
     drains: drained,

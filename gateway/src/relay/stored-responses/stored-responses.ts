@@ -11,6 +11,7 @@ import { type Heard, heardReply, heardStream } from "../attempt/measured-usage.t
 import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
+import { inSafeWords } from "../attempt/upstream-words.ts";
 import type { CallResult } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { isPaid } from "./background-settlement.ts";
@@ -140,6 +141,7 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveB
     over,
     answer,
     tap,
+    inStream: inSafeWords,
     start: { bytes: noBytes, pending: null },
     place,
     idleMs,

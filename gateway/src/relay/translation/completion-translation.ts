@@ -56,13 +56,14 @@ export class CompletionTranslation implements Translator {
     return { contentType: streamType, body: new TextEncoder().encode(text), images: 0 };
   }
 
-  tap(inner: StreamTap): StreamTap {
+  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap {
     const { protocol, requestId } = this.#call;
     return new TranslatedTap({
       inner,
       reader: openaiChatCodec,
       writer: new CompletionEventWriter(this.#context()),
       source: this.#source(),
+      inStream,
       renderError: (failure) => protocol.dialect.renderStreamError(failure, requestId),
     });
   }

@@ -11,7 +11,6 @@ import {
   type UpstreamCodec,
   type UsageReading,
 } from "#protocols/index.ts";
-import { inSafeWords } from "../attempt/upstream-words.ts";
 
 export interface TranslatedTapOptions {
   /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
@@ -21,6 +20,8 @@ export interface TranslatedTapOptions {
   readonly source: AnswerSource;
   /** Absent: no tool can be called. */
   readonly toolNames?: OwnToolNames;
+  /** An error of the upstream's as its caller is told of it. */
+  readonly inStream: (told: Failure) => Failure;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
   readonly renderError: (failure: Failure) => string;
 }
@@ -147,7 +148,7 @@ export class TranslatedTap implements StreamTap {
       this.#text += this.#writer.write(this.#options.toolNames?.event(event) ?? event);
       return;
     }
-    const failure = inSafeWords(asFailure(event.failure));
+    const failure = this.#options.inStream(asFailure(event.failure));
     const text = this.#writer.write({ kind: "error", failure });
     this.#over = true;
     this.#brokenBy ??= failure;

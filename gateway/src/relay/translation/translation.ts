@@ -1,5 +1,5 @@
 import { addressesIn, outcomeOf } from "#bodies/index.ts";
-import { bounds, type RequestedTurn, type Turn, type WireDialectId } from "#core/index.ts";
+import { bounds, type Failure, type RequestedTurn, type Turn, type WireDialectId } from "#core/index.ts";
 import {
   type AnswerContext,
   type AnswerSource,
@@ -147,7 +147,7 @@ export class Translation implements Translator {
     return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
   }
 
-  tap(inner: StreamTap): StreamTap {
+  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap {
     const { dialect } = this.#call.protocol;
     const tap = new TranslatedTap({
       inner,
@@ -155,6 +155,7 @@ export class Translation implements Translator {
       writer: this.#caller.writeEvents(this.#context()),
       source: this.#source(),
       toolNames: this.#toolNames(),
+      inStream,
       renderError: (failure) => dialect.renderStreamError(failure, this.#call.requestId),
     });
     this.#tap = tap;

@@ -1,3 +1,4 @@
+import type { Failure } from "#core/index.ts";
 import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 
 /** A whole answer in the caller's dialect. */
@@ -14,8 +15,11 @@ export interface Translator {
   body(): Uint8Array | Promise<Uint8Array>;
   /** The reply may be given away to a thread. `facts`: what it says of itself. */
   whole(reply: Uint8Array, facts: ReplyFacts): TranslatedAnswer | Promise<TranslatedAnswer>;
-  /** `inner` listens to the upstream's own events; what comes out of the tap is the caller's. */
-  tap(inner: StreamTap): StreamTap;
+  /**
+   * `inner` listens to the upstream's own events; what comes out of the tap is the caller's. `inStream` gives an error of the
+   * upstream's as its caller is told of it.
+   */
+  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap;
   /** Takes what somebody else could not carry. */
   readonly warn: (what: string) => void;
   /** What could not be carried so far, as the value of x-sluice-warnings; null when all could. */

@@ -78,9 +78,9 @@ export class JournalSegment {
 
   /** Tries the disk with bytes that are taken back at once. They hold no line feed: a reader sees a torn end. */
   hasRoom(): boolean {
-    const end = this.#end;
     if (this.write(probeBytes, probeBytes.length) < probeBytes.length) return false;
-    this.#end = end;
+    // Also where the write began another segment.
+    this.#end -= probeBytes.length;
     this.#torn = true;
     this.#tryCut();
     return !this.#torn;

@@ -1,0 +1,57 @@
+import type { BodySink, Failure } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { Dialect } from "#protocols/index.ts";
+
+/** Between an error and its second form: clients join what arrives at once, and look for that form in a piece of its own. */
+const apartMs = 50;
+
+/** What is sent of a stream that is over, when its caller pulls again. */
+export class StreamEnd {
+  readonly #clock: Clock;
+  #words: Uint8Array | null;
+  #bare: Uint8Array | null;
+  #stopTimer = (): void => {};
+
+  /** `words`: what the caller has not pulled yet; null: nothing. `told`: the failure that the caller was told of. */
+  constructor(clock: Clock, words: Uint8Array | null, told: BareError | null) {
+    this.#clock = clock;
+    this.#words = words;
+    const bare = told?.dialect.renderBareError?.(told.failure, told.requestId);
+    this.#bare = bare === undefined ? null : encoder.encode(bare);
+  }
+
+  get isEmpty(): boolean {
+    return this.#words === null && this.#bare === null;
+  }
+
+  /** Sends the next piece. The stream is closed with the last one. */
+  pull(sink: BodySink, answered: () => void): void {
+    const words = this.#words;
+    const bare = this.#bare;
+    if (words === null && bare !== null) {
+      this.#stopTimer = this.#clock.after(apartMs, () => {
+        sink.enqueue(bare);
+        sink.close();
+        answered();
+      });
+      return;
+    }
+    this.#words = null;
+    if (words !== null) sink.enqueue(words);
+    if (bare === null) sink.close();
+    answered();
+  }
+
+  /** Nobody reads any more. */
+  cancel(): void {
+    this.#stopTimer();
+  }
+}
+
+export interface BareError {
+  readonly dialect: Dialect;
+  readonly requestId: string;
+  readonly failure: Failure;
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RawUpstream } from "../raw-upstream.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
+import {
+  calls,
+  type DialectName,
+  dialects,
+  event,
+  type Piece,
+  providerAt,
+  scripts,
+  startScriptedUpstream,
+} from "./scripted-upstream.ts";
+
+const kinds = ["overloaded", "rate_limit", "insufficient_quota", "authentication"] as const;
+type Kind = (typeof kinds)[number];
+
+const openaiErrors: Readonly<Record<Kind, object>> = {
+  overloaded: { type: "service_unavailable_error", code: "server_is_overloaded" },
+  rate_limit: { type: "requests", code: "rate_limit_exceeded" },
+  insufficient_quota: { type: "insufficient_quota", code: "insufficient_quota" },
+  authentication: { type: "authentication_error", code: "invalid_api_key" },
+};
+const anthropicTypes: Readonly<Record<Kind, string>> = {
+  overloaded: "overloaded_error",
+  rate_limit: "rate_limit_error",
+  insufficient_quota: "billing_error",
+  authentication: "authentication_error",
+};
+const googleErrors: Readonly<Record<Kind, object>> = {
+  overloaded: { code: 503, status: "UNAVAILABLE" },
+  rate_limit: { code: 429, status: "RESOURCE_EXHAUSTED" },
+  insufficient_quota: { code: 429, status: "RESOURCE_EXHAUSTED" },
+  authentication: { code: 401, status: "UNAUTHENTICATED" },
+};
+const words = { message: "as the vendor words it" };
+
+/** An error of each kind as each vendor sends it in an event. */
+const errorEvents: Readonly<Record<DialectName, (kind: Kind) => string>> = {
+  chat: (kind) => event({ error: { ...openaiErrors[kind], ...words } }),
+  messages: (kind) => event({ type: "error", error: { type: anthropicTypes[kind], ...words } }),
+  responses: (kind) =>
+    event({ type: "error", ...openaiErrors[kind], ...words, param: null }).replace(
+      /"type":"[a-z_]+"/g,
+      '"type":"error"',
+    ),
+  gemini: (kind) => event({ error: { ...googleErrors[kind], ...words } }),
+};
+
+interface Told {
+  readonly status: number;
+  readonly name: string | undefined;
+}
+
+/** What callers of each dialect get: the status of a refusal, and what their clients know it by. */
+const callerKinds: Readonly<Record<DialectName, Readonly<Record<Kind, Told>>>> = {
+  chat: {
+    overloaded: { status: 503, name: "overloaded" },
+    rate_limit: { status: 429, name: "rate_limit_exceeded" },
+    insufficient_quota: { status: 429, name: "insufficient_quota" },
+    authentication: { status: 502, name: "upstream_error" },
+  },
+  messages: {
+    overloaded: { status: 529, name: "overloaded_error" },
+    rate_limit: { status: 429, name: "rate_limit_error" },
+    insufficient_quota: { status: 429, name: "rate_limit_error" },
+    authentication: { status: 502, name: "api_error" },
+  },
+  responses: {
+    overloaded: { status: 503, name: "overloaded" },
+    rate_limit: { status: 429, name: "rate_limit_exceeded" },
+    insufficient_quota: { status: 429, name: "insufficient_quota" },
+    authentication: { status: 502, name: "upstream_error" },
+  },
+  gemini: {
+    overloaded: { status: 503, name: "UNAVAILABLE" },
+    rate_limit: { status: 429, name: "RESOURCE_EXHAUSTED" },
+    insufficient_quota: { status: 429, name: "RESOURCE_EXHAUSTED" },
+    authentication: { status: 502, name: "UNAVAILABLE" },
+  },
+};
+
+/** Where a vendor's error says less, or more, than its kind. */
+function toldOf(upstream: DialectName, caller: DialectName, kind: Kind): Told {
+  const told = callerKinds[caller][kind];
+  const anthropic = upstream === "messages";
+  if (kind !== "insufficient_quota") return told;
+  // Anthropic's error of this name is about the account's credit.
+  if (anthropic) return callerKinds[caller].authentication;
+  return upstream === "gemini" && told.name === "insufficient_quota" ? callerKinds[caller].rate_limit : told;
+}
+
+interface ErrorBody {
+  readonly error?: { readonly code?: string | number; readonly type?: string; readonly status?: string };
+}
+
+function nameIn(caller: DialectName, { error }: ErrorBody): string | undefined {
+  if (caller === "messages") return error?.type;
+  return caller === "gemini" ? error?.status : String(error?.code);
+}
+
+let first: RawUpstream & { script: readonly Piece[] };
+let gateway: StartedGateway;
+let called = 0;
+const cases = kinds.flatMap((kind) =>
+  dialects.flatMap((upstream) => dialects.map((caller) => [kind, upstream, caller] as const)),
+);
+
+beforeAll(async () => {
+  first = await startScriptedUpstream();
+  gateway = await startGateway({
+    providers: () => dialects.map((dialect) => providerAt(dialect, scripts[dialect].kind, first)),
+    models: dialects.flatMap((dialect) =>
+      cases.map((_, index) => ({
+        name: `of-${dialect}-${index}`,
+        deployments: [{ provider: dialect, upstream_model: scripts[dialect].upstreamModel }],
+      })),
+    ),
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  first.stop();
+});
+
+async function ask(upstream: DialectName, caller: DialectName, script: readonly string[]) {
+  first.script = script;
+  const [path, body] = calls[caller](`of-${upstream}-${called++ % cases.length}`);
+  const answer = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
+  return { status: answer.status, id: answer.headers.get("x-request-id") ?? "", text: await answer.text() };
+}
+
+describe("the kind of an upstream's error survives", () => {
+  test.each(cases)("%s told by %s as the first event, to a caller of %s", async (kind, upstream, caller) => {
+    const { status, text } = await ask(upstream, caller, [errorEvents[upstream](kind)]);
+    const told = toldOf(upstream, caller, kind);
+    expect({ status, name: nameIn(caller, JSON.parse(text)) }).toEqual(told);
+    // What is about the gateway's own account is not told in the vendor's words.
+    if (kind === "authentication") expect(text).not.toContain(words.message);
+  });
+
+  test.each(cases.filter(([, upstream, caller]) => upstream !== caller))(
+    "%s told by %s amid a stream, to a caller of %s",
+    async (kind, upstream, caller) => {
+      const { preamble, content } = scripts[upstream];
+      const { status, id, text } = await ask(upstream, caller, [...preamble, content, errorEvents[upstream](kind)]);
+      const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]): ErrorBody => JSON.parse(json));
+      const error = events.findLast((one) => one.error !== undefined && one.error !== null) ?? {};
+      expect([status, nameIn(caller, error)]).toEqual([200, toldOf(upstream, caller, kind).name]);
+      if (kind === "authentication") expect(text).not.toContain(words.message);
+      if (caller === "gemini") expect(JSON.stringify(error)).toContain(`"requestId":"${id}"`);
+    },
+  );
+});
