@@ -81,7 +81,7 @@ export class Relay {
       return { failure, headers: await this.#limitHeaders(call, failure) };
     }
     let failure: Failure | null = null;
-    let accountFault: Failure | null = null;
+    let passing: Failure | null = null;
     for (;;) {
       const selection = plan.next(failure);
       if (selection === null) break;
@@ -97,11 +97,11 @@ export class Relay {
       } catch (thrown) {
         failure = asFailure(thrown);
         if (failure.code === "internal_error") this.#report(call, failure);
-        if (failure.unhealthy) accountFault ??= failure;
+        if (failure.unhealthy || failure.upstream?.status === 429) passing ??= failure;
       }
     }
     const told =
-      (refusedByOneOnly(failure) ? (accountFault ?? failure) : failure) ??
+      (refusedByOneOnly(failure) ? (passing ?? failure) : failure) ??
       new Failure("no_deployment_available", "No deployment can take the call now.");
     if (tally.attempts === 0 && told.code !== "client_closed") tally.refusal = told;
     tally.end();
@@ -271,7 +271,7 @@ export class Relay {
 
 /**
  * A refusal that holds for one account only (a model it has not, a seal it cannot read). When another account would have
- * served and was unhealthy, the caller should hear of that, and try again.
+ * served, and was unhealthy or at its limit, the caller should hear of that, and try again.
  */
 function refusedByOneOnly(failure: Failure | null): boolean {
   return (

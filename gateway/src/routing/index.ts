@@ -9,8 +9,9 @@
  *
  * A call that goes on from what only one account knows goes to that account alone.
  *
- * When upstreams fail: an unhealthy deployment is passed over while another is healthy. The last one left is always tried.
- * Retries are bounded for each call and over all calls, so a failing upstream gets hardly more calls than a healthy one.
+ * When upstreams fail: a refused call goes on to every other deployment. One that is down or cools is passed over while another
+ * is well, and the last one left is always tried. Repeats of one deployment are bounded for that deployment, so one that
+ * fails gets hardly more calls than one that is well. One that was down comes back in steps.
  */
 
 export type { RoutingConstraints } from "./candidates.ts";

@@ -92,8 +92,8 @@ export class OrderedPlan implements Plan {
   #first(): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
-    this.#problems = this.#problemsNow();
     const ready = this.#order.find((candidate) => this.#isReady(candidate, nowMs));
+    this.#problems = this.#problemsNow();
     if (ready !== null) return this.#takeFirst(ready, "try_first");
     const unready = this.#untried(({ circuit }) => circuit.trusted) ?? this.#untried(() => true);
     if (unready === null) return this.#stop("stop_all_full");

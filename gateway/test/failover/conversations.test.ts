@@ -6,7 +6,7 @@ const instructions = "You work on a large code base and follow its rules. ".repe
 const task = (session: number): string => `Session ${session}: find out why the build of the branch fails.`;
 
 /** A conversation as clients of one dialect send it, turn by turn, without anything that names it. */
-interface Way {
+interface Client {
   readonly path: string;
   readonly kind: string;
   readonly root: string;
@@ -16,7 +16,7 @@ interface Way {
 
 const turns = (turn: number): readonly number[] => Array.from({ length: turn }, (_, index) => index);
 
-const messages: Way = {
+const messages: Client = {
   path: "/v1/messages",
   kind: "anthropic",
   root: "",
@@ -41,7 +41,7 @@ const messages: Way = {
   }),
 };
 
-const chat: Way = {
+const chat: Client = {
   path: "/v1/chat/completions",
   kind: "openai-compatible",
   root: "/v1",
@@ -63,7 +63,7 @@ const chat: Way = {
   }),
 };
 
-const responses: Way = {
+const responses: Client = {
   path: "/v1/responses",
   kind: "openai",
   root: "/v1",
@@ -84,7 +84,7 @@ const responses: Way = {
   }),
 };
 
-const gemini: Way = {
+const gemini: Client = {
   path: "/v1beta/models/m:generateContent",
   kind: "gemini",
   root: "/v1beta",
@@ -106,10 +106,15 @@ const gemini: Way = {
 
 describe.each([messages, chat, responses, gemini])(
   "$path, three equal accounts, nothing that names a conversation",
-  (way) => {
-    const behavior: Behavior = () => Response.json(way.answer());
+  (client) => {
+    const behavior: Behavior = () => Response.json(client.answer());
     const start = () =>
-      startAccounts({ behaviors: [behavior, behavior, behavior], modelsOf: asEquals, kind: way.kind, root: way.root });
+      startAccounts({
+        behaviors: [behavior, behavior, behavior],
+        modelsOf: asEquals,
+        kind: client.kind,
+        root: client.root,
+      });
     const headers = { "anthropic-version": "2023-06-01" };
 
     test("twelve turns of a conversation stay at one account, and conversations spread over all", async () => {
@@ -119,7 +124,7 @@ describe.each([messages, chat, responses, gemini])(
       for (let session = 0; session < 12; session++) {
         const before = accounts.map(({ bodies }) => bodies.length);
         for (let turn = 0; turn < 12; turn++) {
-          const answered = await gateway.post(way.path, way.body(session, turn), { headers });
+          const answered = await gateway.post(client.path, client.body(session, turn), { headers });
           expect([answered.status, await answered.text()]).toMatchObject([200, expect.any(String)]);
         }
         const counts = accounts.map(({ bodies }, index) => bodies.length - (before[index] ?? 0));

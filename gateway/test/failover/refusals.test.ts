@@ -21,6 +21,11 @@ describe.each([
   );
 });
 
+test("a caller hears of an account's limit rather than of a model that another account lacks", async () => {
+  await using running = await startAccounts({ behaviors: [refuses(429), refuses(404, "model_not_found")] });
+  expect(await callOnce(running.gateway, chatOf())).toBe(429);
+});
+
 test("fallback models serve all calls of a model whose only account refuses", async () => {
   await using running = await startAccounts({
     behaviors: [refuses(429), answers],
