@@ -1,13 +1,14 @@
 import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
-import { isJsonType, type RequestFacts, splice } from "#protocols/index.ts";
+import { isJsonType, type RequestFacts, splice, withoutMark } from "#protocols/index.ts";
 import type { PassedPlace } from "#relay/index.ts";
 import { readBytes } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { modelBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { spoolBody } from "./spool-body.ts";
+import { encodingOf, unpack } from "./unpack.ts";
 
 export interface ReadPassedBody {
   readonly body: Uint8Array | Spooled | null;
@@ -71,9 +72,32 @@ export class PassedBody {
 
   get #isUnderstood(): boolean {
     const { method, headers } = this.#exchange.request;
-    const encoding = headers.get("content-encoding") ?? "";
-    if (!this.#place.isRead || method !== "POST" || (encoding !== "" && encoding !== "identity")) return false;
-    return isJsonType(headers.get("content-type") ?? "application/json");
+    if (!this.#place.isRead || method !== "POST") return false;
+    // Vendors read JSON whatever its type says; a form is none.
+    return !/^multipart\//i.test(headers.get("content-type") ?? "");
+  }
+
+  /** What a packed body says. null: it cannot be unpacked. */
+  async #unpacked(body: Uint8Array): Promise<Uint8Array | null> {
+    const { request } = this.#exchange;
+    try {
+      const encoding = encodingOf(request.headers.get("content-encoding"));
+      if (encoding === null) return body;
+      const { bodies: work } = this.#dependencies;
+      // A copy: what is unpacked in a thread is given away.
+      const packed = {
+        body: body.slice(),
+        encoding,
+        place: this.#room,
+        rules: modelBody,
+        work,
+        signal: request.signal,
+      };
+      return await unpack(packed);
+    } catch (thrown) {
+      if (thrown instanceof Failure && thrown.code !== "internal_error") return null;
+      throw thrown;
+    }
   }
 
   /** Names in it have to be looked for, because the account is not the workspace's alone. */
@@ -87,22 +111,27 @@ export class PassedBody {
     const { path, protocol } = this.#place;
     const { endpoint, wireDialect: dialect, wire } = protocol;
     const inPath = path === null || dialect.startsWith("gemini") ? null : path;
-    const size = sizeOf(bytes);
-    if (size <= bounds.readInPlaceBytesMax) {
-      const body = wholeOf(bytes);
-      const said = inPath === null ? body : withPath(body, inPath);
+    const { signal, headers } = this.#exchange.request;
+    const isPacked = (headers.get("content-encoding") ?? "identity") !== "identity";
+    const read = (given: BodyBytes) =>
+      this.#dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal });
+    if (sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked) {
+      this.#room.hold(sizeOf(bytes) * 2);
+      // What is read in a thread is given away, and comes back.
+      const done = await read(bytes);
+      return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer.facts) };
+    }
+    const body = wholeOf(bytes);
+    const unpacked = isPacked ? await this.#unpacked(body) : body;
+    if (unpacked === null) return { body, facts: null };
+    const plain = withoutMark(unpacked);
+    const said = inPath === null ? plain : withPath(plain, inPath);
+    if (said.length <= bounds.readInPlaceBytesMax) {
       return { body, facts: unlessFailed(() => wire.readRequest(said, path)) };
     }
-    this.#room.hold(size * 2);
-    // What is read in a thread is given away, and comes back; a copy with more in it is not the body.
-    const body = inPath === null ? null : wholeOf(bytes);
-    const given = body === null || inPath === null ? bytes : withPath(body, inPath);
-    const { signal } = this.#exchange.request;
-    const done = await this.#dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal });
-    return {
-      body: body === null || body === given ? done.body : body,
-      facts: unlessFailed(() => outcomeOf(done).answer.facts),
-    };
+    this.#room.hold(said.length * 2);
+    const done = await read(said.buffer === body.buffer ? said.slice() : said);
+    return { body, facts: unlessFailed(() => outcomeOf(done).answer.facts) };
   }
 }
 

@@ -21,6 +21,8 @@ export interface Settling {
   readonly served?: Served | undefined;
   readonly terms: PriceTerms;
   readonly upstreamModel: string;
+  /** What the call costs at least (a price per call). Left out: nothing. */
+  readonly floor?: PriceVersion | null | undefined;
 }
 
 /** What is booked: the members of an entry that are about money. */
@@ -39,7 +41,14 @@ export interface Settled {
 }
 
 /** The one place where an answer becomes an amount. The same input gives the same amount, so that the ledger can be verified. */
-export function settle({ price, usage, served, terms, upstreamModel }: Settling): Settled {
+export function settle({ floor = null, ...settling }: Settling): Settled {
+  const settled = settleByPrice(settling);
+  if (floor === null || settled.costSource === "vendor") return settled;
+  const least = costOf(floor.table, settling.usage);
+  return least <= settled.costNanoUsd ? settled : { ...settled, costNanoUsd: least, priceVersion: floor.id };
+}
+
+function settleByPrice({ price, usage, served, terms, upstreamModel }: Omit<Settling, "floor">): Settled {
   if (price === null && served === undefined) return unpricedPlain;
   const priced = price === null ? null : servedPrice(price, served, { terms, upstreamModel });
   const vendor = served?.vendorCostNanoUsd ?? 0;

@@ -70,6 +70,8 @@ export interface AttemptDependencies {
 export interface Pricing {
   readonly price: PriceVersion | null;
   readonly terms: PriceTerms;
+  /** What it costs at least. */
+  readonly floor?: PriceVersion | null | undefined;
 }
 
 export class RecordedAttempt implements Attempt {

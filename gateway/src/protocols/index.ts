@@ -38,6 +38,7 @@ export { conversationFingerprint } from "./conversation-prefix.ts";
 export type {
   Dialect,
   FormFacts,
+  Listener,
   NamedModel,
   OtherUsage,
   PathFacts,

@@ -1,5 +1,14 @@
 import type { BodyMarks } from "#bodies/index.ts";
-import type { CallSignal, Failure, HeaderReader, LiveBody, Model, Principal, WireDialectId } from "#core/index.ts";
+import type {
+  CallSignal,
+  Failure,
+  HeaderReader,
+  LiveBody,
+  Model,
+  PriceVersion,
+  Principal,
+  WireDialectId,
+} from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 import type { KeptState } from "./upstream-objects.ts";
@@ -48,6 +57,8 @@ export interface Call {
   kept?: KeptState;
   /** It is passed through to the provider's own API: its method and kind of path. */
   readonly operation?: string;
+  /** Of a call that is passed through: what it costs at least. */
+  readonly priceFloor?: PriceVersion | null;
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

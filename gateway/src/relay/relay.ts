@@ -121,8 +121,8 @@ export class Relay {
   }
 
   /** What such a call is booked by. `facts` null: its body is not understood. */
-  passedPrice(place: PassedPlace, facts: RequestFacts | null): PassedPrice {
-    return passedPrice(this.#dependencies.catalog(), place, facts);
+  passedPrice(place: PassedPlace, facts: RequestFacts | null, hasBody: boolean): PassedPrice {
+    return passedPrice(this.#dependencies.catalog(), place, facts, hasBody);
   }
 
   /** A call for a provider's own API: admitted, sent once, settled. */

@@ -131,7 +131,7 @@ interface ReadHead extends Head {
 async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
   const { request } = exchange;
   const { principal, place, facts, body, protocol } = head;
-  const price = dependencies.relay.passedPrice(place, facts);
+  const price = dependencies.relay.passedPrice(place, facts, body !== null);
   exchange.seen.model = price.model.name;
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
   const capture = captureOf(dependencies, exchange, {
@@ -144,6 +144,7 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   const call: Call = {
     ...callOf(exchange, head),
     models: [price.model],
+    priceFloor: price.floor,
     body: body instanceof Uint8Array ? body : null,
     streamEnd: end.tell,
   };

@@ -78,7 +78,8 @@ describe("where a call goes that is passed through", () => {
 
   test("knows what is spoken there by the lanes of the kind, below that base URL alone", () => {
     expect(target("/v1/chat/completions").lane).toMatchObject({ lane: { endpoint: "chat" }, model: null });
-    expect(target("/v1/chat/completions/").lane).toBeNull();
+    expect(target("/v1/chat/completions/").lane).toMatchObject({ lane: { endpoint: "chat" } });
+    expect(target("/v1/Chat/completions").lane).toMatchObject({ lane: { endpoint: "chat" } });
     expect(target("/v1/chat/completions/x").lane).toBeNull();
     expect(target("/x/v1/chat/completions").lane).toBeNull();
     const gemini = providerOf("gemini");

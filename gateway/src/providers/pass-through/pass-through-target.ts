@@ -49,7 +49,12 @@ export function passThroughTarget(provider: Provider, path: string, query: strin
   const bare = below.length === 0 ? root : `${root}/${below.join("/")}${trailing}`;
   const url = withOwnQuery(bare, query);
   if (url.length > bounds.urlBytesMax) throw wrong(`It makes a URL of more than ${bounds.urlBytesMax} bytes.`);
-  return { url, pathClass: pathClassOf(below), parts: decodedParts, lane: laneCalled(provider, bare, query) };
+  return {
+    url,
+    pathClass: pathClassOf(below),
+    parts: decodedParts,
+    lane: laneCalled(provider, [root, ...decodedParts].join("/"), query),
+  };
 }
 
 function partsOf(path: string): readonly string[] {
@@ -202,7 +207,7 @@ interface LanePattern {
   readonly query: string | null;
 }
 
-/** By provider object: a changed one is another. */
+/** By provider object: a changed one is another. Vendors may take a path in other letters than it is written in. */
 const patterns = new WeakMap<Provider, readonly LanePattern[]>();
 
 function laneCalled(provider: Provider, url: string, query: string): LaneCalled | null {
@@ -214,7 +219,7 @@ function laneCalled(provider: Provider, url: string, query: string): LaneCalled 
   for (const { lane, pattern, streamPath, namesModel, query: needed } of known) {
     const found = pattern.exec(url);
     if (found === null || (needed !== null && !query.split("&").includes(needed))) continue;
-    const model = namesModel ? decodeURIComponent(found[1] ?? "") : null;
+    const model = namesModel ? (found[1] ?? "") : null;
     if (model !== null && lane.fits?.(model) === false) continue;
     return { lane, model, streamPath };
   }
@@ -228,7 +233,9 @@ function patternsOf(provider: Provider): readonly LanePattern[] {
       if (streamPath && lane.streamPath === undefined) return [];
       const [address = "", query = null] = laneUrl(provider, lane, modelMark, streamPath).split("?");
       const source = RegExp.escape(address).replace(modelMark, "([^/]+)");
-      return [{ lane, pattern: new RegExp(`^${source}$`), streamPath, namesModel: address.includes(modelMark), query }];
+      return [
+        { lane, pattern: new RegExp(`^${source}$`, "i"), streamPath, namesModel: address.includes(modelMark), query },
+      ];
     }),
   );
 }

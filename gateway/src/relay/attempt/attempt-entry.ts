@@ -108,7 +108,7 @@ export class AttemptEntry {
     };
     this.kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
     this.#terms = priceTermsOf(selection.deployment.provider);
-    const pricing = { price: selection.model.price, terms: this.#terms };
+    const pricing = { price: selection.model.price, terms: this.#terms, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
@@ -276,7 +276,7 @@ export class AttemptEntry {
     if (this.#paidLater(this.#tap)) return nothingYet;
     const seen = measuredStream(this.#tap, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
-    return withRequest(told, this.#selection.model, this.#call.protocol.endpoint);
+    return withRequest(told, this.#selection.model, this.#call);
   }
 
   /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
@@ -358,7 +358,7 @@ export class AttemptEntry {
   #charged(told: Measured, outcome: Outcome): Measured {
     const searched = this.#withSearch(told);
     return outcome === "succeeded" || told.source !== "none"
-      ? withRequest(searched, this.#selection.model, this.#call.protocol.endpoint)
+      ? withRequest(searched, this.#selection.model, this.#call)
       : searched;
   }
 

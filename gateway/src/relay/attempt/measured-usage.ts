@@ -1,7 +1,6 @@
 import {
   type CountedClass,
   type CountedUse,
-  type EndpointId,
   type Model,
   noUsage,
   onlyCounts,
@@ -18,6 +17,7 @@ import {
   type UsageReading,
   withServed,
 } from "#protocols/index.ts";
+import type { Call } from "../call.ts";
 
 /** What an attempt is booked with. */
 export interface Measured {
@@ -128,8 +128,13 @@ export function withCounted(
 }
 
 /** A request is charged as one where the model has a price for that; one that only counts tokens is charged for nothing. */
-export function withRequest(told: Measured, model: Pick<Model, "price">, endpoint: EndpointId): Measured {
-  if (model.price?.table.chargedRequests === undefined || onlyCounts(endpoint)) return told;
+export function withRequest(
+  told: Measured,
+  { price }: Pick<Model, "price">,
+  { protocol: { endpoint }, priceFloor = null }: Pick<Call, "protocol" | "priceFloor">,
+): Measured {
+  const isPriced = price?.table.chargedRequests !== undefined || priceFloor !== null;
+  if (!isPriced || onlyCounts(endpoint)) return told;
   const source = told.source === "none" ? "estimated" : told.source;
   return { ...told, usage: { ...told.usage, chargedRequests: 1 }, source };
 }

@@ -6,11 +6,13 @@ import {
   isAwsEventStreamType,
   isEventStreamType,
   isJsonType,
+  type Listener,
   nothingTold,
   openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
   type UsageConvention,
+  upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
@@ -35,6 +37,7 @@ import { writtenAhead } from "../attempt/written-ahead.ts";
 import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
+import { PackedTap, unpackedAnswer } from "./packed-answer.ts";
 import { changesObjects, passedObjects } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall } from "./passed-price.ts";
@@ -177,10 +180,14 @@ function redirected(status: number): Failure {
   );
 }
 
-/** What is understood and comes in one piece is listened to before it is passed. */
+/** What comes in one piece from a path that is known is listened to before it is passed, whatever its type says. */
 function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): boolean {
-  if (passed.method === "HEAD" || headers.has("content-encoding")) return false;
-  return (passed.isRead || isRecorded(passed, headers)) && isJsonType(headers.get("content-type") ?? "");
+  if (passed.method === "HEAD") return false;
+  const type = headers.get("content-type") ?? "";
+  if (passed.place.target.lane === null || passed.body === null) {
+    return isRecorded(passed, headers) && !headers.has("content-encoding") && isJsonType(type);
+  }
+  return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
 }
 
 /** It may have made something that only its workspace may use. What is made is told in few words. */
@@ -189,16 +196,24 @@ function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boo
   return changesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
+/** How the answers of a path are listened to, also where its requests are not understood. */
+function listenerOf({ place, call }: PassedCall): Listener {
+  const { lane } = place.target;
+  return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).listener;
+}
+
 async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
   const { passed, tally, entry, warnings } = parts;
   const { idleMs } = passed.place.provider.timeouts;
   const held = parts.dependencies.answers.open();
   try {
     const read = await held.read(answer, idleMs);
-    if (!passed.isRead && read.length <= bounds.replyInPlaceBytesMax) {
+    if (!passed.isRead && changesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
       entry.kept.passed(passedObjects(passed, read, parts.dependencies.clock.now()));
     }
-    const { body, facts } = passed.isRead ? await told(parts, read) : { body: read, facts: nothingTold };
+    const encoding = answer.headers.get("content-encoding") ?? "identity";
+    const { body, facts } =
+      encoding === "identity" ? await told(parts, read) : { body: read, facts: toldPacked(parts, read, encoding) };
     entry.hearsReply(facts);
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();
@@ -214,13 +229,20 @@ async function told(
   { dependencies, passed }: AttemptDependencies,
   body: Uint8Array,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
-  const { endpoint, wireDialect: dialect, wire } = passed.call.protocol;
+  const { endpoint, wireDialect: dialect } = passed.call.protocol;
   const usage = usageConvention(passed.place);
-  if (body.length <= bounds.replyInPlaceBytesMax) {
-    return { body, facts: unlessFailed(() => wire.readReply(withoutMark(body), usage)) };
+  if (body.length <= bounds.replyInPlaceBytesMax || !passed.place.isRead) {
+    return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(body), usage)) };
   }
   const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body);
   return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
+}
+
+/** The bytes go on as they are. What cannot be unpacked is estimated by its size. */
+function toldPacked({ passed }: AttemptDependencies, body: Uint8Array, encoding: string): ReplyFacts {
+  const unpacked = unpackedAnswer(body, encoding);
+  if (unpacked === null) return { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) };
+  return unlessFailed(() => listenerOf(passed).readReply(withoutMark(unpacked), usageConvention(passed.place)));
 }
 
 /** How the account counts tokens on the path that was called. */
@@ -294,15 +316,22 @@ async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer
 }
 
 /** Events of a dialect that is understood go event by event; everything else as it comes. */
-function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer): StreamTap | Promise<StreamTap> {
-  const { wire } = call.protocol;
+function tapOf(passed: PassedCall, { headers }: OutboundAnswer): StreamTap | Promise<StreamTap> {
+  const { call, place, body } = passed;
+  const wire = listenerOf(passed);
   const type = headers.get("content-type") ?? "";
-  if (!isRead || headers.has("content-encoding")) return new AnyTap();
-  if (isEventStreamType(type)) return wire.tapStream(false, usageConvention(place));
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (place.target.lane === null || body === null) return new AnyTap();
+  if (isEventStreamType(type)) {
+    const tap = wire.tapStream(false, usageConvention(place));
+    if (encoding !== "identity") return new PackedTap(tap, encoding);
+    return passed.isRead ? tap : new ListeningTap(tap);
+  }
+  if (encoding !== "identity") return new AnyTap();
   if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
     return openAwsEventStream().then((frames) => new ListeningTap(new FramedTap(frames, wire.tapStream(false))));
   }
-  return wire.tapBytes?.(call.facts, type) ?? new AnyTap();
+  return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
 }
 
 function drains({ place }: PassedCall): boolean {

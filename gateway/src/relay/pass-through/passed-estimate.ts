@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { costOf, Failure, noUsage } from "#core/index.ts";
 import type { Money } from "#limits/index.ts";
 import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import type { Call } from "../call.ts";
@@ -20,9 +20,20 @@ export class PassedEstimate extends CallEstimate {
 
   /** Asked only where a budget stands on the caller. Throws Failure forbidden: what nobody can price would go round it. */
   override money(): Money {
-    if (this.#price.by === "unknown") throw cannotPrice();
-    return super.money();
+    const { by, floor, heldTimes } = this.#price;
+    if (by === "unread") throw cannotRead();
+    if (by === "unknown") throw cannotPrice();
+    const { most, least } = super.money();
+    const atLeast = floor === null ? 0 : costOf(floor.table, { ...noUsage, chargedRequests: 1 });
+    return { most: Math.max(most * heldTimes, atLeast), least: Math.max(least * heldTimes, atLeast) };
   }
+}
+
+function cannotRead(): Failure {
+  return new Failure(
+    "forbidden",
+    "A budget stands on this key, and nobody can say what this call asks for: its body cannot be read as a call of this path. Send it as JSON, or call the model under /v1.",
+  );
 }
 
 function cannotPrice(): Failure {

@@ -1,4 +1,14 @@
-import { type Catalog, type Deployment, type Model, passedModel, pricePerCall } from "#core/index.ts";
+import { modelEndpoints } from "@sluice/contract/words";
+import {
+  type Catalog,
+  type Deployment,
+  type EndpointId,
+  type Model,
+  type PriceVersion,
+  passedModel,
+  pricePerCall,
+  usualFactors,
+} from "#core/index.ts";
 import type { OutboundMethod, Spooled } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import { governingFor, passThroughOf } from "#providers/index.ts";
@@ -9,8 +19,15 @@ import type { PassedPlace } from "./passed-place.ts";
 export interface PassedPrice {
   readonly model: Model;
   readonly deployment: Deployment;
-  /** `unknown`: whatever it costs is not counted, so nobody with a budget may make it. */
-  readonly by: "model" | "call" | "nothing" | "unknown";
+  /**
+   * `unread`: it may generate, and nobody can say what it asks for. `unknown`: nobody can say what it costs. A key with a budget may
+   * make neither.
+   */
+  readonly by: "model" | "call" | "nothing" | "unread" | "unknown";
+  /** What it costs at least, whatever its answer says it used. */
+  readonly floor: PriceVersion | null;
+  /** It chose a tier, a region or a speed, whose price its answer will tell: so many times the plain price are held. */
+  readonly heldTimes: number;
 }
 
 /** A call for a provider's own API: read as far as it is understood, and passed as it is. */
@@ -26,10 +43,16 @@ export interface PassedCall {
 }
 
 /**
- * The price of the model that this provider serves under the name that the call says; else the provider's price for a call. To
- * count tokens costs nothing.
+ * What such a call costs: what its answer says it used, at the price of the model that this provider serves under the name that the
+ * call says, and at least the provider's price for a call. Only where the request itself shows that the model's price is true it
+ * has no such floor. Where nobody knows the model, it is the dearest that is served there. To count tokens costs nothing.
  */
-export function passedPrice(catalog: Catalog, place: PassedPlace, facts: RequestFacts | null): PassedPrice {
+export function passedPrice(
+  catalog: Catalog,
+  place: PassedPlace,
+  facts: RequestFacts | null,
+  hasBody: boolean,
+): PassedPrice {
   const { provider, protocol } = place;
   const upstreamModel = facts?.model ?? place.path?.model ?? "";
   const plain: Deployment = {
@@ -41,14 +64,31 @@ export function passedPrice(catalog: Catalog, place: PassedPlace, facts: Request
     enabled: true,
     contextWindow: null,
   };
-  if (facts !== null && counting.has(protocol.endpoint)) return { ...withoutModel(plain, null), by: "nothing" };
-  const sold = facts === null || !isPlain(place, facts) ? undefined : soldAt(catalog, provider.id, upstreamModel);
-  if (sold !== undefined) return { ...sold, by: "model" };
+  if (facts !== null && counting.has(protocol.endpoint))
+    return { ...withoutModel(plain, null), by: "nothing", ...free };
   const { pricePerCall: nanoUsd } = passThroughOf(provider);
-  return nanoUsd === null
-    ? { ...withoutModel(plain, null), by: "unknown" }
-    : { ...withoutModel(plain, pricePerCall(nanoUsd)), by: "call" };
+  const floor = nanoUsd === null ? null : pricePerCall(nanoUsd);
+  const endpoint = place.target.lane?.lane.endpoint;
+  const isUnread = facts === null && hasBody && endpoint !== undefined && !counting.has(endpoint);
+  const sold =
+    facts === null && !isUnread
+      ? undefined
+      : upstreamModel === "" && endpoint !== undefined
+        ? dearestAt(catalog, provider.id, endpoint)
+        : soldAt(catalog, provider.id, upstreamModel);
+  const chosen = facts === null ? "else" : choiceOf(place, facts);
+  if (sold !== undefined && chosen !== "else") {
+    return { ...sold, by: "model", ...free, heldTimes: chosen === "tier" ? tierTimesMax : 1 };
+  }
+  const by = isUnread ? "unread" : floor === null ? "unknown" : "call";
+  if (sold !== undefined) return { ...sold, by, floor, heldTimes: 1 };
+  return { ...withoutModel(plain, floor), by, ...free };
 }
+
+const free = { floor: null, heldTimes: 1 } as const;
+
+/** The dearest tier or speed of any vendor. */
+const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_000;
 
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
 
@@ -70,14 +110,35 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
 }
 
 /**
- * What is made later is told to nobody here; what chooses another model or tier costs something else than the model's price, and
- * nothing is taken out of a body that is passed through.
+ * Whether the answer will tell all that the price depends on. What is made later is told to nobody here, and what chooses another
+ * model costs something else: nothing is taken out of a body that is passed through. A tier is told.
  */
-function isPlain({ provider, kind }: PassedPlace, facts: RequestFacts): boolean {
-  if (facts.background === true || (facts.namedModels ?? []).length > 0) return false;
-  return (
-    facts.choosing === undefined || governingFor(provider, facts.choosing, kind.memberRules ?? {}).names.length === 0
-  );
+function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
+  if (facts.background === true || (facts.namedModels ?? []).length > 0) return "else";
+  if (facts.choosing === undefined) return "plain";
+  const { names } = governingFor(provider, facts.choosing, kind.memberRules ?? {});
+  if (names.length === 0) return "plain";
+  return names.every((name) => tierMembers.has(name)) ? "tier" : "else";
+}
+
+const tierMembers: ReadonlySet<string> = new Set(["service_tier", "serviceTier", "speed", "inference_geo"]);
+
+/** Of the models that this provider serves at an endpoint the one whose tokens cost most. */
+function dearestAt(catalog: Catalog, provider: string, endpoint: EndpointId): Sold | undefined {
+  const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
+  let dearest: Sold | undefined;
+  for (const model of catalog.models.values()) {
+    const deployment = model.deployments.find((one) => one.provider.id === provider);
+    if (model.price === null || deployment === undefined || !types.includes(model.type)) continue;
+    if (dearest === undefined || priceSum(model) > priceSum(dearest.model)) dearest = { model, deployment };
+  }
+  return dearest;
+}
+
+type ModelEndpoint = keyof typeof modelEndpoints;
+
+function priceSum({ price }: Model): number {
+  return Object.values({ ...price?.table, longContext: 0 }).reduce((sum, pico) => sum + pico, 0);
 }
 
 interface Sold {
