@@ -16,18 +16,19 @@ export function skimObject(
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== OPEN_OBJECT) return null;
   const found = new Map<string, Span>();
+  const lengths = lengthsOf(wanted);
   at = skipSpace(bytes, at + 1, end);
   if (bytes[at] === CLOSE_OBJECT) return skipSpace(bytes, at + 1, end) === end ? found : null;
   for (;;) {
     const nameEnd = bytes[at] === QUOTE ? stringEnd(bytes, at, end) : -1;
     if (nameEnd === -1) return null;
-    const name = memberName(bytes, at, nameEnd);
+    const name = mayBeOneOf(bytes, at, nameEnd, lengths) ? memberName(bytes, at, nameEnd) : null;
     at = skipSpace(bytes, nameEnd, end);
     if (bytes[at] !== COLON) return null;
     const from = skipSpace(bytes, at + 1, end);
     const to = valueEnd(bytes, from, end);
     if (to === -1) return null;
-    if (wanted.has(name)) found.set(name, { start: from, end: to });
+    if (name !== null && wanted.has(name)) found.set(name, { start: from, end: to });
     at = skipSpace(bytes, to, end);
     if (bytes[at] === CLOSE_OBJECT && at < end) return skipSpace(bytes, at + 1, end) === end ? found : null;
     if (bytes[at] !== COMMA || at >= end) return null;
@@ -126,6 +127,27 @@ function valueEnd(bytes: Uint8Array, from: number, end: number): number {
     }
   }
   return -1;
+}
+
+/** Of names in ASCII, which all that are looked for are. */
+const knownLengths = new WeakMap<ReadonlySet<string>, readonly boolean[]>();
+
+function lengthsOf(names: ReadonlySet<string>): readonly boolean[] {
+  let lengths = knownLengths.get(names);
+  if (lengths === undefined) {
+    const made: boolean[] = [];
+    for (const { length } of names) made[length] = true;
+    lengths = made;
+    knownLengths.set(names, lengths);
+  }
+  return lengths;
+}
+
+/** By its length: a name costs a text only where it may be one of those. One with an escape may be any. */
+function mayBeOneOf(bytes: Uint8Array, start: number, end: number, lengths: readonly boolean[]): boolean {
+  if (lengths[end - start - 2] === true) return true;
+  for (let at = start + 1; at < end - 1; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 function memberName(bytes: Uint8Array, start: number, end: number): string {
