@@ -5,6 +5,8 @@ import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words
 
 const within = "Of what succeeded; at most 2 % beside the true percentile, unless `latency_approximate`.";
 
+const share = z.number().min(0).max(1);
+
 export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
@@ -16,6 +18,7 @@ export const usageFiguresSchema = z.object({
   ),
   input_tokens: count,
   cached_tokens: count.describe("Part of the input that came from the upstream's cache."),
+  cache_read_share: share.nullable().describe("`cached_tokens` of `input_tokens`; null: no input."),
   output_tokens: count,
   images: count,
   video_seconds: z.number().nonnegative(),
@@ -149,6 +152,34 @@ export const usageRoutes = {
       to: at,
       people: count.describe("How many people there are, on all pages."),
       totals: z.object(usageSums).describe("Of everybody, whatever is searched for."),
+    }),
+  }),
+  "usage.sessions": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/sessions",
+    summary: "What the sessions of coding agents and other clients used, and how much of it came from caches",
+    needs: "admin",
+    query: z.object({
+      from: z.coerce.number().int().nonnegative(),
+      to: z.coerce.number().int().nonnegative(),
+      key: id.optional(),
+    }),
+    answer: z.object({
+      data: z
+        .array(
+          z.object({
+            session: z.string().describe("As the client sent it; the tag `session` of its entries."),
+            last_at: at.describe("When its last call began."),
+            requests: count,
+            input_tokens: count,
+            cached_tokens: count,
+            cache_read_share: share.nullable().describe("`cached_tokens` of `input_tokens`; null: no input."),
+            output_tokens: count,
+            cost_usd: usd,
+          }),
+        )
+        .describe("The latest first, at most 100."),
+      truncated: z.boolean().describe("There are more, or more entries than were read (50,000)."),
     }),
   }),
   "limits.list": route({

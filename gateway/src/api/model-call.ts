@@ -175,7 +175,7 @@ function callOf(
     startedMs,
     bodyWaitMs: read.bodyWaitMs,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-    tags: readTags(request.headers, read.principal),
+    tags: readTags(request.headers, read.principal, read.facts.affinity),
     streamEnd,
   };
 }

@@ -1,10 +1,18 @@
-import { bounds, Failure, type HeaderReader, type Principal } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, type Principal, sessionTag } from "#core/index.ts";
 
-/** Labels for the ledger: `x-sluice-tags: team=search,feature=ask` from the caller, and the key's own, which stand above. */
-export function readTags(headers: HeaderReader, principal: Principal): Readonly<Record<string, string>> {
+/**
+ * Labels for the ledger: the session that the client names, `x-sluice-tags: team=search,feature=ask` from the caller, and the key's
+ * own; those further on stand above. `affinity`: what the body says that a conversation is held together by.
+ */
+export function readTags(
+  headers: HeaderReader,
+  principal: Principal,
+  affinity: string | null = null,
+): Readonly<Record<string, string>> {
   const header = headers.get("x-sluice-tags");
-  if (header === null) return principal.key.tags;
-  const tags: Record<string, string> = {};
+  const session = sessionOf(headers, affinity);
+  if (header === null) return session === null ? principal.key.tags : { [sessionTag]: session, ...principal.key.tags };
+  const tags: Record<string, string> = session === null ? {} : { [sessionTag]: session };
   const pairs = header.split(",", bounds.tagsMax + 1);
   if (pairs.length > bounds.tagsMax) throw wrong(`holds more than ${bounds.tagsMax} tags`);
   for (const pair of pairs) {
@@ -16,6 +24,24 @@ export function readTags(headers: HeaderReader, principal: Principal): Readonly<
     tags[name] = value;
   }
   return { ...tags, ...principal.key.tags };
+}
+
+/** Claude Code; Codex, older and newer; agents that follow OpenCode. */
+const sessionHeaders = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
+
+/** A session as its client sent it. One that is longer than a tag may be, or holds what is no plain text, is not noted. */
+function sessionOf(headers: HeaderReader, affinity: string | null): string | null {
+  for (const name of sessionHeaders) {
+    const session = headers.get(name);
+    if (session !== null) return plain(session);
+  }
+  // Claude Code's `metadata.user_id`: JSON, in earlier versions `user_…_account_…_session_…`.
+  const marked = affinity === null ? null : /(?:"session_id":"|_session_)([\w-]+)(?:"|$)/.exec(affinity);
+  return marked === null ? null : plain(marked[1] ?? "");
+}
+
+function plain(session: string): string | null {
+  return session.length <= bounds.tagBytesMax && /^[\x21-\x7e]+$/.test(session) ? session : null;
 }
 
 function wrong(why: string): Failure {

@@ -46,6 +46,9 @@ export interface Intent {
   readonly operation?: string;
 }
 
+/** The tag that names the session of a coding agent or another client, as the client sent it. */
+export const sessionTag = "session";
+
 /** How far a running stream has come. Usage is the best knowledge so far. */
 export interface Checkpoint {
   readonly attemptId: string;

@@ -104,6 +104,34 @@ export interface UsageReading {
   readonly lines: readonly UsageLine[];
 }
 
+/** `workspaceId` null: all. Times in Unix milliseconds, `to` excluded. */
+export interface SessionFilter {
+  readonly workspaceId: string | null;
+  readonly keyId?: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the calls of one session used. */
+export interface SessionUsage {
+  readonly session: string;
+  /** When its last call began, Unix milliseconds. */
+  readonly lastAt: number;
+  readonly requests: number;
+  readonly inputTokens: number;
+  /** Part of the input. */
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+export interface SessionReading {
+  /** The latest first. */
+  readonly data: readonly SessionUsage[];
+  /** There are more sessions or more entries than were read. */
+  readonly truncated: boolean;
+}
+
 export interface KeyFilter {
   readonly workspaceId: string | null;
   readonly search?: string;
@@ -173,6 +201,8 @@ export interface ReportStore {
   usage(filter: UsageFilter): Promise<UsageReading>;
   /** Everybody who called, and what keys of no one person did, in any order. */
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
+  /** By the tag `session`, within `bounds.sessionEntriesMax` entries. */
+  sessions(filter: SessionFilter): Promise<SessionReading>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
   /** Newest first. Pages may be short, as those of requests. */

@@ -147,6 +147,7 @@ function madeEntry(n: number, count: number, place: Place): LedgerEntry {
     keyId: place.keys[n % place.keys.length] ?? "",
     // Keys change hands all the time, within hours too.
     ...(n % 5 === 0 ? {} : { personId: `usr_${n % 4}` }),
+    ...(n % 4 === 1 ? {} : { tags: { team: "a", session: `s${n % 7}` } }),
     model: `m${n % 13}`,
     requestedModel: "gpt-5",
     provider: rejected ? "" : `p${n % 3}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AuditObject, CaptureDetail, Explanation } from "@sluice/contract";
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import { bounds, type LedgerEntry, noUsage } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { auditHandlers } from "../../src/admin/handlers/audit-handlers.ts";
 import { requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
@@ -147,6 +147,25 @@ describe("usage", () => {
       ["gpt-5-mini", null, null, 1],
     ]);
     expect(body.totals).toMatchObject({ requests: 2, cost_usd: 3 });
+  });
+
+  test("says how much of the input came from caches, in a time and by session; sessions are for admins", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(day);
+    const used = (inputUncached: number, cacheRead: number, cacheReadAudio: number) => ({
+      ...{ ...noUsage, inputUncached, cacheRead, cacheReadAudio },
+    });
+    await ground.add("a", { at: newYear + hour, usage: used(10, 85, 5), tags: { session: "s1" } });
+    await ground.add("b", { at: newYear + hour, usage: used(100, 0, 0) });
+    const query = { from: newYear, to: newYear + day };
+    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    expect(body.totals).toMatchObject({ input_tokens: 200, cached_tokens: 90, cache_read_share: 0.45 });
+    const sessions = await ground.call("admin", "usage.sessions", { params: acme, query });
+    expect(sessions.body).toMatchObject({
+      data: [{ session: "s1", last_at: newYear + hour, input_tokens: 100, cached_tokens: 90, cache_read_share: 0.9 }],
+      truncated: false,
+    });
+    expect((await ground.call("viewer", "usage.sessions", { params: acme, query })).status).toBe(403);
   });
 
   test("of a time that goes on is compared with as much time before it", async () => {

@@ -11,6 +11,7 @@ const figures: UsageFigures = {
   failed_requests: 0,
   input_tokens: 100,
   cached_tokens: 20,
+  cache_read_share: 0.2,
   output_tokens: 30,
   images: 0,
   video_seconds: 0,

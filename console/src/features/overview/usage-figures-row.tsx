@@ -58,8 +58,18 @@ export function UsageFiguresRow() {
         {...trend((each) => each.request_first_token_p50_ms, null)}
         better="less"
       />
+      <Stat
+        label={t("overview.figures.cacheReads")}
+        value={totals && <span className="tabular">{shareOf(totals)}</span>}
+        {...change((each) => each.cache_read_share)}
+        {...trend((each) => each.cache_read_share, null)}
+      />
     </Stats>
   );
+}
+
+function shareOf({ cache_read_share: share }: UsageFigures): string {
+  return share === null ? "–" : formatShare(share);
 }
 
 function ErrorRate({ figures }: { readonly figures: UsageFigures }) {

@@ -181,6 +181,14 @@ export const keys = {
     tokens: "Tokens",
     failed: "Failed attempts",
     costByModel: "Cost by model",
+    cacheReads: "Cache reads",
+  },
+  sessions: {
+    title: "Sessions",
+    help: "Sessions of coding agents, the latest first. Cache reads are the share of input tokens that came from a prompt cache.",
+    session: "Session",
+    last: "Last request",
+    input: "Input tokens",
   },
   service: {
     soon: "Expires soon",

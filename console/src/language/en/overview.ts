@@ -104,6 +104,7 @@ export const overview = {
   seconds: "{seconds} s",
   figures: {
     title: "Usage summary",
+    cacheReads: "Cache reads",
     errorRate: "Error rate",
     latency: "Latency, median",
     firstToken: "First token, median",

@@ -181,6 +181,14 @@ export const keys: Translation<typeof english> = {
     tokens: "token",
     failed: "失败尝试",
     costByModel: "按模型统计的成本",
+    cacheReads: "缓存读取",
+  },
+  sessions: {
+    title: "会话",
+    help: "编程代理的会话，最近的在前。缓存读取指来自提示缓存的输入 token 占比。",
+    session: "会话",
+    last: "最近请求",
+    input: "输入 token",
   },
   service: {
     soon: "即将过期",

@@ -105,6 +105,7 @@ export const overview: Translation<typeof english> = {
   seconds: "{seconds} 秒",
   figures: {
     title: "用量摘要",
+    cacheReads: "缓存读取",
     errorRate: "错误率",
     latency: "延迟（中位数）",
     firstToken: "首 token 延迟（中位数）",

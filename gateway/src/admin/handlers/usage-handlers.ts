@@ -1,12 +1,12 @@
 import type { QueryOf, UsageFigures } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, ReportStore, UsageLine, UsageSums } from "#ports/index.ts";
+import type { Clock, ReportStore, SessionUsage, UsageLine, UsageSums } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { pageSize } from "./page-size.ts";
 import { checkPerson, seenOnly } from "./seen-people.ts";
 
 export interface UsageHandlerDependencies {
-  readonly reports: Pick<ReportStore, "usage" | "peopleUsage">;
+  readonly reports: Pick<ReportStore, "usage" | "peopleUsage" | "sessions">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -19,7 +19,9 @@ const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 
 /** The calls about usage. */
-export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<"usage.series" | "usage.people"> {
+export function usageHandlers(
+  dependencies: UsageHandlerDependencies,
+): Handlers<"usage.series" | "usage.people" | "usage.sessions"> {
   return {
     "usage.series": async (call) => {
       const { query, workspace } = call;
@@ -54,6 +56,13 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
         })),
       };
     },
+    "usage.sessions": async ({ query, workspace }) => {
+      const { from, to, key } = query;
+      checkTime({ from, to });
+      const filter = { workspaceId: workspace?.id ?? null, from, to, ...(key === undefined ? {} : { keyId: key }) };
+      const { data, truncated } = await dependencies.reports.sessions(filter);
+      return { data: data.map(sessionOf), truncated };
+    },
     "usage.people": async ({ query, workspace }) => {
       const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
       checkTime({ from, to });
@@ -71,6 +80,19 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
         totals: sumsOf(totals),
       };
     },
+  };
+}
+
+function sessionOf({ session, lastAt, requests, inputTokens, cachedTokens, outputTokens, costUsd }: SessionUsage) {
+  return {
+    session,
+    last_at: lastAt,
+    requests,
+    input_tokens: inputTokens,
+    cached_tokens: cachedTokens,
+    cache_read_share: inputTokens === 0 ? null : cachedTokens / inputTokens,
+    output_tokens: outputTokens,
+    cost_usd: costUsd,
   };
 }
 

@@ -84,6 +84,9 @@ export const consoleBounds = {
   /** A chart by minutes is of so long a time at most, and read from so many entries, those of the time before included. */
   usageMinutesMaxMs: 6 * 3_600_000,
   usageEntriesMax: 200_000,
+  /** Entries that sums of sessions are made of, and sessions that are shown. */
+  sessionEntriesMax: 50_000,
+  sessionsMax: 100,
   /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
   noticeLookMs: 15_000,
   noticesAtOnceMax: 20,

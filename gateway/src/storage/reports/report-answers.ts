@@ -6,6 +6,7 @@ import { keyPage } from "./report-keys.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
 import { peopleUsage, personDailySpend } from "./report-people-usage.ts";
 import { requestPage } from "./report-requests.ts";
+import { sessionUsage } from "./report-sessions.ts";
 import { spending } from "./report-spending.ts";
 import { dailySpend, deploymentUse, entryCount, modelUsage } from "./report-sums.ts";
 import { usageReading } from "./report-usage.ts";
@@ -21,6 +22,7 @@ export const reportAnswers: {
   attempts: attemptsOf,
   usage: usageReading,
   peopleUsage,
+  sessions: sessionUsage,
   keys: keyPage,
   audit: auditPage,
   modelUsage,

@@ -61,6 +61,8 @@ export const everyHistogramColumn = Object.values(histogramColumns).flat();
 export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFigures {
   const all = (columns: readonly (keyof FigureSums["counts"])[]) =>
     columns.reduce((sum, column) => sum + counts[column], 0);
+  const input = all(inputColumns);
+  const cached = counts[usageColumnOf.cacheRead] + counts[usageColumnOf.cacheReadAudio];
   const times = (of: "call" | "attempt", kind: "ms" | "first_token_ms") => {
     const spans = reading.fill(0);
     addSketch(spans, sketches[`${of}_${kind}_sketch`]);
@@ -82,12 +84,13 @@ export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFig
     cancelled: counts.cancelled,
     // At most one attempt of a request is the answer that its caller got; a retry of the hour before may be among them.
     failed_requests: Math.max(0, counts.requests - counts.succeeded - counts.cancelled),
-    input_tokens: all(inputColumns),
-    cached_tokens: counts[usageColumnOf.cacheRead],
+    input_tokens: input,
+    cached_tokens: cached,
+    cache_read_share: input === 0 ? null : cached / input,
     output_tokens: all(outputColumns),
     images: counts.images,
     video_seconds: counts.video_seconds,
-    tool_calls: counts.web_searches + counts.file_searches + counts.code_sessions,
+    tool_calls: counts.web_searches + counts.file_searches + counts.map_searches + counts.code_sessions,
     cost_usd: nanoToUsd(counts.cost_nano_usd),
     request_latency_p50_ms: calls.p50,
     request_latency_p95_ms: calls.p95,

@@ -12,6 +12,7 @@ export function reportQuestions(
     attempts: ask("attempts"),
     usage: ask("usage"),
     peopleUsage: ask("peopleUsage"),
+    sessions: ask("sessions"),
     keys: ask("keys"),
     audit: ask("audit"),
     modelUsage: ask("modelUsage"),

@@ -36,6 +36,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
 const longKinds: ReadonlySet<ReportKind> = new Set([
   "usage",
   "peopleUsage",
+  "sessions",
   "personDailySpend",
   "keyUsage",
   "modelUsage",

@@ -11,6 +11,7 @@ import { Stat, Stats } from "../../../components/stat.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
 import { t } from "../../../language/areas/keys.ts";
+import { CacheShare } from "./key-sessions.tsx";
 
 const fallback = "7d";
 
@@ -47,6 +48,10 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
             <Stat
               label={t("keys.usage.tokens")}
               value={usage && <Count value={usage.totals.input_tokens + usage.totals.output_tokens} short />}
+            />
+            <Stat
+              label={t("keys.usage.cacheReads")}
+              value={usage && <CacheShare share={usage.totals.cache_read_share} />}
             />
             <Stat label={t("keys.usage.failed")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>

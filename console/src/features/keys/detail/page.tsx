@@ -17,6 +17,7 @@ import { KeyCallsSection } from "./key-calls-section.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyLimits } from "./key-limits.tsx";
 import { KeyModels } from "./key-models.tsx";
+import { KeySessions } from "./key-sessions.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 
 const crumbs = [{ label: t("keys.list.title"), link: { to: "/keys" } }] as const;
@@ -65,6 +66,7 @@ export default function KeyPage() {
       <ManagedByFileNote by={key.managed_by} />
       <KeyFacts item={key} />
       <KeyUsage item={key} />
+      {workspace.may("admin") && <KeySessions item={key} />}
       <KeyLimits item={key} />
       <KeyModels item={key} />
       {key.state === "active" && <KeyCallsSection item={key} />}
