@@ -75,6 +75,11 @@ export function priceVariant(price: PriceVersion, traits: Partial<VariantTraits>
   }
 }
 
+/** Of a video, by what was asked for. */
+export function videoPrice(price: PriceVersion, asked: Pick<VariantTraits, "resolution" | "audio">): PriceVersion {
+  return priceVariant(price, asked).price;
+}
+
 const noAxes: ReadonlySet<VariantAxis> = new Set();
 
 function hasOwnPrices({ table }: PriceVariant): boolean {

@@ -99,7 +99,9 @@ export interface Task {
   readonly rawUsage: string | null;
   readonly costNanoUsd: NanoUsd | null;
   readonly reservedNanoUsd: NanoUsd;
-  /** The price that was in force when it was accepted. */
+  /** The model whose deployment has it, where that is a fallback. Null or absent: the one asked for. */
+  readonly servedModel?: string | null;
+  /** Of the model that serves it, as it was when the task was accepted. */
   readonly priceVersion: string | null;
   readonly priceTable: PriceTable | null;
   readonly idempotencyKey: string | null;

@@ -8,7 +8,7 @@
  *
  * Promises: what may have arrived at an upstream is never sent again. It is looked for in the vendor's list, or waits for its
  * deadline. State, ledger entry and the caller's message change in one transaction, once. A poll that fails ends nothing
- * before the deadline. A fallback is paid at the price of the model that was asked for. Without the database nothing is
+ * before the deadline. A fallback is paid at its own price. Without the database nothing is
  * accepted and nothing moves. Without the upstream tasks wait. Several processes may share one database.
  */
 

@@ -52,6 +52,7 @@ import { migration049 } from "./migrations/migration-049.ts";
 import { migration050 } from "./migrations/migration-050.ts";
 import { migration051 } from "./migrations/migration-051.ts";
 import { migration052 } from "./migrations/migration-052.ts";
+import { migration053 } from "./migrations/migration-053.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -107,6 +108,7 @@ export const migrations: Migrations = Object.freeze({
   "050": migration050,
   "051": migration051,
   "052": migration052,
+  "053": migration053,
 });
 
 /**

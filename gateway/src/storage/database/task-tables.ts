@@ -23,6 +23,7 @@ interface TaskTable {
   model: string;
   deployment: string;
   upstream_model: string;
+  served_model: Generated<string | null>;
   /** Of the account, so that an upstream's id can be looked for; the account itself is sealed. */
   provider_id: string | null;
   sealed_account: string | null;

@@ -6,9 +6,9 @@ import {
   type Model,
   type Principal,
   personField,
-  priceVariant,
   refusedModel,
   type Task,
+  videoPrice,
 } from "#core/index.ts";
 import { nothingWanted, type Permit } from "#limits/index.ts";
 import { explanationOf } from "#relay/index.ts";
@@ -193,7 +193,7 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
   const { principal } = call;
   const now = clock.now();
   const version = call.models[0]?.price ?? null;
-  const price = version === null ? null : priceVariant(version, request.asked).price;
+  const price = version === null ? null : videoPrice(version, request.asked);
   return {
     id: call.body.taskId,
     workspaceId: principal.workspace.id,
@@ -216,7 +216,13 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
     usage: null,
     rawUsage: null,
     costNanoUsd: null,
-    reservedNanoUsd: heldCost(price?.table ?? null, request.asked, capabilitiesOf(call.models)),
+    // Whichever of them serves it: its own price is paid.
+    reservedNanoUsd: Math.max(
+      ...call.models.map((model) => {
+        const table = model.price === null ? null : videoPrice(model.price, request.asked).table;
+        return heldCost(table, request.asked, capabilitiesOf(call.models));
+      }),
+    ),
     priceVersion: price?.id ?? null,
     priceTable: price?.table ?? null,
     idempotencyKey: call.idempotencyKey,

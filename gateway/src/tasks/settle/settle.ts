@@ -164,7 +164,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: 
     groupId: task.groupId,
     keyId: task.keyId,
     ...(task.personId === undefined ? {} : { personId: task.personId }),
-    model: task.model,
+    model: task.servedModel ?? task.model,
     requestedModel: task.model,
     provider: task.account?.providerId ?? "",
     deployment: task.deployment,

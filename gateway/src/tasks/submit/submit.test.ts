@@ -176,13 +176,26 @@ test("a process that stood still while its upstream accepted a task notes that w
   await videos.stop();
 });
 
-test("a fallback of the model is asked when the model's own deployments refuse, at the price of what was asked for", async () => {
+test("a fallback of the model is asked when the model's own deployments refuse, and is held and booked at its own price", async () => {
   await using town = await openTaskTown();
-  const fallback = { ...seedance, name: "other", deployments: [arkDeployment("third")], price: null };
+  const own = seedance.price;
+  if (own === null) throw new Error("the model has a price");
+  const tenfold = {
+    ...own,
+    id: "prc_dear",
+    table: { output: 10 * (own.table.output ?? 0), videoSeconds: 10 * (own.table.videoSeconds ?? 0) },
+  };
+  const fallback = { ...seedance, name: "other", deployments: [arkDeployment("third")], price: tenfold };
   const { videos } = openTaskSetup(town);
   town.ark.habits = {
     create: () => (town.ark.sent.at(-1)?.headers["authorization"] === "Bearer key of third" ? null : { status: 403 }),
   };
   const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof, { models: [seedance, fallback] })));
-  expect(made).toMatchObject({ state: "queued", model: "seedance", deployment: "dep_third", priceVersion: "prc_1" });
+  expect(made).toMatchObject({ state: "queued", model: "seedance", deployment: "dep_third", priceVersion: "prc_dear" });
+  expect(made.reservedNanoUsd).toBeGreaterThanOrEqual(10 * oneUsd);
+  videos.start();
+  await passTime(town.clock, 50_000);
+  const [entry] = await entriesOf(town);
+  expect(entry).toMatchObject({ costNanoUsd: 10 * oneUsd, model: "other", requestedModel: "seedance" });
+  await videos.stop();
 });

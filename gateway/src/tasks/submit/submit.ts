@@ -1,5 +1,5 @@
 import { storedSentence } from "@sluice/contract/words";
-import { asFailure, bounds, type Failure, type Model } from "#core/index.ts";
+import { asFailure, bounds, type Failure, type Model, type Task, videoPrice } from "#core/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
@@ -157,6 +157,7 @@ async function attempt(
     account: accountOf(deployment.provider),
     deployment: deployment.id,
     upstreamModel: deployment.upstreamModel,
+    ...servedBy(pick.model, pass.task),
     submittedAt: now,
     dueAt: now + bounds.taskSubmitLeaseMs,
     detail: storedSentence("taskEvent", {
@@ -197,6 +198,14 @@ async function attempt(
       return { kind: "left" };
     }
   }
+}
+
+/** A fallback is paid at its own price, since its vendor charges for the video; one without a price at that of the model asked for. */
+function servedBy(model: Model, { model: asked, asked: request }: Task) {
+  const servedModel = model.name === asked ? null : model.name;
+  if (model.price === null) return { servedModel };
+  const { id: priceVersion, table: priceTable } = videoPrice(model.price, request);
+  return { servedModel, priceVersion, priceTable };
 }
 
 /** What the gateway itself says when it has no room or no thread, or cannot reach its own files. */
