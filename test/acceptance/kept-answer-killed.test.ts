@@ -4,14 +4,24 @@ import { exportLedger } from "./ledger-rows.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
 
+const accounts = ["one", "two", "three"];
 let setup: TestSetup;
 beforeAll(async () => {
   setup = await openSetup((base_url) => {
     const account = { kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true } as const;
     return {
       ...testConfig(base_url),
-      providers: [{ id: "keeper", ...account }],
-      models: [model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }])],
+      providers: [
+        { id: "keeper", ...account },
+        ...accounts.map((id) => ({ id, ...account, kind: "anthropic" as const, api_key: `sk-of-${id}` })),
+      ],
+      models: [
+        model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }]),
+        model(
+          "claude-test",
+          accounts.map((provider) => ({ provider, upstream_model: "up-claude" })),
+        ),
+      ],
     };
   });
 });
@@ -80,4 +90,30 @@ test("an answer made in the background is billed once, as its upstream counted i
   await setup.gateway.restart();
   expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(["interrupted", "succeeded"]);
   expect(rows.filter(({ usage_source }) => usage_source !== "none").map(({ output }) => output)).toEqual([33]);
+});
+
+test("a message thread goes on at its account after its gateway was killed", async () => {
+  const say = (thread: object) =>
+    fetch(`${setup.gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: { ...headers, "anthropic-version": "2023-06-01", "anthropic-beta": "message-threads-2026-08-12" },
+      body: JSON.stringify({
+        model: "claude-test",
+        max_tokens: 9,
+        messages: [{ role: "user", content: "x" }],
+        thread,
+      }),
+    });
+  let thread: object = { type: "create" };
+  let account: string | null = null;
+  for (let turn = 0; turn < 4; turn++) {
+    const answer = await say(thread);
+    const { id } = (await answer.json()) as { readonly id: string };
+    const provider = answer.headers.get("x-sluice-provider");
+    expect([answer.status, provider]).toEqual([200, account ?? provider]);
+    account = provider;
+    thread = { type: "continue", previous_message_id: id };
+    await setup.gateway.kill9();
+    await setup.gateway.restart();
+  }
 });

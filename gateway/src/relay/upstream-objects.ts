@@ -1,9 +1,9 @@
-import { bounds, type CallSignal, type Model, TenantMap, type UpstreamObject } from "#core/index.ts";
+import { BoundedMap, bounds, type CallSignal, type Model, TenantMap, type UpstreamObject } from "#core/index.ts";
 import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
   readonly objectStore: Pick<UpstreamObjectStore, "find">;
-  readonly clock: Pick<Clock, "after" | "now">;
+  readonly clock: Pick<Clock, "after" | "now" | "monotonic">;
   /** Other processes write their objects into the same database. */
   readonly sharesLedger?: boolean;
 }
@@ -25,9 +25,13 @@ export interface KeptState {
 export class UpstreamObjects {
   readonly #options: UpstreamObjectsOptions;
   readonly #memory = new TenantMap<UpstreamObject>(bounds.upstreamObjectsMax);
+  /** Ids that were waited for in vain: nobody who asks again waits again. */
+  readonly #missing: BoundedMap<string, true>;
 
   constructor(options: UpstreamObjectsOptions) {
     this.#options = options;
+    const life = { clock: options.clock, ms: bounds.objectMissingMs };
+    this.#missing = new BoundedMap(bounds.upstreamObjectsMax, { life });
   }
 
   remember(object: UpstreamObject): void {
@@ -57,7 +61,11 @@ export class UpstreamObjects {
         found.set(object.id, object);
       }
       missing = missing.filter((id) => !found.has(id));
-      if (missing.length === 0 || !waits || sharesLedger !== true || waitMs > bounds.objectWaitMsMax) break;
+      if (!waits || sharesLedger !== true || missing.every((id) => this.#missing.has(`${workspaceId}\n${id}`))) break;
+      if (waitMs > bounds.objectWaitMsMax) {
+        for (const id of missing) this.#missing.set(`${workspaceId}\n${id}`, true);
+        break;
+      }
       await pause(clock, waitMs, signal);
       if (signal.aborted) break;
     }

@@ -39,6 +39,8 @@ export const upstreamBounds = {
   /** An object that the database does not know may have been made by another process: read again after this, and each time twice as long. */
   objectWaitMs: 50,
   objectWaitMsMax: 3_200,
+  /** For so long one that was waited for in vain is not waited for again. */
+  objectMissingMs: 10_000,
   /** OpenAI stores responses for "at least 30 days". */
   responseKeptMs: 60 * 86_400_000,
   /** Anthropic stores a thread for minutes, and deletes it within an hour. */

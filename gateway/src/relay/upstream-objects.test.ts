@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { bounds, type UpstreamObject } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { UpstreamObjects } from "./upstream-objects.ts";
+
+const object = (id: string, change: Partial<UpstreamObject> = {}): UpstreamObject => ({
+  id,
+  kind: "response",
+  inputTokens: 7,
+  expiresAt: null,
+  workspaceId: "ws_1",
+  keyId: "key_1",
+  personId: null,
+  provider: "main",
+  deployment: "dep_1",
+  model: "m",
+  upstreamModel: "up",
+  createdAt: 0,
+  ...change,
+});
+
+function ground(stored: UpstreamObject[] = []) {
+  const clock = new FakeClock();
+  let reads = 0;
+  const find = async (workspaceId: string, ids: readonly string[]) => {
+    reads++;
+    return stored.filter((one) => one.workspaceId === workspaceId && ids.includes(one.id));
+  };
+  const objects = new UpstreamObjects({ objectStore: { find }, clock, sharesLedger: true });
+  const look = async (ids: readonly string[], waits: boolean) => {
+    const found = objects.find("ws_1", ids, { waits, signal: new AbortController().signal });
+    let done = false;
+    void found.finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (!done) clock.advance(bounds.objectWaitMs);
+    }
+    return [...(await found).keys()];
+  };
+  return { clock, objects, look, stored, reads: () => reads };
+}
+
+test("reads nothing of the database for what was made or used here", async () => {
+  const { objects, look, stored, reads } = ground([object("old")]);
+  objects.remember(object("new"));
+  expect([await look(["new"], true), reads()]).toEqual([["new"], 0]);
+  expect([await look(["old", "new"], true), await look(["old"], true), reads()]).toEqual([["new", "old"], ["old"], 1]);
+  stored.length = 0;
+  expect(await look(["old"], true)).toEqual(["old"]);
+});
+
+test("an object that has expired is nobody's", async () => {
+  const { clock, objects, look } = ground();
+  objects.remember(object("short", { expiresAt: clock.now() + 10 }));
+  expect(await look(["short"], false)).toEqual(["short"]);
+  clock.advance(10);
+  expect(await look(["short"], false)).toEqual([]);
+});
+
+test("what another process has just made is waited for, and what nobody made only once", async () => {
+  const { clock, look, stored, reads } = ground();
+  const begun = clock.monotonic();
+  expect(await look(["none"], true)).toEqual([]);
+  const waited = clock.monotonic() - begun;
+  expect([waited > bounds.objectWaitMsMax, waited < 3 * bounds.objectWaitMsMax]).toEqual([true, true]);
+  const at = clock.monotonic();
+  const before = reads();
+  expect([await look(["none"], true), clock.monotonic(), reads()]).toEqual([[], at, before + 1]);
+  clock.after(120, () => void stored.push(object("late")));
+  expect(await look(["late"], true)).toEqual(["late"]);
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { Secret } from "#core/index.ts";
+import { startVendor } from "../endpoints/providers/vendor.ts";
+import { openPostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+
+const malloryKey = "sk-mallory-0123456789abcdefghij";
+
+await onPostgres("several processes", () => {
+  test("what one process made is found by another at once, at the account that holds it", async () => {
+    await using ground = await openPostgresGround();
+    const vendor = await startVendor();
+    vendor.answer = (_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end('{"id":"file_made123","type":"file","size_bytes":400}');
+    };
+    const environment = { databaseUrl: new Secret(ground.url), masterKey: new Secret("k".repeat(43)) };
+    const accounts = ["one", "two", "three"];
+    const key = (name: string, secret: string) => ({
+      groups: [{ name: "default", pass_through: ["files"] }],
+      keys: [{ name, secret, pass_through: ["files"] }],
+      pass_through: ["files"],
+    });
+    const start = (simulator?: StartedGateway["simulator"]) =>
+      startGateway({
+        environment,
+        models: [{ name: "claude", deployments: accounts.map((provider) => ({ provider, upstream_model: "c" })) }],
+        providers: (own) => [
+          ...accounts.map((id) => upstream(id, simulator ?? own, { kind: "anthropic" })),
+          upstream("files", simulator ?? own, { kind: "anthropic", base_url: vendor.url }),
+        ],
+        workspace: key("alice", aliceKey),
+        moreWorkspaces: [{ slug: "rival", ...key("mallory", malloryKey) }],
+      });
+    const first = await start();
+    const second = await start(first.simulator);
+    try {
+      const headers = { "anthropic-version": "2023-06-01", "anthropic-beta": "message-threads-2026-08-12" };
+      const say = (thread: object) => ({
+        model: "claude",
+        max_tokens: 9,
+        messages: [{ role: "user", content: "x" }],
+        thread,
+      });
+      let thread: object = { type: "create" };
+      let account: string | null = null;
+      for (const gateway of [first, second, first, second, first, second]) {
+        const answer = await gateway.post("/v1/messages", say(thread), { headers });
+        expect([answer.status, account ?? answer.headers.get("x-sluice-provider")]).toEqual([
+          200,
+          answer.headers.get("x-sluice-provider"),
+        ]);
+        account = answer.headers.get("x-sluice-provider");
+        thread = { type: "continue", previous_message_id: ((await answer.json()) as { id: string }).id };
+      }
+      expect((await second.post("/v1/messages", say(thread), { headers, key: malloryKey })).status).toBe(404);
+      const path = "/v1/providers/files/files";
+      expect((await first.post(path, { any: "thing" })).status).toBe(200);
+      const status = async (gateway: StartedGateway, secret: string): Promise<number> =>
+        (await gateway.get(`${path}/file_made123`, { authorization: `Bearer ${secret}` })).status;
+      expect([await status(second, aliceKey), await status(second, malloryKey)]).toEqual([200, 404]);
+    } finally {
+      await second.stop();
+      await first.stop();
+      vendor.stop();
+    }
+  });
+});
