@@ -129,14 +129,14 @@ function valueEnd(bytes: Uint8Array, from: number, end: number): number {
   return -1;
 }
 
-/** Of names in ASCII, which all that are looked for are. */
+/** In bytes. */
 const knownLengths = new WeakMap<ReadonlySet<string>, readonly boolean[]>();
 
 function lengthsOf(names: ReadonlySet<string>): readonly boolean[] {
   let lengths = knownLengths.get(names);
   if (lengths === undefined) {
     const made: boolean[] = [];
-    for (const { length } of names) made[length] = true;
+    for (const name of names) made[Buffer.byteLength(name)] = true;
     lengths = made;
     knownLengths.set(names, lengths);
   }
