@@ -151,6 +151,21 @@ test("a full disk refuses intents, keeps settlements, and writes them once there
   expect(observer.lines.filter((line) => line.startsWith("error"))).toHaveLength(1);
 });
 
+test("the segment that begins as a full disk has room again holds nothing but what is written to it", async () => {
+  const { disk, files } = smallDisk(1_000_000);
+  const { journal, clock } = open({ files, segmentBytes: 1 });
+  journal.intent(intentOf(1));
+  disk.left = 0;
+  journal.settle(settlementOf(1));
+  expect(journal.healthy).toBe(false);
+  disk.left = 1_000_000;
+  clock.advance(bounds.journalRetryMs);
+  expect(journal.healthy).toBe(true);
+  const sizes = segmentsIn(path).map((name) => statSync(join(path, name)).size);
+  expect([sizes.length, sizes.at(-1)]).toEqual([3, 0]);
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
+});
+
 test("what a full disk makes the journal keep is bounded, and the loss of more is said", () => {
   const { files } = smallDisk(0);
   const { journal, observer } = open({ files });
