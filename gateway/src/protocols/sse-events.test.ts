@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leastCpuMs } from "../../../test/processor-time.ts";
-import { SseEvents } from "./sse-events.ts";
+import { eventData, SseEvents } from "./sse-events.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -66,4 +66,20 @@ test("an event beyond the given size is refused", () => {
   const sse = new SseEvents(10);
   sse.push(encoder.encode("data: 1234"), () => {});
   expect(() => sse.push(encoder.encode("5"), () => {})).toThrow("more than 10 bytes");
+});
+
+test("the data of a large event is that of its lines, as of a small one", () => {
+  const line = fc.stringMatching(/^[a-zé\u{1F600}: ]*$/u);
+  fc.assert(
+    fc.property(fc.array(line), fc.constantFrom("\n", "\r\n", "\r"), (lines, lineEnd) => {
+      const event = (more: string): Uint8Array =>
+        encoder.encode(
+          ["event: x", ": a comment", ...lines.map((text) => `data: ${text}`), `data:${more}`, "", ""].join(lineEnd),
+        );
+      const [small, large] = [event("z"), event("z".repeat(20_000))];
+      const whole = eventData(large, 0, large.length);
+      expect(whole).toBe(eventData(small, 0, small.length) + "z".repeat(19_999));
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -1,4 +1,5 @@
 import { bounds } from "#core/index.ts";
+import { eventLines } from "./event-lines.ts";
 import { lineEnd, pastMark } from "./line-end.ts";
 import { notCarried } from "./upstream-broke.ts";
 
@@ -96,6 +97,8 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 
 /** The payload of an event's data lines, joined by LF; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
+  // Only its data is decoded, once, and no line is looked for in the text.
+  if (end - start > large) return dataDecoder.decode(eventLines(bytes, start, end).data);
   const text = decoder.decode(bytes.subarray(start, end));
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
@@ -105,6 +108,7 @@ export function eventData(bytes: Uint8Array, start: number, end: number): string
 }
 
 const decoder = new TextDecoder();
+const dataDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * An event from its first field on, or null for one that holds no data. Comments may stand ahead of its fields without a blank

@@ -114,6 +114,26 @@ describe("a Gemini stream on its way through", () => {
     expect(listen(picture + picture).tap.outputEstimate).toBe(2_580);
   });
 
+  test.each([
+    ["first", []],
+    ["behind words", [chunk([{ text: "here it is" }], used(3))]],
+  ])("a picture that comes %s tells the same, however large it is", (_, before) => {
+    const end = chunk([{ text: "" }], used(1_293), { finishReason: "STOP" });
+    const told = [5_000, 3_000_000].map((size) => {
+      const picture = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(size) } }], used(1_290));
+      const { tap } = listen([...before, picture].join(""));
+      const early = [tap.contentSeen, tap.usageFinal, tap.usage?.usage, tap.outputEstimate];
+      tap.push(encoder.encode(end));
+      return [...early, tap.complete(), tap.usageFinal, tap.usage?.usage, tap.failure];
+    });
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  test("a large first event that is no JSON fails while another deployment can still be tried", () => {
+    const broken = `data: {"candidates":[{"content":{"parts":[{"inlineData":{"data":"${"A".repeat(100_000)}\n\n`;
+    expect(() => listen(broken)).toThrow(Failure);
+  });
+
   test("a picture of several megabytes in one event passes, however it is cut", () => {
     const text = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(3_000_000) } }], used(1_290), {
       finishReason: "STOP",

@@ -1,6 +1,8 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
+import { eventLines } from "../event-lines.ts";
 import { stringEnd } from "../event-strings.ts";
+import { skimObject } from "../json-skim.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
@@ -112,10 +114,12 @@ export class GeminiStreamTap implements StreamTap {
     const event = dataEvent(bytes, start, end);
     if (event === null) return;
     this.events++;
-    if (!this.contentSeen || !isPlain(event)) {
+    const isLarge = end - start > bounds.builtEventBytesMax;
+    if (!isPlain(event) || (!this.contentSeen && !isLarge)) {
       this.#readWhole(bytes, start, end);
       return;
     }
+    if (this.events === 1 && !isObjectEvent(bytes, start, end)) throw firstEventBroken();
     const told = this.#counted;
     this.#countTexts(event);
     if (event.includes(inlineMark)) this.#countPicture();
@@ -197,6 +201,14 @@ function isPlain(event: Buffer): boolean {
   const named = event.includes(argumentsMark) || event.includes(piecesMark) || mayBeGrounded(event);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
+
+/** A picture is passed over, not built. */
+function isObjectEvent(bytes: Uint8Array, start: number, end: number): boolean {
+  const { data } = eventLines(bytes, start, end);
+  return skimObject(data, 0, data.length, nothing) !== null;
+}
+
+const nothing: ReadonlySet<string> = new Set();
 
 /** Of a call that comes whole, or of a piece of one; its name is not in it. */
 function callLength({ args, partialArgs }: JsonObject): number {
