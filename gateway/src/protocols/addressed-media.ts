@@ -1,4 +1,5 @@
 import { asBuffer } from "./bytes.ts";
+import type { NamesHeard } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { textOf } from "./json-value.ts";
 import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
@@ -14,12 +15,17 @@ export interface AddressedMedia {
   readonly pictureFiles: number;
 }
 
-const none: AddressedMedia = Object.freeze({ pictures: 0, others: 0, pictureFiles: 0 });
+/** More than any vendor takes. */
+const addressesMax = 256;
 
-/** Of a body whose grammar was checked; one that has none is told by a search of its bytes. */
-export function addressedMedia(body: Uint8Array): AddressedMedia {
+/**
+ * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
+ * their bytes.
+ */
+export function addressedMedia(body: Uint8Array, heard: Pick<NamesHeard, "classes">): AddressedMedia | undefined {
+  if (heard.classes === 0) return undefined;
   const bytes = asBuffer(body);
-  if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
+  if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
   const found = { pictures: 0, others: 0, pictureFiles: 0 };
   const objects = new ObjectsOnce(
     bytes,
@@ -35,7 +41,8 @@ export function addressedMedia(body: Uint8Array): AddressedMedia {
     }
     return "";
   };
-  walkMembers(bytes, places, (name, start, object) => {
+  const visit = (name: string, start: number, object: number): void => {
+    if (found.pictures + found.others + found.pictureFiles >= addressesMax) throw new TooMany();
     const isObject = bytes[start] === OPEN_OBJECT;
     if (name === "source") {
       if (!isObject || said(start, "type") !== "url") return;
@@ -48,9 +55,18 @@ export function addressedMedia(body: Uint8Array): AddressedMedia {
     } else if (addressBounds[name] === "picture" || said(object, "mimeType", "mime_type").startsWith("image/")) {
       found.pictures++;
     } else found.others++;
-  });
+  };
+  try {
+    walkMembers(bytes, places, visit);
+  } catch (thrown) {
+    if (!(thrown instanceof TooMany)) throw thrown;
+    found.others++;
+  }
   return found;
 }
+
+/** Ends the walk: what is more cannot be told apart from a document. */
+class TooMany extends Error {}
 
 /** A data URL, or nothing. `url`: of the object that stands there; null: a text does. */
 function isInline(bytes: Buffer, start: number, url: string | null): boolean {

@@ -1,4 +1,5 @@
 import type { CountedUse, DialectId, Failure, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
+import type { AddressedMedia } from "./addressed-media.ts";
 import type { Edit } from "./bytes.ts";
 import type { ConversationSpans } from "./conversation-prefix.ts";
 import type { Span } from "./json-scan.ts";
@@ -52,6 +53,8 @@ export interface RequestFacts {
   readonly images: number;
   /** Whether a member somewhere in the body may hold media or their address; left out where nobody has looked. */
   readonly namesMedia?: boolean;
+  /** Media that the upstream is to fetch from their addresses; left out: there are none. */
+  readonly addressed?: AddressedMedia | undefined;
 }
 
 /** A model that a tool, or a check of the answer, has of its own. */

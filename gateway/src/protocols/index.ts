@@ -7,7 +7,6 @@
  *        dialects. What it cannot carry becomes a warning.
  */
 
-export { addressedMedia } from "./addressed-media.ts";
 export { answerEvents } from "./answer-events.ts";
 export { type FieldPlaces, findFields } from "./anthropic-messages/find-fields.ts";
 export {

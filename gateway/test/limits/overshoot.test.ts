@@ -271,6 +271,24 @@ describe("what cannot be seen in advance is held by what is known of it", () => 
     expect(await spentUsd()).toBeLessThanOrEqual(0.5);
   });
 
+  test("a thread that goes on brings what its last answer was made with", async () => {
+    await start(0.34);
+    const beta = { ...headers, "anthropic-beta": "message-threads-2026-08-12" };
+    const script = { prompt_tokens: 15_000, tokens: 5, latency_ms: 200 };
+    const turn = (thread: object) =>
+      gateway.post(
+        "/v1/messages",
+        { ...bodies.chat("claude", "Go on."), stream: false, thread },
+        { script, headers: beta },
+      );
+    const { id } = (await (await turn({ type: "create" })).json()) as { id: string };
+    const answers = await Promise.all(
+      Array.from({ length: calls }, () => turn({ type: "continue", previous_message_id: id })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await spentUsd()).toBeLessThanOrEqual(0.34);
+  });
+
   test("a conversation, a stored prompt and a cache fill the model's context window, and one that nobody knows is taken to be large", async () => {
     const said = async (path: string, body: object) =>
       (await gateway.post(path, body, { script: { tokens: 1 } })).status;
@@ -331,6 +349,47 @@ describe("what cannot be seen in advance is held by what is known of it", () => 
       if (tool.type !== "mcp_toolset") await gateway.stop();
     }
   });
+});
+
+describe("so it is where nothing but a prompt is read, or pictures are made", () => {
+  const few = "A few words. ".repeat(400);
+  const rows = [
+    ["/v1/embeddings", "embedding", { input: few }, 1_300],
+    ["/v1/responses/compact", "chat", { input: [{ role: "user", content: few }] }, 1_300],
+    ["/v1/images/generations", "image", { prompt: "A cat.", n: 1 }, 10],
+  ] as const;
+  for (const [path, type, body, prompt_tokens] of rows) {
+    test(path, async () => {
+      const open = async (usd: number) => {
+        gateway = await startGateway({
+          providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
+          models: [
+            {
+              ...{ name: "m", type, deployments: [{ provider: "main", upstream_model: "upstream-m" }] },
+              price: { input: 10, output: 10, image_output: 10 },
+              max_output_tokens: 2_000,
+            },
+          ],
+          keys: [{ name: "alice", secret: aliceKey, budget: { usd, period: "total" } }],
+        });
+      };
+      const send = () => gateway.post(path, { model: "m", ...body }, { script: { prompt_tokens, latency_ms: 200 } });
+      await open(100);
+      const first = await send();
+      expect(first.status).toBe(200);
+      await first.text();
+      const [entry] = await gateway.entries();
+      const { reservedNanoUsd = 0, costNanoUsd = 0 } = entry ?? {};
+      expect(costNanoUsd).toBeGreaterThan(0);
+      expect(reservedNanoUsd).toBeGreaterThanOrEqual(costNanoUsd);
+      await gateway.stop();
+      await open(reservedNanoUsd / 1e9);
+      const answers = await Promise.all(Array.from({ length: calls }, send));
+      await Promise.all(answers.map((answer) => answer.text()));
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+      expect(await spentUsd()).toBeLessThanOrEqual(reservedNanoUsd / 1e9);
+    });
+  }
 });
 
 test("text that has as many tokens as bytes costs at most 3.2 times what is held for it", async () => {

@@ -1,5 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
+import { addressedMedia } from "../addressed-media.ts";
 import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -84,6 +85,7 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard
     ...toolFacts(body, members.get("tools"), ...(toolsHeard(heard) ? addedTools(body) : [])),
     images: 0,
     namesMedia: mediaHeard(heard),
+    addressed: addressedMedia(body, heard),
   };
 }
 

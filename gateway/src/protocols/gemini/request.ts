@@ -1,5 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
+import { addressedMedia } from "../addressed-media.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
@@ -63,6 +64,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     ...toolFacts(body, members.get("tools")),
     images: 0,
     namesMedia: mediaHeard(heard),
+    addressed: addressedMedia(body, heard),
   };
 }
 

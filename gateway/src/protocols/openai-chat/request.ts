@@ -1,5 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
+import { addressedMedia } from "../addressed-media.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -70,6 +71,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     asksSearch,
     images: 0,
     namesMedia: mediaHeard(heard),
+    addressed: addressedMedia(body, heard),
   };
 }
 

@@ -1,4 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
+import { addressedMedia } from "../addressed-media.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { MemberChecks } from "../member-checks.ts";
@@ -51,5 +52,6 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
     ...modelsAndTools(body, members),
     images: 0,
     namesMedia: mediaHeard(heard),
+    addressed: addressedMedia(body, heard),
   };
 }

@@ -1,5 +1,6 @@
 import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
+import { addressedMedia } from "../addressed-media.ts";
 import { asBuffer, type Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -83,6 +84,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
     ...modelsAndTools(body, members),
     images: 0,
     namesMedia: mediaHeard(heard),
+    addressed: addressedMedia(body, heard),
   };
 }
 

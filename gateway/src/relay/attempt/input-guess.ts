@@ -64,19 +64,27 @@ const noMedia: InlineMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
 
 /** What is in a body as base64, told apart by how files of a kind begin. */
 function inlineMedia(body: Buffer): InlineMedia {
-  const found = { bytes: 0, image: 0, audio: 0, document: 0 };
+  const found = { bytes: 0, image: 0, audio: 0, document: 0, pdfBytes: 0 };
+  let looks = 0;
   // Base64 holds no quotes, so the next one ends it.
   const take = (start: number): number => {
     const end = body.indexOf(QUOTE, start);
     if (end === -1) return body.length;
     if (end - start < mediaBytesMin || body.subarray(start, start + textLookBytes).includes(SPACE)) return start;
     found.bytes += end - start;
-    const [side, tokens] = mediaTokens(body, start, end);
+    const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
+    const isCounted = kind === "pdf" && found.pdfBytes + end - start <= countedPdfBytesMax;
+    if (isCounted) found.pdfBytes += end - start;
+    const [side, tokens] = isCounted
+      ? (["document", pdfTokens(body, start, end)] as const)
+      : mediaTokens(kind, end - start);
     found[side] += tokens;
     return end;
   };
-  for (let at = body.indexOf(dataUrl); at !== -1; at = body.indexOf(dataUrl, at)) at = take(at + dataUrl.length);
-  for (let at = body.indexOf(dataMember); at !== -1; at = body.indexOf(dataMember, at)) {
+  for (let at = body.indexOf(dataUrl); at !== -1 && ++looks <= looksMax; at = body.indexOf(dataUrl, at)) {
+    at = take(at + dataUrl.length);
+  }
+  for (let at = body.indexOf(dataMember); at !== -1 && ++looks <= looksMax; at = body.indexOf(dataMember, at)) {
     const start = body.indexOf(QUOTE, at + dataMember.length);
     if (start === -1) break;
     // A data URL there was counted above.
@@ -86,6 +94,8 @@ function inlineMedia(body: Buffer): InlineMedia {
   return found;
 }
 
+/** Places at which media are looked for; what stands behind the last of them is taken for text. */
+const looksMax = 10_000;
 /** Shorter strings are text. */
 const mediaBytesMin = 1_024;
 /** Text has a space in its beginning, base64 none. */
@@ -97,9 +107,11 @@ const SPACE = 0x20;
 const dataUrl = Buffer.from(";base64,");
 const dataMember = Buffer.from('"data"');
 
-function mediaTokens(body: Buffer, start: number, end: number): [side: "image" | "audio" | "document", tokens: number] {
-  const bytes = end - start;
-  switch (kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"))) {
+type Kind = "picture" | "sound" | "film" | "pdf" | "other";
+
+/** `bytes`: of base64. */
+function mediaTokens(kind: Kind, bytes: number): readonly [side: "image" | "audio" | "document", tokens: number] {
+  switch (kind) {
     case "picture":
       return ["image", bounds.pictureTokensMax];
     case "sound":
@@ -108,15 +120,14 @@ function mediaTokens(body: Buffer, start: number, end: number): [side: "image" |
     case "film":
       // 300 tokens a second, at 15 kbit/s.
       return ["image", bounds.pictureTokensMax + Math.ceil(bytes / 8)];
-    case "pdf":
-      return ["document", pdfTokens(body, start, end)];
     default:
       // A packed document may have as many tokens as bytes.
       return ["document", bytes];
   }
 }
 
-function kindOf(head: string): "picture" | "sound" | "film" | "pdf" | "other" {
+/** By how a file begins. */
+function kindOf(head: string): Kind {
   const format = head.startsWith("RIFF") ? head.slice(8, 12) : "";
   if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*|MM.\*|.{4}ftyp(?:hei|avif))/s.test(head) || format === "WEBP")
     return "picture";
@@ -131,11 +142,11 @@ function kindOf(head: string): "picture" | "sound" | "film" | "pdf" | "other" {
  */
 function pdfTokens(body: Buffer, start: number, end: number): number {
   const bytes = end - start;
-  if (bytes > countedPdfBytesMax) return bytes;
   const pdf = Buffer.from(body.toString("latin1", start, end), "base64").toString("latin1");
   const pages = pdf.includes("/ObjStm") ? 0 : (pdf.match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length ?? 0);
   return pages === 0 ? bytes : pages * pdfPageTokens;
 }
 
-const countedPdfBytesMax = 4 * 1024 * 1024;
+/** Base64 of one call whose pages are counted: some 4 ms for each MB. */
+const countedPdfBytesMax = 2 * 1024 * 1024;
 const pdfPageTokens = 6_000;

@@ -1,4 +1,4 @@
-import { addressBounds, addressedMedia, objectBounds } from "#protocols/index.ts";
+import { addressBounds, objectBounds } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 
 /** Input of a call that its body does not hold. */
@@ -13,10 +13,10 @@ export interface UnseenInput {
 const none: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: false });
 
 /** As the tables `objectBounds` and `addressBounds` bound it. */
-export function unseenInput({ facts, kept, body }: Pick<Call, "facts" | "kept" | "body">): UnseenInput {
-  const { continues, objects = [] } = facts;
-  if (continues === null && objects.length === 0 && facts.namesMedia === false) return none;
-  const { pictures, others, pictureFiles } = body instanceof Uint8Array ? addressedMedia(body) : noMedia;
+export function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
+  const { continues, objects = [], addressed } = facts;
+  if (continues === null && objects.length === 0 && addressed === undefined) return none;
+  const { pictures, others, pictureFiles } = addressed ?? noMedia;
   let tokens = 0;
   let unknown = others;
   let unknownFiles = 0;

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { addressedMedia } from "./addressed-media.ts";
+
+const found = (body: object) => addressedMedia(Buffer.from(JSON.stringify(body)), { classes: 0xff });
+const url = "https://example.com/a";
+
+test("pictures and what may be a document are told apart in each dialect", () => {
+  expect(
+    found({
+      content: [
+        { type: "image_url", image_url: { url } },
+        { type: "input_image", image_url: url },
+      ],
+    }),
+  ).toEqual({
+    pictures: 2,
+    others: 0,
+    pictureFiles: 0,
+  });
+  const sources = [
+    { type: "image", source: { type: "url", url } },
+    { type: "document", title: '"image"', source: { type: "url", url } },
+    { source: { url, type: "url" }, type: "document" },
+  ];
+  expect(found({ content: sources })).toMatchObject({ pictures: 1, others: 2 });
+  const parts = [{ fileData: { fileUri: url, mimeType: "image/png" } }, { file_data: { file_uri: url } }];
+  expect(found({ parts })).toMatchObject({ pictures: 1, others: 1 });
+  expect(
+    found({
+      input: [
+        { type: "input_image", file_id: "f" },
+        { type: "input_file", file_id: "g" },
+      ],
+    }),
+  ).toEqual({
+    pictures: 0,
+    others: 0,
+    pictureFiles: 1,
+  });
+});
+
+test("what stands in the body, and what a tool was called with, is no address", () => {
+  expect(found({ image_url: { url: "data:image/png;base64,QUJD" } })).toMatchObject({ pictures: 0, others: 0 });
+  expect(found({ tool: { input: { file_url: url } } })).toMatchObject({ pictures: 0, others: 0 });
+  expect(found({ text: "hello" })).toBeUndefined();
+});
+
+test("addresses beyond any number that a vendor takes are taken for documents", () => {
+  const content = Array.from({ length: 10_000 }, () => ({ type: "input_image", image_url: url }));
+  expect(found({ content })).toEqual({ pictures: 256, others: 1, pictureFiles: 0 });
+});
