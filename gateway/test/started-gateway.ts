@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
@@ -79,7 +79,9 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     }),
     ...overrides.environment,
   };
-  if (environment.databaseUrl === null) await migratedIn(environment.dataDir);
+  if (environment.databaseUrl === null && !existsSync(join(environment.dataDir, "sluice.db"))) {
+    await migratedIn(environment.dataDir);
+  }
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const opened = await createGateway({

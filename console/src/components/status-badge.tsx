@@ -46,6 +46,7 @@ const tones: Readonly<Record<string, Tone>> = {
   applied: "good",
   yes: "good",
   queued: "busy",
+  pending: "busy",
   running: "busy",
   processing: "busy",
   waiting: "busy",

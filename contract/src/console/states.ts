@@ -8,6 +8,8 @@ export type Capture = (typeof captures)[number];
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
 
 export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
+/** Of one attempt, which may be of a response that its upstream still makes. */
+export const attemptOutcomes = [...outcomes, "pending"] as const;
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 

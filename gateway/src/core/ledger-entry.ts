@@ -5,7 +5,11 @@ import type { CostSource } from "./served.ts";
 import type { KeptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
-export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected";
+/**
+ * `pending`: the upstream still makes the answer (a background response). Such an entry is in journals only: it becomes a task, and
+ * that writes the attempt's one entry into the ledger when the answer has ended.
+ */
+export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected" | "pending";
 
 /** What is known before an attempt is sent; written ahead. Times are Unix milliseconds. */
 export interface Intent {
@@ -63,6 +67,8 @@ export interface Checkpoint {
   readonly upstreamId: string | null;
   /** Objects that the upstream keeps, as far as they are known. */
   readonly objects?: readonly KeptObject[];
+  /** The upstream goes on whatever becomes of this process. `usage` is what the whole answer probably uses. */
+  readonly pending?: boolean;
 }
 
 /** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */

@@ -67,10 +67,21 @@ export interface TaskAccount {
   readonly allowPrivateNetwork: boolean;
 }
 
-/** One video task. Times are Unix milliseconds. */
+/** The task that follows a background response, by the attempt that began it. */
+export function responseTaskId(attemptId: string): string {
+  return attemptId.replace(/^att_/, "bg_");
+}
+
+export function isResponseTask(taskId: string): boolean {
+  return taskId.startsWith("bg_");
+}
+
+/** One video task, or a response that its upstream makes in the background. Times are Unix milliseconds. */
 export interface Task {
-  /** `vt_…` */
+  /** `vt_…`, `bg_…` */
   readonly id: string;
+  /** Absent: a video. Of a response nothing is asked, output and told to its caller here: `request` is its open ledger entry. */
+  readonly kind?: "response";
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;

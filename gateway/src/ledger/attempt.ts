@@ -9,6 +9,7 @@ import {
   type PriceTerms,
   type PriceVersion,
   type Served,
+  type Settled,
   type Settlement,
   servedPrice,
   settle,
@@ -32,6 +33,8 @@ export interface Reached {
   readonly firstTokenMs: number | null;
   readonly upstreamId: string | null;
   readonly objects?: readonly KeptObject[];
+  /** See Checkpoint. */
+  readonly pending?: boolean;
 }
 
 export interface AttemptEnd extends Reached {
@@ -55,7 +58,7 @@ export interface Attempt {
   checkpoint(reached: Reached): void;
   /**
    * Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. `nowMs`: monotonic, where it
-   * was read just now.
+   * was read just now. One that is `pending` has no entry yet: a task settles it.
    */
   settle(end: AttemptEnd, nowMs?: number): LedgerEntry;
 }
@@ -118,6 +121,7 @@ export class RecordedAttempt implements Attempt {
       firstTokenMs: knownMs(reached.firstTokenMs),
       upstreamId: reached.upstreamId,
       ...(reached.objects === undefined ? {} : { objects: reached.objects }),
+      ...(reached.pending === true ? { pending: true } : {}),
     });
   }
 
@@ -141,7 +145,7 @@ export class RecordedAttempt implements Attempt {
       usage,
       usageSource: sourceOf(end),
       rawUsage: rawUsageWithin(end.rawUsage),
-      ...settle({ ...this.#pricing, usage, served: end.served, upstreamModel: this.#intent.upstreamModel }),
+      ...this.#charged(end, usage),
       totalMs: nowMs - this.begunMs,
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
@@ -153,8 +157,15 @@ export class RecordedAttempt implements Attempt {
     };
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);
-    observer.attemptEnd(this.#entry);
+    if (end.outcome !== "pending") observer.attemptEnd(this.#entry);
     return this.#entry;
+  }
+
+  /** What is pending has no cost yet. */
+  #charged({ outcome, served }: AttemptEnd, usage: Usage): Settled {
+    const { priceVersion, upstreamModel } = this.#intent;
+    if (outcome === "pending") return { costNanoUsd: 0, priceVersion };
+    return settle({ ...this.#pricing, usage, served, upstreamModel });
   }
 
   #versionFor(served: Served | undefined): string | null {
@@ -171,7 +182,7 @@ function sourceOf(reached: Reached): UsageSource {
 }
 
 /** Cut JSON would be no JSON: too long is left out. A string has at least as many bytes as units, at most three times. */
-function rawUsageWithin(rawUsage: string | null): string | null {
+export function rawUsageWithin(rawUsage: string | null): string | null {
   if (rawUsage === null || rawUsage.length * 3 <= bounds.rawUsageBytesMax) return rawUsage;
   return new TextEncoder().encode(rawUsage).length <= bounds.rawUsageBytesMax ? rawUsage : null;
 }

@@ -10,8 +10,9 @@
  */
 
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";
-export type { Attempt, AttemptEnd, AttemptFields, Reached } from "./attempt.ts";
+export { type Attempt, type AttemptEnd, type AttemptFields, type Reached, rawUsageWithin } from "./attempt.ts";
 export { type ExportFormat, exportEntries } from "./export.ts";
 export { createRecorder, type Recorder } from "./recorder.ts";
 export { recover } from "./recover.ts";
 export { verifyLedger } from "./verify.ts";
+export { wholeUsage } from "./whole-usage.ts";

@@ -156,7 +156,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     journal,
     transport,
     providerClient,
-    ...{ objectStore, leadership, ids, clock, observer, explainer, ...tracing },
+    background: () => media.videos.responses,
+    ...{ objectStore, ids, clock, observer, explainer, ...tracing },
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
   const onSilence = (): void => databaseWatch.doubt();
@@ -191,6 +192,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     router,
     admission,
     recorder,
+    journal,
     transport,
     providerClient,
     spool,

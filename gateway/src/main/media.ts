@@ -4,7 +4,7 @@ import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Explainer, Observer, Spool, Transport } from "#ports/index.ts";
+import type { Explainer, Journal, Observer, Spool, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createAssetStore, createTaskStore } from "#storage/index.ts";
@@ -23,6 +23,7 @@ export interface MediaOptions {
   readonly router: Router;
   readonly admission: Admission;
   readonly recorder: Recorder;
+  readonly journal: Pick<Journal, "drained">;
   readonly transport: Transport;
   readonly providerClient: ProviderClient;
   readonly spool: Spool;
@@ -69,6 +70,9 @@ export function openMedia(options: MediaOptions): Media {
     router: options.router,
     admission: options.admission,
     recorder: options.recorder,
+    journal: options.journal,
+    ledger: control.ledgerStore,
+    principalOf: (holder) => holderOf(options, holder),
     explainer: options.explainer,
     bodies: options.bodies,
     bodyRoom: options.bodyRoom,
@@ -86,7 +90,7 @@ export function openMedia(options: MediaOptions): Media {
     videos,
     assets,
     async start() {
-      await videos.restoreHolds((holder) => holderOf(options, holder));
+      await videos.restoreHolds();
       videos.start();
       assets.start();
     },

@@ -88,7 +88,7 @@ export interface Delivery {
 }
 
 /**
- * Durable tasks. Any number of processes may use the same store. The secret of the account is encrypted in the row.
+ * Durable tasks: videos, and the background responses that `LedgerStore.insert` was given. Any number of processes may use the same store. The secret of the account is encrypted in the row.
  * A final task never changes its state.
  */
 export interface TaskStore {
@@ -113,10 +113,11 @@ export interface TaskStore {
   ): Promise<readonly { readonly taskId: string; readonly hash: string }[]>;
   /** To be called after its bytes were removed. */
   forgetMaterial(taskId: string): Promise<void>;
+  /** A video. */
   find(workspaceId: string, id: string): Promise<Task | null>;
-  /** For callbacks, which do not name a workspace. Also finds a deleted task. */
+  /** For callbacks, which do not name a workspace. Also finds a deleted task, and those of other kinds. */
   findById(id: string): Promise<Task | null>;
-  /** The page after a cursor, or after a task. */
+  /** The page of videos after a cursor, or after a task. */
   page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage>;
   events(taskId: string): Promise<readonly TaskEvent[]>;
   /** Leases the tasks that are due, the oldest due time first. A task whose lease has ended can be leased again. */
@@ -128,13 +129,13 @@ export interface TaskStore {
   /** Writes a step if the lease is still valid; `release` ends the lease. False: it was lost, nothing was written. */
   step(leased: LeasedTask, step: TaskStep, now: number, release: boolean): Promise<boolean>;
   /**
-   * Ends the task: state, ledger entry, rollups and the message to the caller, in one transaction. False: the lease was lost
+   * Ends the task: state, ledger entries, rollups and the message to the caller, in one transaction. False: the lease was lost
    * or the task was final already; nothing was written.
    */
   finish(
     leased: LeasedTask,
     step: TaskStep & { readonly state: TaskState },
-    entry: LedgerEntry,
+    entries: readonly LedgerEntry[],
     delivery: Delivery | null,
     now: number,
   ): Promise<boolean>;

@@ -114,6 +114,8 @@ export interface ReplyFacts {
   readonly outputEstimate: number;
   /** The id under which the upstream knows its answer; null when there is none. */
   readonly id: string | null;
+  /** How far an answer is that may be made in the background: `queued`, `completed`. Left out where a dialect has no such thing. */
+  readonly status?: string | null;
   /** Ids of containers that the upstream made on the way and takes again later. */
   readonly made?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog } from "#core/index.ts";
+import type { CallSignal, Catalog, NanoUsd, Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -7,7 +7,6 @@ import type {
   Explainer,
   Ids,
   Journal,
-  Leadership,
   Observer,
   Tracing,
   Transport,
@@ -19,8 +18,15 @@ import type { AnswerMemory } from "./attempt/answer-memory.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
 import type { EventMemory } from "./attempt/event-memory.ts";
 import type { LiveStreams } from "./attempt/live-streams.ts";
-import type { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
 import type { UpstreamObjects } from "./upstream-objects.ts";
+
+/** Background responses, which go on as tasks when their calls are over. */
+export interface BackgroundResponses {
+  /** Sets money aside until the task of an attempt that is `pending` is settled. Before the permit of its call ends. */
+  hold(principal: Principal, attemptId: string, nanoUsd: NanoUsd): Promise<void>;
+  /** Polls a response that is not settled yet, because it is about to be ended or deleted. Never rejects. */
+  refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
+}
 
 /** What the relay works with; wired by main. */
 export interface RelayOptions {
@@ -35,8 +41,7 @@ export interface RelayOptions {
   readonly objectStore: Pick<UpstreamObjectStore, "find">;
   /** Other processes put their calls into the same ledger. */
   readonly sharesLedger?: boolean;
-  /** Left out: there is one process. */
-  readonly leadership?: Pick<Leadership, "once">;
+  readonly background: () => BackgroundResponses;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly observer: Observer;
@@ -54,5 +59,4 @@ export interface RelayDependencies extends RelayOptions {
   readonly events: EventMemory;
   readonly answers: AnswerMemory;
   readonly upstreamObjects: UpstreamObjects;
-  readonly bills: BackgroundSettlement;
 }

@@ -15,8 +15,12 @@
 export type { FailedAttempt } from "./attempt/failed-attempt.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
+export { type Measured, measuredReply } from "./attempt/measured-usage.ts";
+export { usedByOthers } from "./attempt/other-models.ts";
 export { upstreamWords } from "./attempt/upstream-words.ts";
 export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
+export type { BackgroundResponses } from "./dependencies.ts";
 export { explanationOf } from "./explain-call.ts";
 export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
 export { Relay } from "./relay.ts";
+export { storedResponseUrl } from "./stored-responses/stored-responses.ts";

@@ -23,7 +23,6 @@ import { PassedEstimate } from "./pass-through/passed-estimate.ts";
 import { checkPassedObjects } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
 import { type PassedCall, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
-import { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
 import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
 import { askResponseOwner } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
@@ -40,7 +39,6 @@ export class Relay {
       events: new EventMemory(),
       answers: new AnswerMemory(),
       upstreamObjects: new UpstreamObjects(options),
-      bills: new BackgroundSettlement(options),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, ExemptRule } from "#core/index.ts";
+import type { Catalog, ExemptRule, Principal, Task } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -10,6 +10,8 @@ import type {
   Clock,
   Explainer,
   Ids,
+  Journal,
+  LedgerStore,
   Observer,
   TaskStore,
   Transport,
@@ -32,7 +34,12 @@ export interface HeldRoom {
   release(): void;
 }
 
-/** What video tasks work with; wired by main. */
+/** Whose reservation a task is; null when the key is gone. */
+export type PrincipalOf = (
+  holder: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
+) => Principal | null | Promise<Principal | null>;
+
+/** What tasks work with; wired by main. */
 export interface VideoTasksOptions {
   readonly store: TaskStore;
   readonly providerClient: ProviderClient;
@@ -44,6 +51,9 @@ export interface VideoTasksOptions {
     "admit" | "check" | "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere"
   >;
   readonly recorder: Pick<Recorder, "refuse">;
+  readonly ledger: Pick<LedgerStore, "price">;
+  readonly journal: Pick<Journal, "drained">;
+  readonly principalOf: PrincipalOf;
   readonly explainer: Pick<Explainer, "explain">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;

@@ -40,12 +40,12 @@ export class TaskPass {
   /** The last step of all. */
   async finish(
     step: TaskStep & { readonly state: TaskState },
-    entry: LedgerEntry,
+    entries: readonly LedgerEntry[],
     delivery: Delivery | null,
   ): Promise<boolean> {
     if (this.#over) return false;
     const now = this.#clock.now();
-    const done = await this.#store.finish(this.#leased, step, entry, delivery, now);
+    const done = await this.#store.finish(this.#leased, step, entries, delivery, now);
     this.#over = true;
     if (done) this.#apply(step, now);
     return done;

@@ -1,9 +1,11 @@
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
 import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
+import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials } from "./accept/materials.ts";
 import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
 import { Accounts } from "./accounts.ts";
+import { holdForResponse, refreshResponse } from "./background/background-responses.ts";
 import { type TaskContent, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
 import type { ContentOptions } from "./deliver/open-result.ts";
@@ -21,11 +23,6 @@ import { removeTask } from "./settle/remove.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
 import { within } from "./wait.ts";
-
-/** Whose reservation a task is; null when the key is gone. */
-export type PrincipalOf = (
-  holder: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
-) => Principal | null | Promise<Principal | null>;
 
 /** Video tasks, durable: see the module's entry point for what is promised. */
 export class VideoTasks {
@@ -141,19 +138,20 @@ export class VideoTasks {
    * After a restart with a counter of this process: sets aside again what open tasks have reserved. Before the first call is admitted. Resolves to how many
    * there are.
    */
-  async restoreHolds(principalOf: PrincipalOf): Promise<number> {
-    const { store, holds, admission } = this.#dependencies;
+  async restoreHolds(): Promise<number> {
+    const { store, holds } = this.#dependencies;
     if (!holds.endWithProcess) return 0;
     let count = 0;
-    for await (const open of store.open()) {
-      if (holds.has(open.id)) continue;
-      const principal = await principalOf(open);
-      if (principal === null) continue;
-      holds.keep(open.id, await admission.hold(principal, open.reservedNanoUsd, true, open.id));
-      count++;
-    }
+    for await (const open of store.open()) if (await holds.ensure(open)) count++;
     return count;
   }
+
+  /** Background responses, as the relay hands them over. */
+  readonly responses: BackgroundResponses = {
+    hold: (principal, attemptId, nanoUsd) => holdForResponse(this.#dependencies, principal, attemptId, nanoUsd),
+    refresh: (workspaceId, upstreamId) =>
+      refreshResponse(this.#dependencies, workspaceId, upstreamId).finally(() => this.#poller.stir()),
+  };
 
   start(): void {
     this.#poller.start();

@@ -9,6 +9,7 @@ import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
@@ -58,6 +59,7 @@ export async function callWith(
   const { protocol, model, body } = messages();
   const catalog = quietCatalog();
   const relay = new Relay({
+    background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,
     router,

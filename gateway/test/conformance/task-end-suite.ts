@@ -43,7 +43,7 @@ function finishTests(make: TaskGroundFactory): void {
     await using ground = await make();
     const leased = await taken(ground, "a");
     const at = newYear + 5 * minute;
-    expect(await ground.taskStore.finish(leased, end, taskEntry("a"), delivery("a"), at)).toBe(true);
+    expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), at)).toBe(true);
     expect(await ground.taskStore.findById("vt_a")).toEqual({
       ...leased.task,
       state: "succeeded",
@@ -70,7 +70,7 @@ function finishTests(make: TaskGroundFactory): void {
     const states: readonly TaskState[] = [...finalTaskStates];
     const finishers = Array.from({ length: 50 }, (_, n) => {
       const step = { ...end, state: states[n % 4] ?? "failed" };
-      return ground.taskStore.finish(leased, step, taskEntry("a"), delivery("a", { id: `msg_${n}` }), newYear + n);
+      return ground.taskStore.finish(leased, step, [taskEntry("a")], delivery("a", { id: `msg_${n}` }), newYear + n);
     });
     const answers = await Promise.all(finishers);
     expect(answers.filter((ended) => ended)).toHaveLength(1);
@@ -85,7 +85,7 @@ function finishTests(make: TaskGroundFactory): void {
     await using ground = await make();
     const leased = await taken(ground, "a");
     await ground.ledgerStore.insert([taskEntry("a")]);
-    expect(await ground.taskStore.finish(leased, end, taskEntry("a"), null, newYear)).toBe(true);
+    expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], null, newYear)).toBe(true);
     expect(await ground.ledgerStore.insert([taskEntry("a")])).toBe(0);
     expect(await moneyOf(ground)).toMatchObject({ entries: 1, spent: 250_000_000, faults: [] });
   });
@@ -99,20 +99,20 @@ function finishTests(make: TaskGroundFactory): void {
       [taskEntry("a"), delivery("other")],
     ];
     for (const [entry, message] of broken) {
-      await expect(ground.taskStore.finish(leased, end, entry, message, newYear)).rejects.toThrow();
+      await expect(ground.taskStore.finish(leased, end, [entry], message, newYear)).rejects.toThrow();
       expect(await ground.taskStore.findById("vt_a")).toEqual(leased.task);
       expect(await ground.taskStore.events("vt_a")).toHaveLength(1);
       expect(await ground.taskStore.deliveries("vt_a")).toEqual([]);
       expect(await moneyOf(ground)).toMatchObject({ entries: 0, spent: 0 });
     }
-    expect(await ground.taskStore.finish(leased, end, taskEntry("a"), delivery("a"), newYear)).toBe(true);
+    expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), newYear)).toBe(true);
   });
 
   test("who lost the lease ends nothing and moves no money", async () => {
     await using ground = await make();
     const old = await taken(ground, "a");
     const fresh = await ground.taskStore.leaseOne("vt_a", newYear + minute, minute);
-    const args = [end, taskEntry("a"), delivery("a"), newYear + minute] as const;
+    const args = [end, [taskEntry("a")], delivery("a"), newYear + minute] as const;
     expect(await ground.taskStore.finish(old, ...args)).toBe(false);
     expect(await ground.taskStore.finish({ ...old, lease: "guessed" }, ...args)).toBe(false);
     expect(await moneyOf(ground)).toMatchObject({ entries: 0, spent: 0 });
@@ -125,7 +125,7 @@ function finishTests(make: TaskGroundFactory): void {
     await using ground = await make();
     const leased = await taken(ground, "a");
     for (const state of ["accepted", "submitting", "unknown", "queued", "running"] as const) {
-      await expect(ground.taskStore.finish(leased, { state }, taskEntry("a"), null, newYear)).rejects.toThrow(state);
+      await expect(ground.taskStore.finish(leased, { state }, [taskEntry("a")], null, newYear)).rejects.toThrow(state);
     }
     expect(await ground.taskStore.findById("vt_a")).toEqual(leased.task);
   });
@@ -137,12 +137,12 @@ function finalTests(make: TaskGroundFactory): void {
     for (const [n, state] of [...finalTaskStates].entries()) {
       const name = `t${n}`;
       const leased = await taken(ground, name);
-      await ground.taskStore.finish(leased, { ...end, state }, taskEntry(name), null, newYear);
+      await ground.taskStore.finish(leased, { ...end, state }, [taskEntry(name)], null, newYear);
       const final = await ground.taskStore.findById(leased.task.id);
       const later = newYear + 99 * minute;
       expect(await ground.taskStore.step(leased, { state: "running" }, later, false)).toBe(false);
       expect(await ground.taskStore.step(leased, { progress: 1 }, later, false)).toBe(false);
-      expect(await ground.taskStore.finish(leased, { state: "failed" }, taskEntry(`${name}x`), null, later)).toBe(
+      expect(await ground.taskStore.finish(leased, { state: "failed" }, [taskEntry(`${name}x`)], null, later)).toBe(
         false,
       );
       expect(await ground.taskStore.leaseOne(leased.task.id, later, minute)).toBeNull();
@@ -165,7 +165,7 @@ function finalTests(make: TaskGroundFactory): void {
       blobHash: null,
       contentType: "video/x",
     };
-    await ground.taskStore.finish(leased, { ...end, output }, taskEntry("a"), null, newYear);
+    await ground.taskStore.finish(leased, { ...end, output }, [taskEntry("a")], null, newYear);
     const before = await ground.taskStore.findById("vt_a");
     await ground.taskStore.attachBlob("vt_a", "ab12", null);
     expect(await ground.taskStore.findById("vt_a")).toEqual({
@@ -186,7 +186,7 @@ function finalTests(make: TaskGroundFactory): void {
     const leased = await ground.taskStore.leaseOne("vt_a", newYear, minute);
     if (leased === null) throw new Error("nobody has it");
     const { output } = fullTask;
-    await ground.taskStore.finish(leased, { ...end, output }, taskEntry("a"), null, newYear);
+    await ground.taskStore.finish(leased, { ...end, output }, [taskEntry("a")], null, newYear);
     await ground.taskStore.attachBlob("vt_a", "ab12", null);
     expect(await ground.taskStore.remove("ws_2", "vt_a", newYear)).toBeNull();
     expect(await ground.taskStore.remove("ws_1", "vt_a", newYear + 1)).toEqual({ blobHash: "ab12" });
@@ -210,7 +210,7 @@ function finalTests(make: TaskGroundFactory): void {
     const told = { tries: 1, dueAt: null, lastStatus: 200, lastError: null, deliveredAt: newYear };
     for (const name of ["told", "waiting", "kept"]) {
       const leased = await taken(ground, name);
-      await ground.taskStore.finish(leased, end, taskEntry(name), delivery(name), newYear);
+      await ground.taskStore.finish(leased, end, [taskEntry(name)], delivery(name), newYear);
     }
     const leased = await ground.taskStore.dueDeliveries(newYear, minute, 9);
     const tell = async (id: string): Promise<void> => {
@@ -234,7 +234,7 @@ function finalTests(make: TaskGroundFactory): void {
   test("retention of the ledger takes no task, no history and no message", async () => {
     await using ground = await make();
     const leased = await taken(ground, "a");
-    await ground.taskStore.finish(leased, end, taskEntry("a"), delivery("a"), newYear);
+    await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), newYear);
     await taken(ground, "open");
     expect(await ground.ledgerStore.prune(newYear + 99 * minute)).toBe(1);
     expect((await ground.taskStore.page({ workspaceId: "ws_1" }, null, 9)).tasks).toHaveLength(2);
@@ -249,7 +249,7 @@ function deliveryTests(make: TaskGroundFactory): void {
     await using ground = await make();
     for (const [n, name] of ["a", "b", "c"].entries()) {
       const leased = await taken(ground, name);
-      await ground.taskStore.finish(leased, end, taskEntry(name), delivery(name, { dueAt: newYear + n }), newYear);
+      await ground.taskStore.finish(leased, end, [taskEntry(name)], delivery(name, { dueAt: newYear + n }), newYear);
     }
     const due = async (at: number, limit = 9) =>
       (await ground.taskStore.dueDeliveries(at, minute, limit)).map((d) => d.id);
@@ -278,7 +278,7 @@ function deliveryTests(make: TaskGroundFactory): void {
   test("a sender that lost its lease changes nothing by a failure; that a message arrived is noted whoever says it", async () => {
     await using ground = await make();
     const first = await taken(ground, "a");
-    await ground.taskStore.finish(first, end, taskEntry("a"), delivery("a", { dueAt: newYear }), newYear);
+    await ground.taskStore.finish(first, end, [taskEntry("a")], delivery("a", { dueAt: newYear }), newYear);
     const slow = only(await ground.taskStore.dueDeliveries(newYear, minute, 9));
     const quick = only(await ground.taskStore.dueDeliveries(newYear + minute, minute, 9));
     const failed = { tries: 1, dueAt: null, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };

@@ -31,6 +31,7 @@ import { CatalogHolder } from "../../src/main/catalog-holder.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openMedia } from "../../src/main/media.ts";
 import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
+import { noBackground } from "../no-background.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 
@@ -98,6 +99,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const recorder = createRecorder({ journal, clock, ids, observer });
   const bodies = new BodyWork({ offload: null, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({
+    background: noBackground,
     sharesAccount: () => false,
     bodies,
     catalog: () => catalog.current,
@@ -123,6 +125,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     router,
     admission,
     recorder,
+    journal,
     transport,
     providerClient,
     spool,

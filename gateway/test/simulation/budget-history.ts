@@ -12,6 +12,7 @@ import { createRouter } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { budgetsTold } from "./budgets-told.ts";
@@ -201,6 +202,7 @@ export class BudgetHistory {
     this.upstreams.push(upstream);
     const catalog = quietCatalog({ providers, models });
     const relay = new Relay({
+      background: noBackground,
       sharesAccount: () => false,
       catalog: () => catalog,
       router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer }),

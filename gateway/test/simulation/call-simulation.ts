@@ -21,6 +21,7 @@ import { createRouter, type Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
+import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
@@ -207,6 +208,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const bodies = new BodyWork({ offload: null, newId: ids.next });
   const relay = new Relay({
+    background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,
     router,

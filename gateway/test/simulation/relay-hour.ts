@@ -9,6 +9,7 @@ import { type CallResult, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
@@ -49,6 +50,7 @@ export async function playHour(seed: number) {
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const relay = new Relay({
+    background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,
     router,

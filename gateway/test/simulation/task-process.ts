@@ -1,11 +1,10 @@
 import { type Model, Secret } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import { createTaskStore, type Database, openVault } from "#storage/index.ts";
+import { createLedgerStore, createTaskStore, type Database, openVault } from "#storage/index.ts";
 import { createIds, systemChance } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { orderBody } from "./task-orders.ts";
 import {
-  alice,
   arkDeployment,
   arkProvider,
   createCall,
@@ -38,11 +37,12 @@ export async function openTaskProcess(
     chance: systemChance,
     ids: createIds(clock),
     ark: createTransport({ clock }),
+    ledgerStore: createLedgerStore(database),
     taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir }) }),
   };
   const model = modelAt(baseUrl);
   const gateway = openTaskSetup(simulation, { models: [model], publicUrl: null });
-  await gateway.videos.restoreHolds(() => alice);
+  await gateway.videos.restoreHolds();
   gateway.videos.start();
   return { ...gateway, simulation, model };
 }

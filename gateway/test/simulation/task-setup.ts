@@ -97,6 +97,7 @@ export interface TaskSetupChanges extends Partial<Omit<VideoTasksOptions, "route
 
 /** What one process needs of the world around it. */
 export interface TaskSetupOptions extends Pick<TaskTown, "chance" | "ids" | "taskStore"> {
+  readonly ledgerStore: Pick<LedgerStore, "price">;
   readonly clock: Clock;
   readonly ark: Transport;
 }
@@ -120,6 +121,9 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
   const catalog: Catalog = catalogOf(models);
   const videos = new VideoTasks({
     unusedBlobs: null,
+    ledger: town.ledgerStore,
+    journal,
+    principalOf: () => alice,
     store: town.taskStore,
     admission,
     router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),

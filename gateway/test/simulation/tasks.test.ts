@@ -5,7 +5,6 @@ import { Mortal } from "./mortal.ts";
 import type { Fault } from "./pretended-ark.ts";
 import { seededChance } from "./seeded-chance.ts";
 import {
-  alice,
   arkDeployment,
   arkProvider,
   createCall,
@@ -42,7 +41,7 @@ async function startProcess(town: TaskTown): Promise<Process> {
     transport: mortal.transport(town.ark),
     store: mortal.store(town.taskStore),
   });
-  await gateway.videos.restoreHolds(() => alice);
+  await gateway.videos.restoreHolds();
   gateway.videos.start();
   return { ...gateway, mortal };
 }

@@ -13,6 +13,7 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
   cancelled: t("requests.outcomes.cancelled"),
   interrupted: t("requests.outcomes.interrupted"),
   rejected: t("requests.outcomes.rejected"),
+  pending: t("requests.outcomes.pending"),
 };
 
 export const outcomeHints: Readonly<Record<Outcome, string>> = {
@@ -21,6 +22,7 @@ export const outcomeHints: Readonly<Record<Outcome, string>> = {
   cancelled: t("requests.outcomeHelp.cancelled"),
   interrupted: t("requests.outcomeHelp.interrupted"),
   rejected: t("requests.outcomeHelp.rejected"),
+  pending: t("requests.outcomeHelp.pending"),
 };
 
 export function outcomeTone(outcome: Outcome): Tone {
@@ -47,7 +49,7 @@ export function OutcomeCell({ row }: OutcomeProps) {
 }
 
 function OutcomeCode({ row: { outcome, error_code: code, http_status: status } }: OutcomeProps) {
-  const words = code ?? (outcome === "succeeded" || status === 0 ? null : String(status));
+  const words = code ?? (outcome === "succeeded" || outcome === "pending" || status === 0 ? null : String(status));
   if (words === null) return null;
   const parts = words.split(/(?<=_)/);
   return (

@@ -10,6 +10,7 @@ export const requests = {
     cancelled: "Canceled",
     interrupted: "Interrupted",
     rejected: "Rejected",
+    pending: "Pending",
     unsuccessful: "Not succeeded",
   },
   outcomeHelp: {
@@ -18,6 +19,7 @@ export const requests = {
     cancelled: "The client closed the connection before the end.",
     interrupted: "The gateway ended it midway; what was seen until then is counted.",
     rejected: "Rejected by the gateway before anything was sent to a provider.",
+    pending: "The provider is still making it in the background. Its cost follows when it is done.",
   },
   repeated: "Identical rejections of one API key within one second share a row.",
   endpoints: { videoTasks: "Video tasks", passThrough: "Pass-through" },
@@ -97,6 +99,7 @@ export const requests = {
     answeredToken: "{who} answered in {took}; the first token came after {token}.",
     cancelled: "The client closed the connection after {took}, while waiting for: {who}.",
     interrupted: "The gateway stopped after {took}, while waiting for: {who}.",
+    pending: "{who} is still making the response in the background.",
     failed: "{who} failed after {took} with {status}.",
     failedSaid: "{who} failed after {took} with {status}: {said}",
     failedPassed: "{who} answered {upstream} after {took}; the client received {status}.",

@@ -13,6 +13,7 @@ export const requests: Translation<typeof english> = {
     cancelled: "已取消",
     interrupted: "已中断",
     rejected: "已拒绝",
+    pending: "进行中",
     unsuccessful: "未成功",
   },
   outcomeHelp: {
@@ -21,6 +22,7 @@ export const requests: Translation<typeof english> = {
     cancelled: "客户端提前断开了连接。",
     interrupted: "网关中途结束了请求；此前的部分已计入用量。",
     rejected: "网关在发送给提供商之前拒绝了请求。",
+    pending: "提供商仍在后台生成；完成后计入成本。",
   },
   repeated: "同一 API 密钥在一秒内的相同拒绝合并为一行。",
   endpoints: { videoTasks: "视频任务", passThrough: "直通访问" },
@@ -99,6 +101,7 @@ export const requests: Translation<typeof english> = {
     answeredToken: "{who}在 {took} 内完成响应，首 token 用时 {token}。",
     cancelled: "客户端在 {took} 后断开连接，当时正在等待：{who}。",
     interrupted: "网关在 {took} 后停止，当时正在等待：{who}。",
+    pending: "{who}仍在后台生成回复。",
     failed: "{who}在 {took} 后失败，状态为 {status}。",
     failedSaid: "{who}在 {took} 后失败，状态为 {status}：{said}",
     failedPassed: "{who}在 {took} 后返回 {upstream}，客户端收到 {status}。",

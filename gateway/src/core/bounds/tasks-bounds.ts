@@ -47,6 +47,8 @@ export const tasksBounds = {
   taskCancelWaitMs: 5_000,
   /** How long the vendor must say "no such task" before it is believed. */
   taskGoneMs: 600_000,
+  /** From the last word of the call that began a background response to its first poll. */
+  backgroundFirstPollMs: 2_000,
   /** How long a vendor that does not answer is asked again for a task that is past its deadline, and how often. */
   taskUnansweredMs: 600_000,
   taskUnansweredPollMs: 30_000,

@@ -34,7 +34,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     seen: tools.use,
     drawing: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : drawingModel(body, members.get("tools")) },
   });
-  const status = read(members.get("status"));
+  const status = textOf(read(members.get("status")));
   const running = status === "queued" || status === "in_progress";
   // What its tools did so far is told again at its end.
   const usage = running && told?.untold === "both" ? null : told;
@@ -46,6 +46,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     errorMessage: null,
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),
+    status,
     made: tools.made,
   };
 }

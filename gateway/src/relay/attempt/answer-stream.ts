@@ -9,7 +9,7 @@ import { StreamEnd } from "./stream-end.ts";
 import type { StreamStart } from "./stream-start.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
-export interface StreamEntry {
+interface StreamEntry {
   /** Gives the failure that the stream has to end with now, when its money is used up. */
   progress(tap: StreamTap): Failure | null;
   /** It came to its good end. */

@@ -27,6 +27,7 @@ import {
   asServed,
   countedIntent,
   estimated,
+  hasGenerated,
   type Measured,
   measuredReply,
   measuredStream,
@@ -75,8 +76,10 @@ export class AttemptEntry {
   readonly #money: StreamMoney | null;
   readonly #inputEstimate = (): number => this.#dependencies.forecast.input(this.#call, this.#selection.model.name);
   readonly #reached = () => {
-    const used = this.#usedSoFar();
+    const pending = this.#isPending(this.#tap);
+    const used = pending ? this.#expected() : this.#usedSoFar();
     return {
+      pending,
       usage: used.usage,
       usageSource: used.source,
       served: used.served,
@@ -204,6 +207,11 @@ export class AttemptEntry {
     const now = this.begin(null);
     this.kept.answer(reply.id);
     this.kept.containers(reply.made);
+    if (reply.status === "queued" || reply.status === "in_progress") {
+      const outcome = this.kept.answerId === null ? "succeeded" : "pending";
+      this.#settle(outcome, status, null, this.#expected(), null, now);
+      return;
+    }
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
     this.#learn(told);
@@ -250,9 +258,12 @@ export class AttemptEntry {
   }
 
   #settleFailed(outcome: Exclude<Outcome, "rejected">, status: number, failure: Failure): void {
-    const told = this.#costOfFailed(failure);
+    if (this.#call.facts.background === true) this.kept.answer(this.#stream?.id ?? null);
+    const pending = this.#isPending(this.#stream);
+    const told = pending ? this.#expected() : this.#costOfFailed(failure);
     const raw = this.#reply?.usage?.raw ?? this.#stream?.usage?.raw ?? null;
-    this.#settle(outcome, status, failure, told, told.source === "none" ? null : raw);
+    const end = pending ? "pending" : outcome;
+    this.#settle(end, status, failure, told, pending || told.source === "none" ? null : raw);
   }
 
   /**
@@ -262,7 +273,6 @@ export class AttemptEntry {
    */
   #costOfFailed({ arrival }: Failure): Measured {
     const tap = this.#stream;
-    if (this.#paidLater(tap)) return nothingYet;
     const seen =
       this.#reply !== null ? measuredReply(this.#reply, this.#inputEstimate) : measuredStream(tap, this.#inputEstimate);
     const isFree = arrival !== "unknown" || (tap !== null && tap.failure !== null);
@@ -273,26 +283,25 @@ export class AttemptEntry {
 
   /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
   #usedSoFar(): Measured {
-    if (this.#paidLater(this.#tap)) return nothingYet;
     const seen = measuredStream(this.#tap, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
     return withRequest(told, this.#selection.model, this.#call);
   }
 
-  /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
-  #paidLater(tap: StreamTap | null): boolean {
+  /** The upstream goes on with it whoever listens: a task learns how it ends. */
+  #isPending(tap: StreamTap | null): boolean {
     return this.#call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
+  }
+
+  /** What a background response is booked with where nobody can say any more what it used. */
+  #expected(): Measured {
+    const input = this.#inputEstimate();
+    const tokens = this.#dependencies.forecast.tokens(this.#call, this.#selection.model);
+    return this.#charged(this.#counted(estimated(input, Math.max(0, tokens - input))), "pending");
   }
 
   #learn({ usage, source }: Measured): void {
     if (source === "upstream") this.#tally.estimate.learn(this.#selection.model, usage);
-  }
-
-  /** Somebody who came to see a kept answer may have paid for it already. */
-  #toBePaid({ source }: Measured): boolean {
-    const { answerId } = this.kept;
-    if (answerId === null || source === "none") return true;
-    return this.#dependencies.bills.claim(this.#call.principal.workspace.id, answerId);
   }
 
   #settle(
@@ -309,22 +318,21 @@ export class AttemptEntry {
       this.#book({ outcome, httpStatus, failure, told, rawUsage, now });
     } finally {
       // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
-      const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
+      const good = outcome === "succeeded" || (outcome === "pending" && failure === null);
+      const ended = good ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
       this.#selection.end(ended, now - this.#startMs, now);
     }
   }
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    const isCharged = outcome === "succeeded" || told.source !== "none";
-    const heard = isCharged ? asServed(told, this.#besideBody()) : told;
-    const charged = this.#toBePaid(heard) ? this.#charged(heard, outcome) : nothingYet;
+    const charged = this.#charged(told, outcome);
     const { usage, source } = charged;
     const end: AttemptEnd = {
       outcome,
       httpStatus,
       upstreamStatus: this.#upstreamStatus,
-      errorCode: failure?.code ?? null,
+      errorCode: outcome === "pending" ? null : (failure?.code ?? null),
       usage,
       usageSource: source,
       served: charged.served,
@@ -345,7 +353,10 @@ export class AttemptEntry {
       this.#booked = this.#record.settle(end, now);
     }
     this.kept.remember(told);
-    this.#tally.add(tokensOf(usage));
+    if (outcome === "pending") {
+      const held = this.#fields.reservedNanoUsd;
+      this.#tally.passedOn(this.#dependencies.background().hold(this.#call.principal, this.attemptId, held));
+    } else this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }
 
@@ -356,10 +367,9 @@ export class AttemptEntry {
 
   /** What is charged by the request is so with the answer, and with whatever else is charged. */
   #charged(told: Measured, outcome: Outcome): Measured {
-    const searched = this.#withSearch(told);
-    return outcome === "succeeded" || told.source !== "none"
-      ? withRequest(searched, this.#selection.model, this.#call)
-      : searched;
+    if (outcome !== "succeeded" && told.source === "none") return told;
+    const searched = this.#withSearch(asServed(told, this.#besideBody()));
+    return withRequest(searched, this.#selection.model, this.#call);
   }
 
   /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */
@@ -373,13 +383,6 @@ export class AttemptEntry {
     const words = failureWords(message, this.#refusedWith, from);
     this.#tally.failed({ attemptId: this.attemptId, code, message: words, retry });
   }
-}
-
-/** Content came, or the upstream's usage counts what came of the request. What it counts ahead of the content is the prompt's. */
-function hasGenerated(tap: StreamTap | null): boolean {
-  if (tap === null) return false;
-  const counted = (tap.usage?.usage.reasoning ?? 0) + (tap.served?.vendorCostNanoUsd ?? 0);
-  return tap.contentSeen || tap.usageFinal || counted > 0;
 }
 
 interface Booking {

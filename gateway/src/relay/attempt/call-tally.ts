@@ -21,6 +21,7 @@ export class CallTally {
   readonly permit: Permit;
   readonly estimate: CallEstimate;
   readonly #over: () => void;
+  #heldElsewhere: Promise<void> | null = null;
   #tokens = 0;
   #sent = false;
 
@@ -46,8 +47,18 @@ export class CallTally {
     this.#sent = true;
   }
 
+  /** A task takes the money over: the permit does not end before that is done. `held` never rejects. */
+  passedOn(held: Promise<void>): void {
+    this.#heldElsewhere = held;
+  }
+
   /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
   end(): void {
+    if (this.#heldElsewhere === null) this.#end();
+    else void this.#heldElsewhere.then(() => this.#end());
+  }
+
+  #end(): void {
     try {
       if (this.#sent) this.permit.settle({ tokens: this.#tokens });
       else this.permit.release();

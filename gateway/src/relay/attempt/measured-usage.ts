@@ -27,12 +27,6 @@ export interface Measured {
   readonly served?: Served | undefined;
 }
 
-/** The same, with the upstream's own words beside it. */
-export interface Heard {
-  readonly told: Measured;
-  readonly raw: string | null;
-}
-
 export const nothingYet: Measured = { usage: noUsage, source: "none" };
 
 export function estimated(inputUncached: number, output: number): Measured {
@@ -60,6 +54,13 @@ export function measuredStream(tap: StreamTap | null, inputEstimate: () => numbe
   return asServed(measuredEvents(tap, inputEstimate), tap?.served);
 }
 
+/** Content came, or the upstream's usage counts what came of the request. What it counts ahead of the content is the prompt's. */
+export function hasGenerated(tap: StreamTap | null): boolean {
+  if (tap === null) return false;
+  const counted = (tap.usage?.usage.reasoning ?? 0) + (tap.served?.vendorCostNanoUsd ?? 0);
+  return tap.contentSeen || tap.usageFinal || counted > 0;
+}
+
 /** A cost that the vendor says is one, also where it says nothing else. */
 export function asServed(told: Measured, beside: Served | undefined): Measured {
   const served = withServed(told.served, beside);
@@ -78,14 +79,6 @@ function measuredEvents(tap: StreamTap | null, inputEstimate: () => number): Mea
   const told = tokensOf(usage) > usage.output || usage.images > 0;
   const inputUncached = told ? usage.inputUncached : inputEstimate();
   return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
-}
-
-export function heardReply(reply: ReplyFacts, inputEstimate: () => number): Heard {
-  return { told: measuredReply(reply, inputEstimate), raw: reply.usage?.raw ?? null };
-}
-
-export function heardStream(tap: StreamTap, inputEstimate: () => number): Heard {
-  return { told: measuredStream(tap, inputEstimate), raw: tap.usage?.raw ?? null };
 }
 
 function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {

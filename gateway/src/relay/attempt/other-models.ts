@@ -1,4 +1,14 @@
-import { type Catalog, type Model, type Outcome, type PriceTerms, tokensOf, withoutCost } from "#core/index.ts";
+import {
+  type Catalog,
+  type Model,
+  type Outcome,
+  type PriceTerms,
+  type PriceVersion,
+  type Served,
+  tokensOf,
+  type Usage,
+  withoutCost,
+} from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Measured } from "./measured-usage.ts";
 
@@ -15,25 +25,12 @@ interface Books {
 export function bookOthers(
   dependencies: Books,
   attempt: AttemptFields,
-  { others = [], served }: Pick<Measured, "others" | "served">,
+  told: Pick<Measured, "others" | "served">,
   terms: PriceTerms,
   outcome: Exclude<Outcome, "rejected">,
 ): number {
   let tokens = 0;
-  for (const { model, usage } of others) {
-    const known = modelLeadingTo(dependencies, model, attempt.provider);
-    const price = (known ?? dependencies.catalog().models.get(attempt.model))?.price ?? null;
-    const fields: AttemptFields = {
-      ...attempt,
-      model: known?.name ?? attempt.model,
-      deployment: known?.deployments.find((one) => one.provider.id === attempt.provider)?.id ?? attempt.deployment,
-      upstreamModel: model === "" ? attempt.upstreamModel : model,
-      // No request of its own: sums of requests count what has the index 0.
-      retryIndex: attempt.retryIndex + 1,
-      priceVersion: price?.id ?? null,
-      inputEstimate: 0,
-      reservedNanoUsd: 0,
-    };
+  for (const { fields, price, usage, served } of usedByOthers(dependencies.catalog(), attempt, told)) {
     dependencies.recorder.beside(
       fields,
       { price, terms },
@@ -44,7 +41,7 @@ export function bookOthers(
         errorCode: null,
         usage,
         usageSource: "upstream",
-        served: withoutCost(served),
+        served,
         rawUsage: null,
         firstByteMs: null,
         firstTokenMs: null,
@@ -58,11 +55,42 @@ export function bookOthers(
   return tokens;
 }
 
+interface UsedByOther<Fields> {
+  readonly fields: Fields;
+  readonly price: PriceVersion | null;
+  readonly usage: Usage;
+  readonly served: Served | undefined;
+}
+
+/** The same, not booked yet. */
+export function usedByOthers<Fields extends AttemptFields>(
+  catalog: Catalog,
+  attempt: Fields,
+  { others = [], served }: Pick<Measured, "others" | "served">,
+): readonly UsedByOther<Fields>[] {
+  return others.map(({ model, usage }) => {
+    const known = modelLeadingTo(catalog, model, attempt.provider);
+    const price = (known ?? catalog.models.get(attempt.model))?.price ?? null;
+    const fields: Fields = {
+      ...attempt,
+      model: known?.name ?? attempt.model,
+      deployment: known?.deployments.find((one) => one.provider.id === attempt.provider)?.id ?? attempt.deployment,
+      upstreamModel: model === "" ? attempt.upstreamModel : model,
+      // No request of its own: sums of requests count what has the index 0.
+      retryIndex: attempt.retryIndex + 1,
+      priceVersion: price?.id ?? null,
+      inputEstimate: 0,
+      reservedNanoUsd: 0,
+    };
+    return { fields, price, usage, served: withoutCost(served) };
+  });
+}
+
 /** The upstream may tell a dated name where a shorter one was asked for. */
-function modelLeadingTo(dependencies: Pick<Books, "catalog">, upstreamModel: string, provider: string): Model | null {
+function modelLeadingTo(catalog: Catalog, upstreamModel: string, provider: string): Model | null {
   let best: Model | null = null;
   let length = 0;
-  for (const model of dependencies.catalog().models.values()) {
+  for (const model of catalog.models.values()) {
     for (const deployment of model.deployments) {
       const { upstreamModel: name } = deployment;
       if (deployment.provider.id !== provider || name.length <= length) continue;

@@ -334,8 +334,8 @@ function tapOf(passed: PassedCall, { headers }: OutboundAnswer): StreamTap | Pro
   return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
 }
 
-function drains({ place }: PassedCall): boolean {
-  return place.provider.disconnect === "drain";
+function drains({ call, place }: PassedCall): boolean {
+  return call.facts.background === true || place.provider.disconnect === "drain";
 }
 
 function headersOf(parts: AttemptDependencies, answer: OutboundAnswer, warnings: Warnings): Record<string, string> {

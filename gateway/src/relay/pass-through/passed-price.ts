@@ -110,11 +110,11 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
 }
 
 /**
- * Whether the answer will tell all that the price depends on. What is made later is told to nobody here, and what chooses another
- * model costs something else: nothing is taken out of a body that is passed through. A tier is told.
+ * Whether the answer will tell all that the price depends on. What chooses another model costs something else: nothing is taken out
+ * of a body that is passed through. A tier is told.
  */
 function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
-  if (facts.background === true || (facts.namedModels ?? []).length > 0) return "else";
+  if ((facts.namedModels ?? []).length > 0) return "else";
   if (facts.choosing === undefined) return "plain";
   const { names } = governingFor(provider, facts.choosing, kind.memberRules ?? {});
   if (names.length === 0) return "plain";

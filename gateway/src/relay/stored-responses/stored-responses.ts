@@ -1,52 +1,45 @@
-import { asFailure, type CallSignal, Failure, type LiveBody, type Provider, type UpstreamObject } from "#core/index.ts";
+import { asFailure, Failure, type LiveBody, type Provider, type UpstreamObject } from "#core/index.ts";
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { isEventStreamType, withoutMark } from "#protocols/index.ts";
+import { isEventStreamType } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
-import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
+import { AnswerStream } from "../attempt/answer-stream.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
-import { type Heard, heardReply, heardStream } from "../attempt/measured-usage.ts";
 import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
-import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
 import type { CallResult } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import { isPaid } from "./background-settlement.ts";
 import type { StoredResponseCall } from "./stored-response-call.ts";
 
 /**
- * Sends it to the one account that keeps the answer; there is nothing to fall back to. An answer that was made in the
- * background is paid for when its usage is first seen, and the limits of whoever sees it are told.
+ * Sends it to the one account that keeps the answer; there is nothing to fall back to. It is free, whoever asks: the call that made
+ * the answer pays, and of a background response its task does so. Only what ends or deletes such a response is preceded by a poll.
  */
 export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
+  const { principal, upstreamId, signal } = call;
+  const workspaceId = principal.workspace.id;
   try {
-    const { principal, upstreamId, signal } = call;
-    const found = await dependencies.upstreamObjects.find(principal.workspace.id, [upstreamId], {
-      waits: true,
-      signal,
-    });
+    const found = await dependencies.upstreamObjects.find(workspaceId, [upstreamId], { waits: true, signal });
     const response = found.get(upstreamId);
     if (response?.kind !== "response" || !call.mayCall(response.model)) throw notFound(upstreamId);
     // It was paid for, or is being made: who has nothing left may see it all the same, end it, and have it forgotten.
-    const admitted = dependencies.admission.admit(call.principal, freeRequest, call.requestId);
+    const admitted = dependencies.admission.admit(principal, freeRequest, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
-    const sending = signalUntilAnswered(call.signal, !isPaid(response));
     try {
+      if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
       const asked: Asked = { dependencies, call, response, permit };
-      const { account, answer } = await send(asked, sending.signal);
+      const { account, answer } = await send(asked);
       return await deliver(asked, account, answer);
     } catch (thrown) {
       permit.settle(nothing);
       throw thrown;
-    } finally {
-      sending.answered();
     }
   } catch (thrown) {
     return {
-      failure: call.signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown),
+      failure: signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown),
       headers: {},
     };
   }
@@ -61,10 +54,12 @@ interface Asked {
 
 const nothing: Spent = { tokens: 0 };
 
-async function send(
-  { dependencies, call, response }: Asked,
-  signal: CallSignal,
-): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
+async function send({
+  dependencies,
+  call,
+  response,
+}: Asked): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
+  const { signal } = call;
   const account = accountOf(dependencies, call, response);
   const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers, provider);
@@ -72,7 +67,7 @@ async function send(
   // No attempt of a model: the call itself is what the upstream sees above it.
   const { requestId } = call;
   continueTrace(headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
-  const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
+  const url = `${storedResponseUrl(provider, path, call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {
     provider,
     upstreamModel: response.upstreamModel,
@@ -101,10 +96,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
       return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
     }
     const body = await held.read(answer, idleMs);
-    // Both show the answer itself; what is asked about it otherwise does not.
-    const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
-    const facts = shows ? call.protocol.wire.readReply(withoutMark(body)) : null;
-    permit.settle(facts === null ? nothing : await paid(asked, heardReply(facts, unknownInput)));
+    permit.settle(nothing);
     return { status: answer.status, headers, body };
   } catch (thrown) {
     answer.body.cancel();
@@ -114,47 +106,28 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
   }
 }
 
-/**
- * A stream of an answer that is not paid for yet is read to its end even when its caller goes away: only there the
- * upstream says what was used.
- */
-function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
-  const { dependencies, call, response, permit } = asked;
-  const tap = call.protocol.wire.tapStream(false);
-  const end = (): void => {
-    void paid(asked, tap.usageFinal ? heardStream(tap, unknownInput) : null).then((spent) => permit.settle(spent));
-  };
-  const entry: StreamEntry = {
-    progress: () => null,
-    finish: end,
-    breakOff: end,
-  };
-  const { dialect } = call.protocol;
-  const over = (): void => {};
-  const drains = !isPaid(response);
-  const place = dependencies.events.open();
+function openStream({ dependencies, call, permit }: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
+  const end = (): void => void permit.settle(nothing);
   return new AnswerStream({
     dependencies,
     call,
-    dialect,
-    entry,
-    over,
+    dialect: call.protocol.dialect,
+    entry: { progress: () => null, finish: end, breakOff: end },
+    over: () => {},
     answer,
-    tap,
+    tap: call.protocol.wire.tapStream(false),
     inStream: inSafeWords,
     start: { bytes: noBytes, pending: null },
-    place,
+    place: dependencies.events.open(),
     idleMs,
-    drains,
+    drains: false,
   }).open();
 }
 
-function paid({ dependencies, call, response }: Asked, heard: Heard | null): Promise<Spent> {
-  return dependencies.bills.settle(call, response, heard);
+/** Where an account shows an answer that it keeps. `path`: that of its lane for Responses. */
+export function storedResponseUrl(provider: Provider, path: string, upstreamId: string): string {
+  return `${rootOf(provider)}${path}/${encodeURIComponent(upstreamId)}`;
 }
-
-/** The request was another call's. */
-const unknownInput = (): number => 0;
 
 interface Account {
   readonly provider: Provider;

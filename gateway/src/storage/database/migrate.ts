@@ -53,6 +53,7 @@ import { migration050 } from "./migrations/migration-050.ts";
 import { migration051 } from "./migrations/migration-051.ts";
 import { migration052 } from "./migrations/migration-052.ts";
 import { migration053 } from "./migrations/migration-053.ts";
+import { migration054 } from "./migrations/migration-054.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -109,6 +110,7 @@ export const migrations: Migrations = Object.freeze({
   "051": migration051,
   "052": migration052,
   "053": migration053,
+  "054": migration054,
 });
 
 /**

@@ -15,6 +15,8 @@ export interface TaskTables {
 
 interface TaskTable {
   id: string;
+  /** `video`, or `response`: a response that its upstream makes in the background. */
+  kind: Generated<string>;
   workspace_id: string;
   group_id: string;
   key_id: string;
@@ -81,7 +83,10 @@ interface AccountPollTable {
   given_at: number;
 }
 
-/** Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. */
+/**
+ * Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. Of a background response
+ * it is the open ledger entry of its attempt.
+ */
 interface TaskRequestTable {
   task_id: string;
   request: string;

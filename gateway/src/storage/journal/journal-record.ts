@@ -37,6 +37,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
     checkpoint.upstreamId,
     checkpoint.objects ?? null,
     checkpoint.priceVersion,
+    checkpoint.pending === true,
   ]);
 }
 
@@ -125,6 +126,7 @@ type CheckpointRow = readonly [
   (string | null)?,
   Checkpoint["objects"]?,
   (string | null)?,
+  boolean?,
 ];
 
 /** In the order of the table of classes, to which new ones are added at the end. */
@@ -261,5 +263,6 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     upstreamId: row[6] ?? null,
     ...(row[7] == null ? {} : { objects: row[7] }),
     priceVersion: row[8] ?? null,
+    ...(row[9] === true ? { pending: true } : {}),
   };
 }

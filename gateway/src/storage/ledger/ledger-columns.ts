@@ -83,7 +83,11 @@ function bindOf(row: LedgerColumn): Bind {
 
 /** The entry again that `valuesOf` was given. */
 export function entryOfValues(values: LedgerValues): LedgerEntry {
-  return entryOf(Object.fromEntries(ledgerColumns.map((column, place) => [column, values[place]])) as LedgerRow);
+  return entryOf(rowOfValues(values));
+}
+
+export function rowOfValues(values: LedgerValues): LedgerRow {
+  return Object.fromEntries(ledgerColumns.map((column, place) => [column, values[place]])) as LedgerRow;
 }
 
 export function entryOf(row: LedgerRow): LedgerEntry {

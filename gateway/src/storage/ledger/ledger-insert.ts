@@ -5,11 +5,12 @@ import { runEach } from "../database/each-row.ts";
 import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
-import { type LedgerValues, valuesOf } from "./ledger-columns.ts";
+import { entryOfValues, type LedgerValues, ledgerPlaces, valuesOf } from "./ledger-columns.ts";
 import { type LongRollup, longSketch, shortenRollup } from "./ledger-fold.ts";
 import { insertInto, postgresInsert } from "./ledger-insert-postgres.ts";
 import { insertNew } from "./ledger-new-rows.ts";
 import { personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums, rollupsOf } from "./ledger-rollup.ts";
+import { insertPending } from "./pending-responses.ts";
 import { type ObjectRow, objectRowsOf, objectWriter } from "./upstream-object-rows.ts";
 
 /**
@@ -21,10 +22,34 @@ export function ledgerInsert(database: Database): (entries: readonly LedgerEntry
   return (entries) => insert(entries.map(valuesOf), objectRowsOf(entries));
 }
 
-/** The same of entries as the table has them, and of the objects that upstreams keep because of them. */
-export function ledgerValuesInsert(
-  database: Database,
-): (entries: readonly LedgerValues[], objects: readonly ObjectRow[]) => Promise<number> {
+type InsertValues = (entries: readonly LedgerValues[], objects: readonly ObjectRow[]) => Promise<number>;
+
+/**
+ * The same of entries as the table has them, and of the objects that upstreams keep because of them. Entries that are pending become
+ * tasks.
+ */
+export function ledgerValuesInsert(database: Database): InsertValues {
+  const insert = insertOfEnded(database);
+  const writeObjects = objectWriter(database);
+  return async (entries, objects) => {
+    const pending = entries.filter(isPending);
+    if (pending.length === 0) return await insert(entries, objects);
+    await database.kysely.transaction().execute(async (transaction) => {
+      await insertPending(transaction, pending.map(entryOfValues));
+      await writeObjects(transaction, objects);
+    });
+    return await insert(
+      entries.filter((entry) => !isPending(entry)),
+      objects,
+    );
+  };
+}
+
+function isPending(entry: LedgerValues): boolean {
+  return entry[ledgerPlaces.outcome] === "pending";
+}
+
+function insertOfEnded(database: Database): InsertValues {
   if (database.flavour.name === "postgres") return postgresInsert(database);
   const write = sqliteWriter(database);
   const writeObjects = objectWriter(database);

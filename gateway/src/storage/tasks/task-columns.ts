@@ -9,6 +9,7 @@ export type TaskRow = Row<"tasks">;
 export function rowOf(task: Task, vault: Vault): TaskRow {
   return {
     id: task.id,
+    kind: task.kind ?? "video",
     workspace_id: task.workspaceId,
     group_id: task.groupId,
     key_id: task.keyId,
@@ -60,6 +61,7 @@ export function rowOf(task: Task, vault: Vault): TaskRow {
 export function taskOf(row: TaskRow, request: string, vault: Vault): Task {
   return {
     id: row.id,
+    ...(row.kind === "response" ? { kind: row.kind } : {}),
     workspaceId: row.workspace_id,
     groupId: row.group_id,
     keyId: row.key_id,

@@ -99,7 +99,7 @@ function matching(connection: Connection, filter: TaskFilter, after: Place | nul
 }
 
 function narrowed(rows: Rows, filter: TaskFilter): Rows {
-  let query = rows.where("deleted_at", "is", null);
+  let query = rows.where("kind", "=", "video").where("deleted_at", "is", null);
   if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
   if (filter.model !== undefined) query = query.where("model", "=", filter.model);
   const { seenPerson } = filter;

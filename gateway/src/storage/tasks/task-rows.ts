@@ -5,7 +5,7 @@ import type { Connection } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
 import { type TaskRow, taskOf } from "./task-columns.ts";
 
-/** A task by its id; of that workspace only, where one is named, and then only while it is not deleted. */
+/** A task by its id; a video of that workspace only, where one is named, and then only while it is not deleted. */
 export async function findTask(
   connection: Connection,
   vault: Vault,
@@ -13,7 +13,9 @@ export async function findTask(
   workspaceId: string | null,
 ): Promise<Task | null> {
   let query = connection.selectFrom("tasks").selectAll().select(requestOfTask).where("id", "=", id);
-  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId).where("deleted_at", "is", null);
+  if (workspaceId !== null) {
+    query = query.where("workspace_id", "=", workspaceId).where("kind", "=", "video").where("deleted_at", "is", null);
+  }
   const row = await query.executeTakeFirst();
   return row === undefined ? null : wholeTask(row, vault);
 }

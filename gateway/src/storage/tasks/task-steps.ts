@@ -41,7 +41,7 @@ export interface EndDependencies {
 
 export interface TaskEnd {
   readonly step: TaskStep & { readonly state: TaskState };
-  readonly entry: LedgerEntry;
+  readonly entries: readonly LedgerEntry[];
   readonly delivery: Delivery | null;
   readonly now: number;
 }
@@ -50,7 +50,7 @@ export interface TaskEnd {
 export async function finishTask(
   { database, vault, writeLedger }: EndDependencies,
   leased: LeasedTask,
-  { step, entry, delivery, now }: TaskEnd,
+  { step, entries, delivery, now }: TaskEnd,
 ): Promise<boolean> {
   if (!finalTaskStates.has(step.state)) throw new Error(`a task does not end as ${step.state}`);
   const { id } = leased.task;
@@ -66,7 +66,7 @@ export async function finishTask(
   return await database.kysely.transaction().execute(async (transaction) => {
     if (!(await updateLeased(transaction, leased, change))) return false;
     await addEvent(transaction, id, { at: now, state: step.state, detail: step.detail ?? "" });
-    await writeLedger(transaction, [entry]);
+    await writeLedger(transaction, entries);
     if (delivery !== null) {
       await transaction
         .insertInto("webhook_deliveries")

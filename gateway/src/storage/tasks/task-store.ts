@@ -36,8 +36,8 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     nextDue: nextDue(database),
     leaseOne: (id, now, leaseMs) => leaseOne(database, vault, id, { now, leaseMs }),
     step: (leased, step, now, release) => stepTask(database, vault, leased, { step, now, release }),
-    finish: (leased, step, entry, delivery, now) =>
-      finishTask({ database, vault, writeLedger }, leased, { step, entry, delivery, now }),
+    finish: (leased, step, entries, delivery, now) =>
+      finishTask({ database, vault, writeLedger }, leased, { step, entries, delivery, now }),
     takePoll: (ask) => takePoll(database, ask),
     forgetPolls: (before) => forgetPolls(database, before),
     hurry: (id, now) => hurryTask(database, id, now),

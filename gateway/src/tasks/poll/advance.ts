@@ -4,6 +4,7 @@ import { parseObject } from "#protocols/index.ts";
 import { type MaterialInHand, MaterialLost } from "../accept/materials.ts";
 import { readTaskBody } from "../accept/task-body.ts";
 import { readVideoRequest } from "../accept/validate-video.ts";
+import { advanceResponse } from "../background/advance-response.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { submit } from "../submit/submit.ts";
@@ -13,6 +14,7 @@ import { reconcile } from "./reconcile.ts";
 
 /** Takes a task one step further: whatever its state asks for now. */
 export async function advance(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  if (pass.task.kind === "response") return advanceResponse(dependencies, pass, signal);
   switch (pass.task.state) {
     case "accepted":
       return submitLeftOver(dependencies, pass);

@@ -36,7 +36,7 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
   };
   const admission = createAdmission({ counter: isShared ? Object.assign(counter, { shared }) : counter, clock });
   const permit = await admission.hold(ada, 400, false, "vt_1");
-  const holds = new Holds({ admission, clock });
+  const holds = new Holds({ admission, principalOf: () => ada, clock });
   holds.keep("vt_1", permit);
   await end(holds);
   const [budget] = await admission.limitUsage(ada);

@@ -1,9 +1,11 @@
-import { BoundedMap, bounds, finalTaskStates, type Task, tokensOf } from "#core/index.ts";
+import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
 import type { Admission, Permit, Spent } from "#limits/index.ts";
 import type { Clock, TaskStore } from "#ports/index.ts";
+import type { PrincipalOf } from "../options.ts";
 
 export interface HoldsOptions {
-  readonly admission: Pick<Admission, "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
+  readonly admission: Pick<Admission, "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
+  readonly principalOf: PrincipalOf;
   readonly clock: Clock;
 }
 
@@ -13,6 +15,7 @@ export interface HoldsOptions {
  */
 export class Holds {
   readonly #admission: HoldsOptions["admission"];
+  readonly #principalOf: PrincipalOf;
   readonly #clock: Clock;
   /** A shared counter held nothing when it was asked last. */
   #nothingUntilMs = Number.NEGATIVE_INFINITY;
@@ -20,8 +23,9 @@ export class Holds {
   /** Holds of tasks that are not stored, and since when by the monotonic clock: one may be about to be. */
   readonly #missing = new BoundedMap<string, number>(bounds.taskHoldsSweepMax * 100);
 
-  constructor({ admission, clock }: HoldsOptions) {
+  constructor({ admission, principalOf, clock }: HoldsOptions) {
     this.#admission = admission;
+    this.#principalOf = principalOf;
     this.#clock = clock;
   }
 
@@ -34,11 +38,16 @@ export class Holds {
     return !this.#admission.holdsLast;
   }
 
-  has(taskId: string): boolean {
-    return this.#permits.has(taskId);
+  /** Sets the money of an open task aside where this process does not hold it already. False: nobody pays for it any more. */
+  async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0]): Promise<boolean> {
+    if (this.#permits.has(task.id)) return false;
+    const principal = await this.#principalOf(task);
+    if (principal === null) return false;
+    this.keep(task.id, await this.#admission.hold(principal, task.reservedNanoUsd, true, task.id));
+    return true;
   }
 
-  /** The task is stored. */
+  /** The task is stored, or will be. */
   keep(taskId: string, permit: Permit): void {
     this.#nothingUntilMs = Number.NEGATIVE_INFINITY;
     if (this.endWithProcess) this.#permits.set(taskId, permit);
@@ -67,8 +76,10 @@ export class Holds {
       const task = await store.findById(taskId);
       const permit = this.#permits.get(taskId);
       if (permit === undefined) continue;
-      if (task === null) this.#settle(taskId, { tokens: 0 });
-      else if (finalTaskStates.has(task.state)) {
+      // The task of a response comes out of the journal, a while after its hold.
+      const isLate = task === null && isResponseTask(taskId) && !this.#isMissing(taskId);
+      if (task === null && !isLate) this.#settle(taskId, { tokens: 0 });
+      else if (task !== null && finalTaskStates.has(task.state)) {
         // Another process has stored its entry; the budgets here hear of it only now.
         this.#admission.settled(costOf(task));
         this.#settle(taskId, spentOn(task));
@@ -87,16 +98,20 @@ export class Holds {
     if (some.length === 0) this.#nothingUntilMs = nowMs + bounds.taskHoldsRestMs;
     for (const taskId of some) {
       const task = await store.findById(taskId);
-      if (task === null) {
-        const sinceMs = this.#missing.get(taskId) ?? nowMs;
-        this.#missing.set(taskId, sinceMs);
-        if (nowMs - sinceMs < bounds.taskHoldMissingMs) continue;
-      } else if (!finalTaskStates.has(task.state)) continue;
+      if (task === null ? !this.#isMissing(taskId) : !finalTaskStates.has(task.state)) continue;
       this.#missing.delete(taskId);
       // Not waited for: they are told in this order, when the counter is there.
       if (task !== null) ignored(this.#admission.storedElsewhere([costOf(task)]));
       ignored(this.#admission.endHold(taskId, { ...(task === null ? nobody : costOf(task)), costNanoUsd: 0 }));
     }
+  }
+
+  /** Not stored for so long that it never will be. */
+  #isMissing(taskId: string): boolean {
+    const nowMs = this.#clock.monotonic();
+    const sinceMs = this.#missing.get(taskId) ?? nowMs;
+    this.#missing.set(taskId, sinceMs);
+    return nowMs - sinceMs >= bounds.taskHoldMissingMs;
   }
 
   #settle(taskId: string, spent: Spent): void {

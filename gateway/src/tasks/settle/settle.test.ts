@@ -146,8 +146,8 @@ test("after a restart open tasks are reserved again, whatever the budget says, a
   const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_200_000_000, period: "total" } } });
   const before = openTaskSetup(town);
   const made = await before.videos.create(createCall(town, catOnRoof, { principal: poor }));
-  const after = openTaskSetup(town);
-  expect(await after.videos.restoreHolds(() => poor)).toBe(1);
+  const after = openTaskSetup(town, { principalOf: () => poor });
+  expect(await after.videos.restoreHolds()).toBe(1);
   expect(await budgetUsed(after, poor)).toBeCloseTo(1.08, 6);
   after.videos.start();
   await passTime(town.clock, 60_000);
@@ -160,10 +160,11 @@ test("after a restart what a person's tasks may cost is held for that person aga
   await using town = await openTaskTown();
   const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_200_000_000, period: "month" } } });
   await openTaskSetup(town).videos.create(createCall(town, catOnRoof, { principal: ada }));
-  const after = openTaskSetup(town);
   const { scopes, ...others } = ada;
   const withoutPerson = { ...others, person: null, scopes: scopes.filter(({ kind }) => kind !== "person") };
-  await after.videos.restoreHolds(({ personId }) => (personId === ada.person ? ada : withoutPerson));
+  const principalOf = ({ personId }: { personId?: string }) => (personId === ada.person ? ada : withoutPerson);
+  const after = openTaskSetup(town, { principalOf });
+  await after.videos.restoreHolds();
   expect(await budgetUsed(after, ada)).toBeCloseTo(1.08, 6);
 });
 

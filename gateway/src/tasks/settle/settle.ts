@@ -67,7 +67,7 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
   };
   const entry = entryOf(before, verdict, { usage, source, settled, now });
   const after: Task = { ...before, ...step, updatedAt: now };
-  const done = await pass.finish(step, entry, deliveryFor(dependencies, after, now));
+  const done = await pass.finish(step, [entry], deliveryFor(dependencies, after, now));
   if (!done) return false;
   // What it cost is told before what was set aside for it is given back, so that at no time neither counts.
   try {
@@ -143,7 +143,8 @@ interface Measured {
   readonly now: number;
 }
 
-const endings: Readonly<
+/** How entries say that a task has ended. */
+export const endings: Readonly<
   Record<Verdict["state"], { readonly outcome: Outcome; readonly status: number; readonly code: string | null }>
 > = {
   succeeded: { outcome: "succeeded", status: 200, code: null },

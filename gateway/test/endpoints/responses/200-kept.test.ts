@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
@@ -50,24 +49,6 @@ test("seeing an answer again costs nothing", async () => {
   const before = (await gateway.entries()).length;
   for (let time = 0; time < 3; time++) await (await gateway.get(`/v1/responses/${id}`)).text();
   expect((await gateway.entries()).length).toBe(before);
-});
-
-test("an answer made in the background is paid for once, when it is seen done", async () => {
-  const made = await gateway.post(
-    "/v1/responses",
-    { ...ask, background: true },
-    { script: { tokens: 5, background_ms: 80 } },
-  );
-  const first = (await made.json()) as Kept;
-  expect(first.status).toBe("queued");
-  expect((await gateway.entries())[0]).toMatchObject({ usageSource: "none", costNanoUsd: 0, upstreamId: first.id });
-  const done = async (): Promise<Kept> => (await (await gateway.get(`/v1/responses/${first.id}`)).json()) as Kept;
-  await until(async () => (await done()).status === "completed");
-  await Promise.all([done(), done(), done()]);
-  const paid = (await gateway.entries()).filter(({ upstreamId, usage }) => upstreamId === first.id && usage.output > 0);
-  expect(paid).toHaveLength(1);
-  expect(paid[0]).toMatchObject({ usageSource: "upstream", usage: { output: 5 } });
-  expect(paid[0]?.costNanoUsd).toBeGreaterThan(0);
 });
 
 test("an answer is not shown to a key that may not call its model, nor one that nobody made", async () => {

@@ -60,6 +60,8 @@ function toSentence(explanation: Explanation | null, last: AttemptDetail): (atte
         return t("requests.summary.cancelled", { who, took });
       case "interrupted":
         return t("requests.summary.interrupted", { who, took });
+      case "pending":
+        return t("requests.summary.pending", { who });
       default:
         return failed(attempt, { who, took }, explanation, attempt === last);
     }

@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KeyConfig } from "@sluice/contract";
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
+import { MovedClock } from "../../moved-clock.ts";
+import { rawAnswer, startRawUpstream } from "../../raw-upstream.ts";
+import {
+  aliceKey,
+  type ChatOptions,
+  type Overrides,
+  type StartedGateway,
+  startGateway,
+  upstream,
+} from "../../started-gateway.ts";
+
+const bobKey = "sk-bob-0123456789abcdefghij";
+const price = { input: 1, output: 10 };
+const model = (over: object = {}) => ({
+  name: "gpt-test",
+  deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
+  price,
+  ...over,
+});
+
+const keys: KeyConfig[] = [
+  { name: "alice", secret: aliceKey, budget: { usd: 0.1, period: "total" } },
+  { name: "bob", secret: bobKey, budget: { usd: 0.01, period: "total" } },
+];
+
+let clock: MovedClock;
+let directory: string;
+let gateway: StartedGateway;
+
+function start(over: Overrides = {}): Promise<StartedGateway> {
+  return startGateway({
+    clock,
+    environment: { dataDir: directory },
+    providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
+    models: [model()],
+    keys,
+    ...over,
+  });
+}
+
+beforeEach(async () => {
+  clock = new MovedClock();
+  directory = mkdtempSync(join(tmpdir(), "sluice-background-"));
+  gateway = await start();
+});
+afterEach(async () => {
+  await gateway.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const bearer = (key = aliceKey) => ({ authorization: `Bearer ${key}` });
+/** The gateway's own account at the upstream. */
+const account = { authorization: "Bearer sk-upstream-of-main" };
+const ask = { model: "gpt-test", input: "Say hello to everyone", background: true, max_output_tokens: 7_003 };
+/** 7,003 tokens of output: 0.07003 USD, and a few nano-USD for the input. */
+const done = { tokens: 3, reasoning_tokens: 7_000, background_ms: 20 };
+const never = { ...done, background_ms: 600_000 };
+const costUsd = 0.07;
+
+async function create(script: NonNullable<ChatOptions["script"]> = done): Promise<string> {
+  const made = await gateway.post("/v1/responses", ask, { script });
+  const { id, status } = (await made.json()) as { id: string; status: string };
+  expect([made.status, status]).toEqual([200, "queued"]);
+  return id;
+}
+
+/** Asks the upstream itself, so that nobody has looked at it through the gateway. */
+function finished(id: string): Promise<boolean> {
+  return until(async () => {
+    const seen = await fetch(`${gateway.simulator.url}/responses/${id}`, { headers: account });
+    return ((await seen.json()) as { status: string }).status === "completed";
+  });
+}
+
+/** Lets the gateway poll, as often as it takes, until every task is settled. */
+async function settled(count: number, stepMs = 1_000): Promise<readonly LedgerEntry[]> {
+  return until(async () => {
+    clock.move(stepMs);
+    const entries = (await gateway.entries()).filter(({ outcome }) => outcome !== "rejected");
+    return entries.length === count && gateway.gateway.outstanding() === 0 ? entries : null;
+  });
+}
+
+async function spentUsd(key = aliceKey): Promise<number> {
+  const { limits } = (await (await gateway.get("/v1/usage", bearer(key))).json()) as {
+    limits: { kind: string; used: number }[];
+  };
+  return limits.find(({ kind }) => kind === "budget")?.used ?? 0;
+}
+
+const change = (id: string, method: "POST" | "DELETE", rest = "", key = aliceKey): Promise<Response> =>
+  fetch(`${gateway.url}/v1/responses/${id}${rest}`, { method, headers: bearer(key) });
+
+const costOf = (entries: readonly LedgerEntry[]): number => entries.reduce((sum, one) => sum + one.costNanoUsd, 0);
+
+test("holds its money until it is done, and is charged without anybody looking", async () => {
+  const id = await create();
+  expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
+  expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
+  expect(costOf(await gateway.entries())).toBe(0);
+  await finished(id);
+  const entries = await settled(1);
+  expect(entries).toMatchObject([
+    { outcome: "succeeded", usageSource: "upstream", usage: { output: 7_003 }, upstreamId: id },
+  ]);
+  expect(await spentUsd()).toBeCloseTo(costOf(entries) / 1e9, 9);
+  expect(costOf(entries) / 1e9).toBeCloseTo(costUsd, 3);
+});
+
+test("is charged when it is deleted before anybody has looked", async () => {
+  const id = await create();
+  await finished(id);
+  expect((await change(id, "DELETE")).status).toBe(200);
+  expect(await settled(1)).toMatchObject([{ usageSource: "upstream", usage: { output: 7_003 } }]);
+});
+
+test("is charged as an estimate when it is deleted while it is made", async () => {
+  const id = await create(never);
+  expect((await change(id, "DELETE")).status).toBe(200);
+  const [entry] = await settled(1, 30_000);
+  expect(entry).toMatchObject({ usageSource: "estimated", outcome: "failed" });
+  expect(entry?.costNanoUsd).toBeGreaterThan(0);
+});
+
+test("is paid by the key that made it, at the price of that moment, whoever looks", async () => {
+  const id = await create();
+  await finished(id);
+  const cheaper = model({ price: { input: 1, output: 1 } });
+  const providers = [upstream("main", gateway.simulator, { kind: "openai" })];
+  const workspaces = [{ slug: "acme", groups: [{ name: "default" }], keys }];
+  await gateway.control.controlStore.apply({ providers, models: [cheaper], workspaces }, "test");
+  await gateway.gateway.catalog.refresh();
+  for (const query of ["", "?stream=true"]) {
+    const seen = await gateway.get(`/v1/responses/${id}${query}`, bearer(bobKey));
+    expect([seen.status, (await seen.text()).includes("output_text")]).toEqual([200, true]);
+  }
+  const entries = await settled(1);
+  expect(costOf(entries) / 1e9).toBeCloseTo(costUsd, 3);
+  expect([await spentUsd(bobKey), await spentUsd()]).toEqual([0, costOf(entries) / 1e9]);
+});
+
+test("goes on being held and charged after a restart", async () => {
+  const first = gateway;
+  const id = await create();
+  await first.gateway.close();
+  gateway = await start({ providers: () => [upstream("main", first.simulator, { kind: "openai" })] });
+  expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
+  expect(await settled(1)).toMatchObject([{ usage: { output: 7_003 }, upstreamId: id }]);
+  first.simulator.stop();
+});
+
+test.each([404, 500])("is charged as an estimate when its vendor answers %d until the deadline", async (status) => {
+  const queued = JSON.stringify({ id: "resp_lost", object: "response", status: "queued", output: [], usage: null });
+  const json = "content-type: application/json\r\n";
+  const raw = await startRawUpstream((socket, index) => {
+    if (index === 0) socket.write(rawAnswer(queued, json));
+    else socket.write(rawAnswer("{}", json).replace("200 OK", `${status} No`));
+  });
+  const was = gateway;
+  await was.gateway.close();
+  const provider = { ...upstream("main", was.simulator, { kind: "openai" }), base_url: raw.url };
+  gateway = await start({ providers: () => [provider] });
+  expect((await gateway.post("/v1/responses", ask)).status).toBe(200);
+  await until(() => {
+    clock.move(1_000);
+    return raw.requests.length > 1;
+  });
+  expect(await gateway.entries()).toEqual([]);
+  expect(await spentUsd()).toBeGreaterThan(0);
+  clock.move(bounds.taskDeadlineMs);
+  await until(async () => {
+    clock.move(30_000);
+    return (await gateway.entries()).length === 1;
+  });
+  const [entry] = await settled(1);
+  expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated", usage: { output: 7_003 } });
+  expect(await spentUsd()).toBeCloseTo((entry?.costNanoUsd ?? 0) / 1e9, 9);
+  was.simulator.stop();
+  raw.stop();
+});
