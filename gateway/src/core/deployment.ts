@@ -78,4 +78,6 @@ export interface Model {
    * whose calls a budget counts.
    */
   readonly blocked?: "always" | "in_budgets";
+  /** It has a price, and what that leaves out (searches) must not be asked for by callers whose calls a budget counts. */
+  readonly isPricedWhole?: true;
 }

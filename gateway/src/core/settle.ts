@@ -6,6 +6,7 @@ import {
   type PricedClass,
   type PriceTable,
   type PriceVersion,
+  pricedClasses,
   priceVariant,
   timesThousandths,
 } from "./price.ts";
@@ -118,6 +119,8 @@ const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
 function unpricedClasses(table: PriceTable, usage: Usage): readonly PricedClass[] {
   const prices = chargedPrices(table, usage);
   const has = (name: PricedClass): boolean => prices[name] !== undefined;
+  // A price without any figure says that nothing costs anything.
+  if (!pricedClasses.some(has)) return [];
   const unpriced = fees.filter((name) => usage[name] > 0 && !has(name)) as PricedClass[];
   const byMeasure = measures.some(has);
   if (!byMeasure) unpriced.push(...tokens.filter((name) => usage[name] > 0 && !has(name)));

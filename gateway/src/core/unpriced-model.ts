@@ -12,9 +12,10 @@ export function withoutOwnPrice(
   own: string | null,
   { policy, models }: { readonly policy: UnpricedPolicy; readonly models: ReadonlyMap<string, Model> },
 ): Model {
-  if (model.price !== null || isDemo(model)) return model;
+  if (isDemo(model)) return model;
   const said = own ?? policy;
   if (said === "allow") return model;
+  if (model.price !== null) return Object.freeze({ ...model, isPricedWhole: true as const });
   const lender = typeof said === "object" ? models.get(said.price_as) : undefined;
   if (lender !== undefined && lender.type === model.type && lender.price !== null) {
     return Object.freeze({ ...model, price: lender.price });

@@ -13,6 +13,7 @@ import { EventMemory } from "./attempt/event-memory.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
+import { checkPricedUse } from "./attempt/priced-use.ts";
 
 import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
@@ -60,6 +61,7 @@ export class Relay {
     let constraints: RoutingConstraints | null = null;
     let plan: Plan | null = null;
     try {
+      checkPricedUse(call);
       if (namesKept(call)) call.kept = await findKeptState(this.#dependencies, call);
       constraints = this.#constraints(call);
       const planned = router.plan(call.kept?.models ?? call.models, constraints);

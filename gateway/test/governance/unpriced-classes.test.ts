@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ProviderConfig } from "@sluice/contract";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+const poorKey = "sk-poor-0123456789abcdefghij";
+const google = { candidates: [{ content: { role: "model", parts: [{ text: "x" }] }, finishReason: "STOP" }] };
+const queries = { groundingMetadata: { webSearchQueries: ["a", "b"] } };
+
+let answer: () => Response;
+const server = Bun.serve({
+  idleTimeout: 0,
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    await request.text();
+    return answer();
+  },
+});
+const at = (id: string, kind: string, path: string): ProviderConfig => ({
+  id,
+  kind,
+  base_url: `http://127.0.0.1:${server.port}${path}`,
+  api_key: `sk-upstream-of-${id}`,
+  allow_private_network: true,
+});
+
+let gateway: StartedGateway;
+beforeAll(async () => {
+  const google = [{ provider: "google" }];
+  gateway = await startGateway({
+    providers: () => [at("google", "gemini", "/v1beta"), at("router", "openrouter", "/v1")],
+    models: [
+      { name: "gem", deployments: google, price: { input: 1, output: 10 } },
+      { name: "priced", deployments: google, price: { input: 1, output: 10, web_search: 14 } },
+      { name: "free", deployments: google, price: {} },
+      { name: "allowed", deployments: google, price: { input: 1, output: 10 }, unpriced: "allow" },
+      { name: "routed", deployments: [{ provider: "router" }], price: { input: 1, output: 10 } },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "poor", secret: poorKey, budget: { usd: 100, period: "month" } },
+    ],
+    settings: { unpriced: "block_in_budgets" },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await server.stop(true);
+});
+
+const search = { contents: [{ role: "user", parts: [{ text: "x" }] }], tools: [{ google_search: {} }] };
+
+async function grounded(model: string, key: string, stream = false) {
+  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 };
+  const [candidate] = google.candidates;
+  const whole = { candidates: [{ ...candidate, ...queries }], usageMetadata, modelVersion: "gemini-3-pro" };
+  answer = () =>
+    stream
+      ? new Response(`data: ${JSON.stringify(whole)}\n\n`, { headers: { "content-type": "text/event-stream" } })
+      : Response.json(whole);
+  const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  return await gateway.post(`/v1beta/models/${model}:${verb}`, search, { key });
+}
+
+test("a search that is counted and has no price is told to the caller, on the entry and by a metric", async () => {
+  const response = await grounded("gem", aliceKey);
+  expect(response.headers.get("x-sluice-warnings")).toContain("web_searches");
+  await response.text();
+  const [entry] = await gateway.entries();
+  expect(entry).toMatchObject({ usage: { webSearches: 2 }, unpriced: ["web_searches"], costNanoUsd: 300_000 });
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toMatch(/sluice_unpriced_usage_total\{[^}]*class="web_searches"[^}]*\} 1/);
+});
+
+test("one that is streamed is on the entry", async () => {
+  await (await grounded("gem", aliceKey, true)).text();
+  expect((await gateway.entries())[0]).toMatchObject({ unpriced: ["web_searches"] });
+});
+
+test("where a budget stands, what the model has no price for is not asked for", async () => {
+  const refused = await grounded("gem", poorKey);
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain("web searches");
+  for (const model of ["priced", "free", "allowed"]) expect((await grounded(model, poorKey)).status).toBe(200);
+});
+
+test("what has a price, and a model that costs nothing, is not marked", async () => {
+  for (const model of ["priced", "free"]) {
+    const response = await grounded(model, aliceKey);
+    expect(response.headers.get("x-sluice-warnings")).toBeNull();
+    await response.text();
+    expect((await gateway.entries())[0]?.unpriced).toBeUndefined();
+  }
+});
+
+test("a vendor's own figure has its searches in it", async () => {
+  const usage = {
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    total_tokens: 2,
+    cost: 0.5,
+    server_tool_use: { web_search_requests: 1 },
+  };
+  const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
+  answer = () => Response.json({ id: "c", choices, usage });
+  const body = { model: "routed", messages: [{ role: "user", content: "x" }], web_search_options: {} };
+  const response = await gateway.chat(body, { key: poorKey });
+  expect([response.status, response.status === 200 ? null : await errorOf(response)]).toEqual([200, null]);
+  await response.text();
+  expect((await gateway.entries())[0]).toMatchObject({ costNanoUsd: 500_000_000, costSource: "vendor" });
+  expect((await gateway.entries())[0]?.unpriced).toBeUndefined();
+});
