@@ -56,6 +56,9 @@ export const catalogueRoutes = {
         .optional()
         .describe("Default: all that were shown."),
     }),
-    answer: catalogueSchema.extend({ taken: z.array(z.string()) }),
+    answer: catalogueSchema.extend({
+      taken: z.array(z.string()),
+      guessed: z.array(z.string()).describe("Of those taken, models whose price is a guess: check them."),
+    }),
   }),
 } as const;

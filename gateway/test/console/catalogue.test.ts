@@ -117,7 +117,8 @@ describe("the catalogue of prices", () => {
       { model: "gpt-5-mini", guessed: false },
       { model: "gpt-5.9", guessed: true },
     ]);
-    await take(ground, { version: seen.version });
+    const done = await take(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ taken: ["gpt-5-mini", "gpt-5.9"], guessed: ["gpt-5.9"] });
     expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
     expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
   });

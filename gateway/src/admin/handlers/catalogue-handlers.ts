@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
+import type { PriceChange } from "#providers/index.ts";
 import { type CatalogueDependencies, catalogueView } from "../catalog/catalogue-reading.ts";
 import type { Handlers } from "./handler.ts";
 
@@ -34,7 +35,13 @@ export function catalogueHandlers(
       );
       const taken = await controlStore.takePrices(prices, auditSource);
       await dependencies.changesSeen();
-      return { ...(await catalogueView(dependencies)).view, taken: [...taken] };
+      const guessed = guessedOf(changes, taken);
+      return { ...(await catalogueView(dependencies)).view, taken: [...taken], guessed };
     },
   };
+}
+
+/** Models whose price was taken and is a guess. */
+function guessedOf(changes: readonly PriceChange[], taken: readonly string[]): string[] {
+  return [...new Set(changes.flatMap(({ model, guessed }) => (guessed && taken.includes(model) ? [model] : [])))];
 }

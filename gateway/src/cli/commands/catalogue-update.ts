@@ -2,6 +2,7 @@ import type { PriceConfig } from "@sluice/contract";
 import type { Command } from "commander";
 import { Failure } from "#core/index.ts";
 import type { Control } from "#main.ts";
+import type { PriceChange } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { auditSource, environmentOf, withControl } from "../open.ts";
 import { columns, report } from "../report.ts";
@@ -74,11 +75,18 @@ async function update(control: Control, terminal: Terminal, command: Command, { 
     `catalogue  ${view.source}, ${view.models} models${view.digest === null ? "" : `, sha256:${view.digest}`}`,
     ...(changes.length === 0 ? ["no price would change"] : table),
     ...(changes.length === 0 && (taken === null || yes) ? [] : [summary(changes.length, done.length, yes)]),
+    ...guesses(changes, done),
   ]);
 }
 
 function readers(store: Control["controlStore"]) {
   return { listModels: () => store.listModels(), listProviders: () => store.listProviders() };
+}
+
+/** The catalogue knows a model with a similar name: what was taken so has to be checked by somebody. */
+function guesses(changes: readonly PriceChange[], done: readonly string[]): readonly string[] {
+  const taken = changes.flatMap(({ model, guessed }) => (guessed && done.includes(model) ? [model] : []));
+  return taken.length === 0 ? [] : [`check these, their prices are guesses: ${[...new Set(taken)].join(", ")}`];
 }
 
 function summary(changes: number, done: number, yes: boolean): string {
