@@ -1,5 +1,5 @@
-import { Failure } from "#core/index.ts";
-import { countOf, isObject, textOf } from "./json-value.ts";
+import { bounds, Failure } from "#core/index.ts";
+import { countOf, isObject, parseObject, textOf } from "./json-value.ts";
 
 /**
  * An error that a stream, or an answer with a good status, tells: what is known of it by its own fields, as the refusal with a
@@ -21,6 +21,12 @@ export function errorReported(
   return failure.with({
     upstream: { status, contentType: "application/json", body: encoder.encode(JSON.stringify(body)) },
   });
+}
+
+/** The same of a whole answer with a good status that is an error body. */
+export function errorInReply(reply: Uint8Array, message: string): Failure {
+  const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
+  return body === null ? errorReported(null, message) : errorReported(body["error"], message, { body });
 }
 
 /** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */

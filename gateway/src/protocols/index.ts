@@ -57,6 +57,7 @@ export {
   isEmbeddingEndpoint,
   writeEmbeddings,
 } from "./embeddings/index.ts";
+export { errorInReply } from "./error-event.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
 export { FormReader } from "./form-reader.ts";

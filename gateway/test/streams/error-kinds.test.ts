@@ -152,3 +152,38 @@ describe("the kind of an upstream's error survives", () => {
     },
   );
 });
+
+/** The same errors in an answer that is whole, and 200 all the same: some proxies send them so. */
+const errorReplies: Readonly<Record<Exclude<DialectName, "responses">, (kind: Kind) => object>> = {
+  chat: (kind) => ({ error: { ...openaiErrors[kind], ...words } }),
+  messages: (kind) => ({ type: "error", error: { type: anthropicTypes[kind], ...words } }),
+  gemini: (kind) => ({ error: { ...googleErrors[kind], ...words } }),
+};
+const replyCases = (["chat", "messages", "gemini"] as const).flatMap((upstream) =>
+  kinds.flatMap((kind) => dialects.map((caller) => [kind, upstream, caller] as const)),
+);
+
+describe("the kind of an error in a whole answer of status 200 survives", () => {
+  test.each(replyCases)("%s told by %s, to a caller of %s", async (kind, upstream, caller) => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.json(errorReplies[upstream](kind)),
+    });
+    const other = await startGateway({
+      providers: () => [providerAt(upstream, scripts[upstream].kind, { url: `http://127.0.0.1:${server.port}` })],
+      models: [{ name: "m", deployments: [{ provider: upstream, upstream_model: scripts[upstream].upstreamModel }] }],
+    });
+    const [path, body] = calls[caller]("m");
+    const whole = path.replace(":streamGenerateContent?alt=sse", ":generateContent");
+    const answer = await other.post(
+      whole,
+      { ...body, stream: false },
+      { headers: { "anthropic-version": "2023-06-01" } },
+    );
+    const told = { status: answer.status, name: nameIn(caller, (await answer.json()) as ErrorBody) };
+    expect(told).toEqual(toldOf(upstream, caller, kind));
+    await other.stop();
+    await server.stop(true);
+  });
+});

@@ -41,7 +41,7 @@ export async function turns(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export function providerAt(id: string, kind: string, upstream: RawUpstream): ProviderConfig {
+export function providerAt(id: string, kind: string, upstream: Pick<RawUpstream, "url">): ProviderConfig {
   const [path, endpoints] = {
     "openai-compatible": ["/v1", undefined],
     openai: ["/v1", ["responses" as const]],

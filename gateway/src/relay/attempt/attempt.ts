@@ -2,6 +2,7 @@ import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
+  errorInReply,
   inputUsage,
   isAwsEventStreamType,
   isEmbeddingDialect,
@@ -34,7 +35,6 @@ import { signalUntilAnswered } from "./signal-until-answered.ts";
 import { refusalInStream } from "./stream-refusal.ts";
 import { readStreamStart } from "./stream-start.ts";
 import { type RefusedBy, refusalOf } from "./upstream-refusal.ts";
-import { upstreamWords } from "./upstream-words.ts";
 import { writtenAhead } from "./written-ahead.ts";
 
 /** What one attempt works with. */
@@ -190,13 +190,7 @@ function takeHeard(options: AttemptDependencies, answer: OutboundAnswer, read: H
   const { entry, translation } = options;
   const { reply, facts } = counted(read, options.match, answer);
   entry.hearsReply(facts);
-  if (facts.errorMessage !== null) {
-    throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
-      retry: "other",
-      unhealthy: true,
-      arrival: "refused",
-    });
-  }
+  if (facts.errorMessage !== null) throw inStream(options)(errorInReply(reply, facts.errorMessage));
   const made = translation?.whole(reply, facts) ?? null;
   return made instanceof Promise
     ? made.then((translated) => succeeded(options, answer, { reply, facts }, translated))
