@@ -185,3 +185,73 @@ test.each([404, 500])("is charged as an estimate when its vendor answers %d unti
   was.simulator.stop();
   raw.stop();
 });
+
+test("is charged as an estimate when it is cancelled while it is made, and says so", async () => {
+  const id = await create(never);
+  expect((await change(id, "POST", "/cancel")).status).toBe(200);
+  const [entry] = await settled(1);
+  expect(entry).toMatchObject({ outcome: "cancelled", usageSource: "estimated", upstreamId: id });
+  expect(entry?.costNanoUsd).toBeGreaterThan(0);
+});
+
+test("costs what it used when it is cancelled after its end", async () => {
+  const id = await create();
+  await finished(id);
+  expect((await change(id, "POST", "/cancel")).status).toBe(200);
+  expect(await settled(1)).toMatchObject([{ outcome: "succeeded", usageSource: "upstream", usage: { output: 7_003 } }]);
+});
+
+test("has one entry when its stream is left, and none for those who stream it again", async () => {
+  const leaving = new AbortController();
+  const script = { tokens: 40, event_ms: 5 };
+  const made = await gateway.post("/v1/responses", { ...ask, stream: true }, { script, signal: leaving.signal });
+  const reader = made.body?.getReader();
+  const first = new TextDecoder().decode((await reader?.read())?.value);
+  leaving.abort();
+  const id = /"id":"(resp_[^"]+)"/.exec(first)?.[1] ?? "";
+  expect((await (await gateway.get(`/v1/responses/${id}?stream=true`)).text()).includes("response.completed")).toBe(
+    true,
+  );
+  expect(await settled(1)).toMatchObject([{ usageSource: "upstream", usage: { output: 40 }, upstreamId: id }]);
+});
+
+test.each([
+  ["leaves out its output", { input_tokens: 9 }],
+  ["is not there", null],
+])("is not free where its usage %s", async (_, usage) => {
+  const json = "content-type: application/json\r\n";
+  const content = [{ type: "output_text", text: "a few words to be counted by their size", annotations: [] }];
+  const output = [{ type: "message", id: "msg_1", role: "assistant", status: "completed", content }];
+  const shown = { id: "resp_odd", object: "response", status: "completed", output, usage };
+  const raw = await startRawUpstream((socket, index) => {
+    const queued = { ...shown, status: "queued", output: [], usage: null };
+    socket.write(rawAnswer(JSON.stringify(index === 0 ? queued : shown), json));
+  });
+  const was = gateway;
+  await was.gateway.close();
+  const provider = { ...upstream("main", was.simulator, { kind: "openai" }), base_url: raw.url };
+  gateway = await start({ providers: () => [provider] });
+  expect((await gateway.post("/v1/responses", ask)).status).toBe(200);
+  const [entry] = await settled(1);
+  expect([entry?.usageSource, (entry?.usage.output ?? 0) > 8]).toEqual(["estimated", true]);
+  was.simulator.stop();
+  raw.stop();
+});
+
+test("may be seen, ended and deleted by a key whose budget is used up", async () => {
+  const id = await create(never);
+  expect((await gateway.post("/v1/responses", ask)).status).not.toBe(200);
+  expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(200);
+  expect((await change(id, "POST", "/cancel")).status).toBe(200);
+  expect((await change(id, "DELETE")).status).toBe(200);
+});
+
+test("ends the stream that shows it with an error at a shutdown", async () => {
+  const id = await create({ tokens: 400, background_ms: 20 });
+  await finished(id);
+  const headers = { ...bearer(), "x-sim-script": '{"event_ms":20}' };
+  const response = await fetch(`${gateway.url}/v1/responses/${id}?stream=true`, { headers });
+  const closing = gateway.gateway.close();
+  expect(await response.text()).toContain("event: response.failed\n");
+  await closing;
+});
