@@ -14,7 +14,7 @@ interface PriceVariantsProps {
 
 const variantsMax = 64;
 
-/** Other prices for videos of a resolution, or with or without sound; the most exact one counts. */
+/** Other prices for some calls: videos by resolution and sound, answers by service tier, region and speed. */
 export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps) {
   const change = (place: number, variant: Variant) =>
     onChange(value.map((each, index) => (index === place ? variant : each)));
@@ -23,7 +23,7 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
       <Stack gap="xs">
         {value.map((variant, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name; its place is what it is known by.
-          <Group key={place} gap="xs" align="flex-end">
+          <Group key={place} gap="xs" align="flex-end" wrap="wrap">
             <TextInput
               label={t("prices.variants.resolution")}
               placeholder={t("prices.variants.any")}
@@ -47,6 +47,31 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
                 change(place, set(variant, "audio", next === "any" || next === null ? null : next === "true"))
               }
             />
+            {(["tier", "geo", "speed"] as const).map((axis) => (
+              <TextInput
+                key={axis}
+                label={t(`prices.variants.${axis}`)}
+                placeholder={t("prices.variants.any")}
+                w={110}
+                disabled={disabled}
+                value={variant[axis] ?? ""}
+                onChange={(event) => change(place, set(variant, axis, event.currentTarget.value || null))}
+              />
+            ))}
+            <NumberField
+              label={t("prices.variants.multiplier")}
+              placeholder="–"
+              suffix=" ×"
+              w={110}
+              min={0}
+              max={100}
+              decimalScale={3}
+              allowNegative={false}
+              hideControls
+              disabled={disabled}
+              value={variant.multiplier ?? null}
+              onChange={(multiplier) => change(place, set(variant, "multiplier", multiplier))}
+            />
             <Usd
               label={t("prices.variants.perSecond")}
               value={variant.video}
@@ -54,7 +79,13 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
               onChange={(usd) => change(place, set(variant, "video", usd))}
             />
             <Usd
-              label={t("prices.variants.perMillionTokens")}
+              label={t("prices.variants.input")}
+              value={variant.input}
+              disabled={disabled}
+              onChange={(usd) => change(place, set(variant, "input", usd))}
+            />
+            <Usd
+              label={t("prices.variants.output")}
               value={variant.output}
               disabled={disabled}
               onChange={(usd) => change(place, set(variant, "output", usd))}

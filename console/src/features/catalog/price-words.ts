@@ -55,9 +55,14 @@ export function priceWords(price: PriceConfig | null): PriceWords | null {
   if (isUnpriced(price) || price === null) return null;
   if (amountsOf(price).every((usd) => usd === 0)) return { amount: t("catalog.price.free"), unit: null };
   if (price.image !== undefined) return { amount: formatPrice(price.image), unit: unitWords("image") };
-  const seconds = [price.video, ...(price.variants ?? []).map((variant) => variant.video)].filter(isNumber);
+  const seconds = [price.video, ...videoVariants(price).map((variant) => variant.video)].filter(isNumber);
   if (seconds.length > 0) return { amount: span(seconds), unit: unitWords("video") };
   return countedWords(price) ?? tokenWords(price);
+}
+
+/** A tier is known from the answer alone: the price in one line is the plain one. */
+function videoVariants({ variants = [] }: PriceConfig): NonNullable<PriceConfig["variants"]> {
+  return variants.filter(({ tier, geo, speed }) => tier === undefined && geo === undefined && speed === undefined);
 }
 
 /** Of what is mostly not paid by its tokens: speech, rerank, transcription, requests. */
@@ -75,7 +80,7 @@ function hasTokenPrice({ input = 0, output = 0 }: PriceConfig): boolean {
 }
 
 function tokenWords(price: PriceConfig): PriceWords {
-  const outputs = [price.output, ...(price.variants ?? []).map((variant) => variant.output)].filter(isNumber);
+  const outputs = [price.output, ...videoVariants(price).map((variant) => variant.output)].filter(isNumber);
   const output = price.output === undefined && price.image_output !== undefined ? [price.image_output] : outputs;
   const parts = [
     price.input === undefined ? null : t("catalog.price.in", { input: formatPrice(price.input) }),
@@ -165,10 +170,12 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
   });
   const variants = (price.variants ?? []).flatMap((variant) => {
     const what = variantLabel(variant);
-    return [
-      ...(variant.video === undefined ? [] : [{ label: what, words: typedPriceWords("video", variant.video) }]),
-      ...(variant.output === undefined ? [] : [{ label: what, words: typedPriceWords("output", variant.output) }]),
-    ];
+    const { multiplier } = variant;
+    const own = priceClasses.flatMap(({ name }) => {
+      const usd = variant[name];
+      return usd === undefined ? [] : [{ label: what, words: typedPriceWords(name, usd) }];
+    });
+    return multiplier === undefined ? own : [...own, { label: what, words: t("catalog.price.times", { multiplier }) }];
   });
   return [...plain, ...longContextItems(price.long_context), ...variants];
 }
@@ -193,7 +200,10 @@ function unitWords(name: string): string {
   return priceText(`prices.units.${unit}`, { by });
 }
 
-function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {
+/** Answers are served by tier, region and speed; videos have a resolution and sound. */
+function variantLabel({ resolution, audio, tier, geo, speed }: NonNullable<PriceConfig["variants"]>[number]): string {
+  const served = [tier, geo, speed].filter((word) => word !== undefined);
+  if (served.length > 0 && resolution === undefined && audio === undefined) return served.join(" · ");
   const sound = audio === undefined ? "plain" : audio ? "sound" : "silent";
   return resolution === undefined
     ? t(`catalog.price.variant.${sound}`)

@@ -33,6 +33,7 @@ export const catalog = {
     span: "{least} to {most}",
     with: "{price} {unit}",
     longContext: "{name}, above {above, plural, other {# input tokens}}",
+    times: "{multiplier} × the price",
     variant: {
       plain: "Video",
       sound: "Video with sound",

@@ -36,6 +36,7 @@ export const catalog: Translation<typeof english> = {
     span: "{least} 至 {most}",
     with: "{unit} {price}",
     longContext: "{name}，超过 {above, plural, other {# 个输入 token}}",
+    times: "价格的 {multiplier} 倍",
     variant: {
       plain: "视频",
       sound: "有声视频",
