@@ -116,7 +116,7 @@ export interface ReplyFacts {
   readonly id: string | null;
   /** How far an answer is that may be made in the background: `queued`, `completed`. Left out where a dialect has no such thing. */
   readonly status?: string | null;
-  /** Ids of containers that the upstream made on the way and takes again later. */
+  /** Ids of what the upstream made on the way and takes again later: containers, in chat completions sounds. */
   readonly made?: readonly string[];
 }
 
@@ -147,7 +147,7 @@ export interface StreamTap {
   readonly contentSeen: boolean;
   /** The id under which the upstream knows its answer, once seen. */
   readonly id: string | null;
-  /** Ids of containers that the upstream made on the way and takes again later, as far as they were seen. */
+  /** The same as far as it was seen. */
   readonly made?: readonly string[];
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;

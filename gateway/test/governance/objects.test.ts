@@ -305,6 +305,24 @@ test("a container is its workspace's once it stood in one of its answers", async
   expect((await post("responses", openai)).status).toBe(404);
 });
 
+test.each([false, true])(
+  "a sound is its workspace's once it stood in one of its answers (stream: %p)",
+  async (stream) => {
+    const audio = { id: `audio_${stream}`, data: "AAAA", transcript: "x", expires_at: 1 };
+    const choice = { index: 0, finish_reason: "stop" };
+    const body = stream
+      ? `data: ${JSON.stringify({ id: "c", choices: [{ ...choice, delta: { audio } }] })}\n\ndata: [DONE]\n\n`
+      : JSON.stringify({ id: "c", choices: [{ ...choice, message: { role: "assistant", content: null, audio } }] });
+    const type = stream ? "text/event-stream" : "application/json";
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close`;
+    const chat = { model: "gpt", stream, messages: say("x") };
+    const next = { model: "gpt", messages: [{ role: "assistant", audio: { id: audio.id } }, ...say("x")] };
+    expect((await post("chat", next, aliceKey)).status).toBe(404);
+    await (await gateway.post(path.chat, chat, { script: { raw_reply: `${head}\r\n\r\n${body}` } })).text();
+    expect([(await post("chat", next, aliceKey)).status, (await post("chat", next)).status]).toEqual([200, 404]);
+  },
+);
+
 test.each([
   ["previous_response_id", { previous_response_id: ["resp_1"] }],
   ["previous_response_id", { previous_response_id: { id: "resp_1" } }],

@@ -7,6 +7,7 @@ import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
 import type { UsageConvention } from "../usage-convention.ts";
 import { contextLengthCode } from "./error.ts";
+import { soundsIn } from "./sounds.ts";
 import { readChatUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["usage", "service_tier", "error", "choices", "id"]);
@@ -25,6 +26,7 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
       outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),
+      made: choices === undefined ? [] : soundsIn(body.subarray(choices.start, choices.end)),
     };
   } catch (thrown) {
     throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {

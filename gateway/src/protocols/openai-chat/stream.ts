@@ -9,6 +9,7 @@ import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import type { UsageConvention } from "../usage-convention.ts";
 import { failureReported } from "./reply.ts";
+import { soundsIn } from "./sounds.ts";
 import { readChatUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
@@ -54,6 +55,8 @@ export class ChatStreamTap implements StreamTap {
   outputEstimate = 0;
   /** Chat completions are not kept under their ids. */
   readonly id = null;
+  /** A sound is named where it begins. */
+  made: readonly string[] = [];
 
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
@@ -139,7 +142,10 @@ export class ChatStreamTap implements StreamTap {
       this.outputEstimate += tokens;
       return true;
     }
-    if (!this.contentSeen) this.contentSeen = otherMarks.some((mark) => isFilled(event, mark));
+    if (!this.contentSeen && otherMarks.some((mark) => isFilled(event, mark))) {
+      this.contentSeen = true;
+      this.made = soundsIn(event);
+    }
     return false;
   }
 

@@ -206,7 +206,7 @@ export class AttemptEntry {
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.begin(null);
     this.kept.answer(reply.id);
-    this.kept.containers(reply.made);
+    this.kept.made(reply.made);
     if (reply.status === "queued" || reply.status === "in_progress") {
       const outcome = this.kept.answerId === null ? "succeeded" : "pending";
       this.#settle(outcome, status, null, this.#expected(), null, now);
@@ -219,7 +219,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    this.kept.containers(tap.made);
+    this.kept.made(tap.made);
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);

@@ -14,7 +14,7 @@ export class KeptObjects {
   /** What the upstream will keep under the id of its answer; null: nothing. */
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
-  #containers: readonly string[] = [];
+  #made: readonly string[] = [];
   #passed: readonly KeptObject[] = [];
   /** Conversations of the workspace to which the upstream adds the answer. */
   readonly #conversations: readonly KeptObject[];
@@ -47,8 +47,9 @@ export class KeptObjects {
     this.remember(null);
   }
 
-  containers(ids: readonly string[] = []): void {
-    this.#containers = ids.filter(isObjectId);
+  /** Ids of what the upstream made on the way to the answer. */
+  made(ids: readonly string[] = []): void {
+    this.#made = ids.filter(isObjectId);
   }
 
   /** What a call that is passed through has made or deleted. */
@@ -59,8 +60,9 @@ export class KeptObjects {
   /** For the attempt's record. `used` null: not known yet. */
   record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
     const now = this.#dependencies.clock.now();
-    const objects: KeptObject[] = this.#containers.map((id) => {
-      return { id, kind: "container", inputTokens: null, expiresAt: now + bounds.containerKeptMs };
+    const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
+    const objects: KeptObject[] = this.#made.map((id) => {
+      return { id, kind, inputTokens: null, expiresAt: now + bounds.containerKeptMs };
     });
     objects.push(...this.#passed);
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
