@@ -12,10 +12,24 @@ beforeAll(async () => {
   gateway = await startGateway({
     providers: (simulator) => [
       upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("vertex", simulator, {
+        kind: "vertex",
+        base_url: simulator.url,
+        api_key: "ya29.x",
+        settings: { project: "p", location: "us-east5" },
+      }),
+      upstream("bedrock", simulator, {
+        kind: "bedrock",
+        base_url: simulator.url,
+        api_key: JSON.stringify({ access_key_id: "AKIDEXAMPLE", secret_access_key: "secret" }),
+        settings: { region: "us-east-1" },
+      }),
       upstream("gpt", simulator, { kind: "openai" }),
     ],
     models: [
       { name: "claude", deployments: [{ provider: "claude", upstream_model: "claude-opus-5-5" }] },
+      { name: "vertex", deployments: [{ provider: "vertex", upstream_model: "claude-opus-5-5" }] },
+      { name: "bedrock", deployments: [{ provider: "bedrock", upstream_model: "us.anthropic.claude-opus-5-5-v1" }] },
       { name: "gpt", deployments: [{ provider: "gpt", upstream_model: "gpt-6" }] },
     ],
   });
@@ -165,6 +179,19 @@ async function converse(client: Client, modelOf: (turn: number) => string = () =
     client.hear(await ask(client, modelOf(turn)));
   }
 }
+
+test.each([
+  ["Vertex", "vertex", "vertex-anthropic", messagesClient],
+  ["Vertex", "vertex", "vertex-anthropic", responsesClient],
+  ["Bedrock", "bedrock", "bedrock-invoke", messagesClient],
+] as const)("on %s thoughts are kept (model %s, asked as %s)", async (_, model, dialect, clientOf) => {
+  gateway.simulator.simulator.truth.clear();
+  // What these clouds do not take is left out, the same at every turn.
+  await converse(clientOf(), () => model);
+  const asked = gateway.simulator.simulator.truth.list().data;
+  expect(asked.map((one) => [one.dialect, one.status])).toEqual(Array.from({ length: 6 }, () => [dialect, 200]));
+  expect(asked.at(-1)?.received_body?.split('"type":"thinking"').length).toBeGreaterThan(3);
+});
 
 const records = () =>
   gateway.simulator.simulator.truth.list().data.filter(({ dialect }) => dialect === "anthropic-messages");
