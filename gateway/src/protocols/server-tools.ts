@@ -4,9 +4,14 @@ import { skimArray, skimObject, skimValue } from "./json-skim.ts";
 import { countOf, type JsonObject, objectOf, textOf } from "./json-value.ts";
 
 /** What an upstream did by tools of its own. */
-export type ServerToolUse = Pick<Usage, "webSearches" | "fileSearches" | "codeSessions">;
+export type ServerToolUse = Pick<Usage, "webSearches" | "fileSearches" | "mapSearches" | "codeSessions">;
 
-export const noServerTools: ServerToolUse = Object.freeze({ webSearches: 0, fileSearches: 0, codeSessions: 0 });
+export const noServerTools: ServerToolUse = Object.freeze({
+  webSearches: 0,
+  fileSearches: 0,
+  mapSearches: 0,
+  codeSessions: 0,
+});
 
 /**
  * What a usage object of OpenAI's dialects says of them. OpenAI itself counts in `tool_usage` beside it; xAI tells
@@ -20,6 +25,7 @@ export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerT
   const plugin = objectOf(objectOf(reported["plugins"])["search"]);
   const sided = add(countOf(sides["web_search_calls"]), countOf(sides["x_search_calls"]));
   return {
+    mapSearches: 0,
     webSearches:
       countOf(server["web_search_requests"]) ??
       sided ??
@@ -37,8 +43,8 @@ export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerT
   };
 }
 
-export function usedAny({ webSearches, fileSearches, codeSessions }: ServerToolUse): boolean {
-  return webSearches + fileSearches + codeSessions > 0;
+export function usedAny({ webSearches, fileSearches, mapSearches, codeSessions }: ServerToolUse): boolean {
+  return webSearches + fileSearches + mapSearches + codeSessions > 0;
 }
 
 /** The larger of two countings of the same. */
@@ -46,6 +52,7 @@ export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse 
   return {
     webSearches: Math.max(one.webSearches, other.webSearches),
     fileSearches: Math.max(one.fileSearches, other.fileSearches),
+    mapSearches: Math.max(one.mapSearches, other.mapSearches),
     codeSessions: Math.max(one.codeSessions, other.codeSessions),
   };
 }
@@ -100,6 +107,7 @@ export class OutputTools {
     return {
       webSearches: this.#webSearches,
       fileSearches: this.#fileSearches,
+      mapSearches: 0,
       codeSessions: this.#containers.size,
     };
   }

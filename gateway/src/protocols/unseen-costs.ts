@@ -68,6 +68,6 @@ export const hostedTools: readonly HostedTool[] = [
   { type: /^code_?(?:interpreter|execution)/i, counted: "codeSessions", calls: 1, tokens: 20_000 },
   { type: /^shell$/i, counted: null, calls: 1, tokens: 20_000 },
   { type: /^mcp/i, counted: null, calls, tokens: 4_000 },
-  { type: /^google_?maps/i, counted: null, calls: 1, tokens: 4_000 },
+  { type: /^google_?maps/i, counted: "mapSearches", calls: 1, tokens: 4_000 },
   { type: /^image_?gen/i, counted: null, calls: 1, tokens: 2_000, pictures: 1 },
 ];

@@ -26,7 +26,11 @@ beforeAll(async () => {
         deployments: [{ provider: "openai", upstream_model: "gpt-image-1.5" }],
         price: { input: 5, image_input: 8, output: 32, cache_read: 1.25 },
       },
-      { name: "gem", deployments: [{ provider: "google" }], price: { input: 1, output: 10, ...tools } },
+      {
+        name: "gem",
+        deployments: [{ provider: "google" }],
+        price: { input: 1, output: 10, ...tools, map_search: 100 },
+      },
     ],
     keys: [
       { name: "alice", secret: aliceKey },
@@ -249,6 +253,12 @@ test("what a call may use of them is held against its budget before it is sent",
       contents: [{ parts: [{ text: "x" }] }],
       generationConfig: { maxOutputTokens: 10 },
       tools: [{ google_search: {} }],
+    }),
+    // One answer that is grounded on maps.
+    await held("/v1beta/models/gem:generateContent", {
+      contents: [{ parts: [{ text: "x" }] }],
+      generationConfig: { maxOutputTokens: 10 },
+      tools: [{ googleMaps: {} }],
     }),
   ];
   for (const answer of refused) expect(answer.status).toBe(402);
