@@ -15,7 +15,6 @@ test("pictures and what may be a document are told apart in each dialect", () =>
   ).toEqual({
     pictures: 2,
     others: 0,
-    pictureFiles: 0,
   });
   const sources = [
     { type: "image", source: { type: "url", url } },
@@ -25,18 +24,6 @@ test("pictures and what may be a document are told apart in each dialect", () =>
   expect(found({ content: sources })).toMatchObject({ pictures: 1, others: 2 });
   const parts = [{ fileData: { fileUri: url, mimeType: "image/png" } }, { file_data: { file_uri: url } }];
   expect(found({ parts })).toMatchObject({ pictures: 1, others: 1 });
-  expect(
-    found({
-      input: [
-        { type: "input_image", file_id: "f" },
-        { type: "input_file", file_id: "g" },
-      ],
-    }),
-  ).toEqual({
-    pictures: 0,
-    others: 0,
-    pictureFiles: 1,
-  });
 });
 
 test("what stands in the body, and what a tool was called with, is no address", () => {
@@ -47,5 +34,5 @@ test("what stands in the body, and what a tool was called with, is no address", 
 
 test("addresses beyond any number that a vendor takes are taken for documents", () => {
   const content = Array.from({ length: 10_000 }, () => ({ type: "input_image", image_url: url }));
-  expect(found({ content })).toEqual({ pictures: 256, others: 1, pictureFiles: 0 });
+  expect(found({ content })).toEqual({ pictures: 256, others: 1 });
 });

@@ -11,8 +11,6 @@ export interface AddressedMedia {
   readonly pictures: number;
   /** Films, sounds and documents, or what may be one. */
   readonly others: number;
-  /** Pictures among those that are named by the id of a file. */
-  readonly pictureFiles: number;
 }
 
 /** More than any vendor takes. */
@@ -26,7 +24,7 @@ export function addressedMedia(body: Uint8Array, heard: Pick<NamesHeard, "classe
   if (heard.classes === 0) return undefined;
   const bytes = asBuffer(body);
   if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
-  const found = { pictures: 0, others: 0, pictureFiles: 0 };
+  const found = { pictures: 0, others: 0 };
   const objects = new ObjectsOnce(
     bytes,
     (start) => valueEnd(bytes, start),
@@ -42,14 +40,12 @@ export function addressedMedia(body: Uint8Array, heard: Pick<NamesHeard, "classe
     return "";
   };
   const visit = (name: string, start: number, object: number): void => {
-    if (found.pictures + found.others + found.pictureFiles >= addressesMax) throw new TooMany();
+    if (found.pictures + found.others >= addressesMax) throw new TooMany();
     const isObject = bytes[start] === OPEN_OBJECT;
     if (name === "source") {
       if (!isObject || said(start, "type") !== "url") return;
       if (said(object, "type") === "image") found.pictures++;
       else found.others++;
-    } else if (name === "file_id") {
-      if (/^(?:input_)?image/.test(said(object, "type"))) found.pictureFiles++;
     } else if (isInline(bytes, start, isObject ? said(start, "url") : null)) {
       // Its bytes stand in the body.
     } else if (addressBounds[name] === "picture" || said(object, "mimeType", "mime_type").startsWith("image/")) {
@@ -74,8 +70,8 @@ function isInline(bytes: Buffer, start: number, url: string | null): boolean {
   return bytes[start] !== QUOTE || /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
 }
 
-const places: ReadonlySet<string> = new Set(["source", "file_id", ...Object.keys(addressBounds)]);
+const places: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
 const wanted: ReadonlySet<string> = new Set(["type", "url", "mimeType", "mime_type"]);
-const marks = ['_url"', '"url"', '"fileUri"', '"file_uri"', '"file_id"'].map((mark) => Buffer.from(mark));
+const marks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
 const OPEN_OBJECT = 0x7b;
 const QUOTE = 0x22;

@@ -14,6 +14,8 @@ export interface NamedObject {
   readonly param: string;
   readonly id: string;
   readonly kind: UpstreamObjectKind;
+  /** A file that is read as a picture. */
+  readonly isPicture?: true;
 }
 
 /** What the members name, in every dialect. */
@@ -53,6 +55,8 @@ export interface ObjectNames {
 
 /** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
 const originPattern = /(?:_output|_result|citation|file_path|^anthropic)$/;
+/** A part that holds a picture. */
+const picturePattern = /^(?:input_)?image/;
 
 /** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. */
 export function objectNames(
@@ -114,8 +118,9 @@ export function nestedObjects(
   walkMembers(bytes, new Set([...names.nested, ...names.holders]), (name, start, open) => {
     if (++seen > bounds.namedObjectsMax * 10)
       throw wrong(name, `stands more than ${bounds.namedObjectsMax * 10} times`);
-    if (originPattern.test(types.at(open) ?? "")) return;
-    if (!names.holders.has(name)) take(found, name, bytes, start);
+    const type = types.at(open) ?? "";
+    if (originPattern.test(type)) return;
+    if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(type));
     else if (bytes[start] === OPEN_OBJECT) found.push(...heldId(bytes, { start, end: valueEnd(bytes, start) }, name));
   });
   return found;
@@ -147,7 +152,7 @@ function typeAt(bytes: Buffer, start: number, end: number): string {
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 
-function take(found: NamedObject[], param: string, bytes: Buffer, start: number): void {
+function take(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {
   const first = bytes[start];
   if (first !== QUOTE && first !== OPEN_ARRAY) return;
   const end = valueEnd(bytes, start);
@@ -155,7 +160,7 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number)
   const value = readSpan(bytes, { start, end });
   for (const id of Array.isArray(value) ? value : [value]) {
     if (typeof id !== "string") throw wrong(param, "must be an id, or a list of ids");
-    found.push(namedObject(param, id));
+    found.push(isPicture ? { ...namedObject(param, id), isPicture } : namedObject(param, id));
     if (found.length > bounds.namedObjectsMax)
       throw wrong(param, `stands with more than ${bounds.namedObjectsMax} ids`);
   }

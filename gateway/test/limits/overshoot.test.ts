@@ -151,6 +151,7 @@ const elsewhere: readonly Row[] = [
     19_000,
   ),
   row("responses", "openai", "native", "a file by id", [{ type: "input_file", file_id: "file-1" }], 19_000),
+  row("responses", "openai", "native", "a picture by id", [{ type: "input_image", file_id: "file-1" }], 4_000),
   row("responses", "openai", "passed", "a file by id", [{ type: "input_file", file_id: "file-1" }], 19_000),
   row(
     "generate",

@@ -16,23 +16,17 @@ const none: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: f
 export function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
   const { continues, objects = [], addressed } = facts;
   if (continues === null && objects.length === 0 && addressed === undefined) return none;
-  const { pictures, others, pictureFiles } = addressed ?? noMedia;
+  let { pictures, others } = addressed ?? noMedia;
   let tokens = 0;
-  let unknown = others;
-  let unknownFiles = 0;
-  for (const { id, kind, param } of continues === null ? objects : [continues, ...objects]) {
+  for (const { id, kind, param, isPicture } of continues === null ? objects : [continues, ...objects]) {
     // A file at an address is among the media.
     if (objectBounds[kind] === "nothing" || param in addressBounds) continue;
     const known = kept?.found.get(id)?.inputTokens ?? null;
     if (known !== null) tokens += known;
-    else if (param === "file_id") unknownFiles++;
-    else unknown++;
+    else if (isPicture === true) pictures++;
+    else others++;
   }
-  return {
-    tokens,
-    pictures: pictures + Math.min(pictureFiles, unknownFiles),
-    fillsWindow: unknown > 0 || unknownFiles > pictureFiles,
-  };
+  return { tokens, pictures, fillsWindow: others > 0 };
 }
 
-const noMedia = { pictures: 0, others: 0, pictureFiles: 0 };
+const noMedia = { pictures: 0, others: 0 };
